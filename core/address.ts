@@ -1,36 +1,39 @@
-/** Internet addresses: one spelling for each, ranges of them, and which one a request came from. */
+/** Internet addresses: canonical spelling, ranges, and the client address of a request. */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** An address as 128 bits. IPv4 stands where IPv6 maps it, so that an address is the same however it was written. */
+/** An address as 128 bits. IPv4 is mapped into IPv6, so that every spelling of an address gives the same value. */
 type Bits = bigint;
 
 /** The upper 96 bits of an IPv4 address: `::ffff:0:0/96`. */
 const MAPPED = 0xffffn;
 
-/** A range of addresses in its one spelling (`10.0.0.0/8`, `192.0.2.7/32`, `2001:db8::/32`), and what is in it. */
+/** A range of addresses in canonical spelling (`10.0.0.0/8`, `192.0.2.7/32`, `2001:db8::/32`). */
 interface AddressRange {
   readonly cidr: string;
   readonly contains: (address: Bits) => boolean;
 }
 
-/** What is wrong with a range, and what would be right. */
+/** Why a text is not a valid range, and how to correct it. */
 export interface RangeProblem {
   readonly problem: string;
 }
 
-/** The one spelling of an address; undefined where the text is none. IPv6 in the form of RFC 5952, mapped IPv4 as IPv4. */
+/**
+ * The canonical spelling of an address; undefined if the text is not an address. IPv6 follows RFC 5952, mapped IPv4 is
+ * written as IPv4.
+ */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   const bits = readBits(text);
   return bits === undefined ? undefined : writeBits(bits);
 }
 
-/** The one spelling of a range such as `10.0.0.0/8`, or of one address alone (`192.0.2.7/32`). */
+/** The canonical spelling of a range such as `10.0.0.0/8` or of a single address (`192.0.2.7/32`). */
 export function canonicalRange(text: string): { readonly cidr: string } | RangeProblem {
   return readRange(text);
 }
 
-/** Says whether an address is in one of the ranges; what is not an address is in none. Throws where a range is wrong. */
+/** True if an address is in one of the ranges; false if the text is not an address. Throws if a range is invalid. */
 export function createAddressList(cidrs: readonly string[]): (ip: string) => boolean {
   if (cidrs.length === 0) return () => false;
   const ranges = cidrs.map((cidr) => {
@@ -45,16 +48,16 @@ export function createAddressList(cidrs: readonly string[]): (ip: string) => boo
 }
 
 /**
- * Where a request came from: the socket's peer or, behind proxies that are trusted, the last address of
- * `X-Forwarded-For` that none of them wrote about another. Read from the right, because everything left of the first
- * untrusted address is that client's own invention. A header with anything but addresses in it is not believed at all.
+ * The client address of a request: the socket's peer or, behind trusted proxies, the last untrusted address in
+ * `X-Forwarded-For`. Read from the right, because the client can forge everything left of the first untrusted address.
+ * A header that contains anything but addresses is ignored.
  */
 export function clientAddress(
   peer: string,
   forwardedFor: string | undefined,
   trusted: (ip: string) => boolean,
 ): string {
-  // The zone of a link-local peer names our own interface.
+  // The zone of a link-local peer names a local interface.
   const socket = canonicalAddress(peer.replace(/%.*$/, '')) ?? peer;
   if (forwardedFor === undefined || !trusted(socket)) return socket;
   let client = socket;
@@ -83,12 +86,12 @@ function readRange(text: string): AddressRange | RangeProblem {
       problem: `"${text}" begins inside its own range; write ${first} for the range or ${alone} for the address`,
     };
   }
-  // A wide IPv6 range that happens to span the mapped addresses means IPv6 only.
+  // A wide IPv6 range that happens to contain the mapped addresses matches IPv6 only.
   const family = isMapped(bits) && length >= widest - 32;
-  const wanted = bits >> free;
+  const prefix = bits >> free;
   return {
     cidr: writeRange(bits, length, widest),
-    contains: (other) => other >> free === wanted && isMapped(other) === family,
+    contains: (other) => other >> free === prefix && isMapped(other) === family,
   };
 }
 
@@ -99,7 +102,7 @@ function readLength(text: string, widest: number): number | undefined {
   return length <= widest ? length : undefined;
 }
 
-/** Undefined for anything but a plain address: a zone (`fe80::1%eth0`) means nothing on another machine. */
+/** Undefined for anything but a plain address: a zone (`fe80::1%eth0`) has no meaning on another machine. */
 function readBits(text: string): Bits | undefined {
   if (isIPv4(text)) return (MAPPED << 32n) | readQuad(text);
   if (!isIPv6(text) || text.includes('%')) return undefined;
@@ -128,7 +131,7 @@ function writeBits(bits: Bits): string {
 }
 
 function writeRange(bits: Bits, length: number, widest: number): string {
-  // What was written as IPv6 and lies in the mapped range is IPv4 all the same.
+  // A mapped address written as IPv6 is still IPv4.
   const mapped = isMapped(bits) && widest - length <= 32;
   return `${writeBits(bits)}/${mapped ? 32 - (widest - length) : length}`;
 }

@@ -1,4 +1,4 @@
-/** Commands where no gateway runs: on a store that is there, which they neither make nor upgrade. */
+/** Commands that run without a gateway: on an existing store, which they neither create nor upgrade. */
 import { type Plan, planFrom, rehearse } from './assembly.ts';
 import { backupCommand } from './backup-command.ts';
 import { systemClock } from './clock.ts';
@@ -17,17 +17,20 @@ import { keySourceOf, openForCommand } from './opening.ts';
 import type { Surrender } from './plugin.ts';
 import { CORE_TABLES, requireUpToDate } from './store.ts';
 
-/** Runs a command. Words that make no command are answered before anything is opened. Throws `ConfigError`, `StoreInUse`. */
+/**
+ * Runs a command. Unknown commands and usage errors are reported before the store is opened. Throws `ConfigError`,
+ * `StoreInUse`.
+ */
 export async function runAlone(options: GatewayOptions, line: CommandLine): Promise<CommandResult> {
   const core = findCommand(Object.values(CORE_COMMANDS), line.argv);
   const early = core === undefined ? undefined : answerToWords([core], line.argv);
   if (early !== undefined) return early;
   const plan = await planFrom(options.configFile, options.env, options.plugins);
   const { players } = await rehearse(plan);
-  const known = [...Object.values(CORE_COMMANDS), ...players.flatMap(({ parts }) => parts.commands ?? [])];
-  const answered = answerToWords(known, line.argv);
+  const commands = [...Object.values(CORE_COMMANDS), ...players.flatMap(({ parts }) => parts.commands ?? [])];
+  const answered = answerToWords(commands, line.argv);
   if (answered !== undefined) return answered;
-  // A copy of what is there, whichever version made it.
+  // A backup copies the store whatever version created it.
   if (core?.name === CORE_COMMANDS.backup.name) return backUpAlone(plan, options, line);
   const gateway = await openPlanned(plan, options, true);
   try {
@@ -51,8 +54,9 @@ async function backUpAlone(
 }
 
 /**
- * `turnpike recover --without-master-key`: a store whose master key is lost gets a new one, and what was sealed with the old one is given
- * up, all in one list. What to tell of it, one line each. Throws if nothing is lost, `ConfigError`, `StoreInUse`.
+ * `turnpike recover --without-master-key`: creates a new master key for a store that has lost its own and deletes what
+ * was sealed with the old one, in one atomic list. Returns the lines to print. Throws `ConfigError`, `StoreInUse`, and
+ * if the key is not lost.
  */
 export async function recover({ configFile, env, log, clock, plugins }: GatewayOptions): Promise<readonly string[]> {
   const plan = await planFrom(configFile, env, plugins);
@@ -62,11 +66,11 @@ export async function recover({ configFile, env, log, clock, plugins }: GatewayO
     await requireUpToDate(store, [CORE_TABLES, ...plan.plugins]);
     const { vault, steps, finish } = await newVault(keySourceOf(plan), store);
     const { players, find } = await rehearse(plan, { store, vault, log, clock: clock ?? systemClock });
-    const lost: Surrender[] = [];
-    for (const { parts } of players) lost.push(...((await parts.surrender?.()) ?? []));
-    const what = lost.map((part) => part.what);
+    const secrets: Surrender[] = [];
+    for (const { parts } of players) secrets.push(...((await parts.surrender?.()) ?? []));
+    const what = secrets.map((part) => part.what);
     const event = { actor: COMMAND_LINE, action: 'master-key.replace', object: '', facts: { lost: [...what] } };
-    await store.atomic([...steps, ...lost.flatMap((part) => part.steps), ...(find(Audit)?.steps(event) ?? [])]);
+    await store.atomic([...steps, ...secrets.flatMap((part) => part.steps), ...(find(Audit)?.steps(event) ?? [])]);
     finish();
     return what;
   } finally {

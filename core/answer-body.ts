@@ -1,45 +1,48 @@
-/** The body of an answer whose length is not known when it begins, written in as few pieces as its chunks. */
+/** The body of an answer of unknown length, written to the socket in few pieces. */
 import { type ServerResponse, validateHeaderValue } from 'node:http';
 
 const NOTHING = Buffer.alloc(0);
-/** Larger pieces leave as they are, with what frames them before and behind. */
+/** Larger pieces are written as they are, their chunk framing separately. */
 const SMALL = 16 * 1_024;
-/** Of a smaller one a socket with nothing to do says that it takes more: nobody has to be told when it does again. */
+/** An idle socket always accepts a piece smaller than this without backpressure, so no drain listener is needed. */
 const SMALLEST = 8 * 1_024;
 
 /**
- * Frames its pieces as chunks by itself, for node writes four pieces for each: its size, the piece and two line ends. A client of
- * HTTP/1.0 knows no chunks; its body ends with the connection.
+ * Frames chunks itself, because node needs four writes for each: size, data and two line ends. An HTTP/1.0 client does
+ * not support chunks; its body ends with the connection.
  */
 export class AnswerBody {
   readonly #response: ServerResponse;
   readonly #inChunks: boolean;
-  /** The head has left, with a first piece: what is written from now on the response would only hand to its socket. */
+  /** The head and a first piece have been sent: from now on the response would only forward writes to its socket. */
   #isUnderWay = false;
 
-  /** To be made once the head has been written, and nothing else. */
+  /** Create it after the head has been written and before anything else is. */
   constructor(response: ServerResponse) {
     this.#response = response;
     this.#inChunks = response.chunkedEncoding;
     response.chunkedEncoding = false;
   }
 
-  /** False where the client takes it slower than it comes; then `drain` of the response says when to go on. */
+  /** False if the client reads too slowly; then wait for `drain` of the response. */
   write(bytes: Buffer | string, written?: () => void): boolean {
     const response = this.#response;
-    // A chunk of no bytes would end the body.
+    // An empty chunk would end the body.
     if (!this.#inChunks || bytes.length === 0) return response.write(bytes, written);
     const isText = typeof bytes === 'string';
     const size = (isText ? Buffer.byteLength(bytes) : bytes.length).toString(16);
     if (isText) return response.write(`${size}\r\n${bytes}\r\n`, 'utf8', written);
-    // As a string, each of its characters a byte, a piece takes node less than as bytes that are copied.
+    // Node writes a latin1 string faster than bytes that it has to copy.
     if (bytes.length <= SMALL) return this.#writeNow(`${size}\r\n${bytes.toString('latin1')}\r\n`, written);
     response.write(`${size}\r\n`);
     response.write(bytes);
     return response.write('\r\n', written);
   }
 
-  /** Node would hold it back until the end of the turn, to join it with what may follow; that costs more than it saves where nothing does. */
+  /**
+   * Node would buffer the piece until the end of the turn to join it with later ones; that costs more than it saves if
+   * there are none.
+   */
   #writeNow(text: string, written: (() => void) | undefined): boolean {
     const response = this.#response;
     const { socket } = response;
@@ -53,7 +56,7 @@ export class AnswerBody {
     return isTaken;
   }
 
-  /** The last piece, and headers behind it, which only chunks can have. Throws where these cannot be spelt. */
+  /** The last piece, and trailers, which only a chunked body can have. Throws if a trailer is invalid. */
   end(bytes: Buffer | string = NOTHING, trailers: Readonly<Record<string, string>> = {}): void {
     let lines = '';
     for (const [name, value] of Object.entries(trailers)) {

@@ -1,4 +1,4 @@
-/** How answers leave the gateway: the headers every one carries, and errors in the caller's style. */
+/** Writes answers to clients: common headers, and errors in the format of the client's style. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json } from './contracts/json.ts';
@@ -8,17 +8,17 @@ import { type AnswerHeaders, StoreUnavailable } from './plugin.ts';
 
 const UNFIT = /[^\t\x20-\x7e]/;
 
-/** A value that may stand in a header: what cannot is replaced, never thrown about. */
+/** Makes a text a valid header value: invalid characters are replaced instead of throwing. */
 function headerValue(text: string): string {
   if (text.length <= 1_024 && !UNFIT.test(text)) return text;
   return text.replace(/[^\t\x20-\x7e]/g, '?').slice(0, 1_024);
 }
 
-/** Names and values in turn: node takes them so in less time than by their names. */
+/** Names and values alternate: node processes a flat list faster than an object. */
 export type SentHeaders = string[];
 type OneLine = Readonly<Record<string, string>>;
 
-/** On everything: what we answer is data, for the one who asked, and for nobody's cache. */
+/** Sent with every answer: answers are data for the caller and must not be cached or rendered. */
 const USUAL: readonly (readonly [name: string, value: string])[] = [
   ['cache-control', 'no-store'],
   ['content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox"],
@@ -26,7 +26,7 @@ const USUAL: readonly (readonly [name: string, value: string])[] = [
   ['x-content-type-options', 'nosniff'],
 ];
 
-/** The headers of an answer, ours over the plugins' over the usual ones. */
+/** The headers of an answer. Core's override those of plugins, which override the common ones. */
 export function answerHeaders(id: string, plugins: OneLine, own: AnswerHeaders): SentHeaders {
   const headers: SentHeaders = [];
   for (let i = 0; i < USUAL.length; i++) {
@@ -47,7 +47,7 @@ export function answerHeaders(id: string, plugins: OneLine, own: AnswerHeaders):
 
 const REQUEST_ID = 'x-request-id';
 
-/** Puts a header in the place of the one that has its name, or behind the others. */
+/** Replaces the header of this name, or appends it. */
 export function setHeader(headers: SentHeaders, name: string, value: string): void {
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i] !== name) continue;
@@ -57,7 +57,7 @@ export function setHeader(headers: SentHeaders, name: string, value: string): vo
   headers.push(name, value);
 }
 
-/** Whatever was thrown, as something a client may be told. Details of our own failures stay in the log. */
+/** Converts anything thrown to an error for the client. Details of internal failures are only logged. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof StoreUnavailable) {
@@ -66,10 +66,10 @@ export function toGatewayError(error: unknown): GatewayError {
   return coreErrors.internal_error();
 }
 
-/** What writes errors: a style, or a route with a format of its own. */
+/** Formats errors: a style, or a route with its own error format. */
 export type ErrorFormat = Pick<Style, 'errors'>;
 
-/** An error in this format; without one, or by default, the plain error object. */
+/** An error in this format; by default the plain error object. */
 export function errorIn(format: ErrorFormat | undefined, error: GatewayError, id: string): Json {
   return format?.errors?.body?.(error, id) ?? errorObject(error);
 }
@@ -79,12 +79,12 @@ export function errorBody(error: GatewayError, format: ErrorFormat | undefined, 
   return JSON.stringify(errorIn(format, error, id));
 }
 
-/** An error as the only event of a stream that has not begun. */
+/** An error as the only event of a stream that has not started. */
 export function errorEvent(error: GatewayError, style: ErrorFormat, id: string): string {
   return style.errors?.event?.(error, id) ?? `data: ${errorBody(error, style, id)}\n\n`;
 }
 
-/** A comment, which every reader of server-sent events ignores. */
+/** A comment, which every server-sent events parser ignores. */
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 /** The event that keeps a stream of this style alive. */
@@ -111,7 +111,7 @@ export function send(
 export function rawAnswer(error: GatewayError, id: string): string {
   const body = JSON.stringify(errorObject(error));
   const headers = answerHeaders(id, error.headers, { 'content-type': 'application/json' });
-  // What names another protocol has to be named as a header of this connection.
+  // An upgrade needs `connection: upgrade`.
   const connection = headers.includes('upgrade') ? 'upgrade, close' : 'close';
   let lines = '';
   for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`;

@@ -1,4 +1,4 @@
-/** Asks vendors what is no call: small questions of plugins, bounded in time and size, at the gateway's own expense. */
+/** Small requests of plugins to vendors that are not calls: limited in time and size, at the gateway's expense. */
 import { addHeaders, addQuery, signedHeaders, urlOf } from './channel-request.ts';
 import type { Clock } from './clock.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
@@ -8,7 +8,7 @@ import type { Upstream, UpstreamRequest } from './upstream.ts';
 const MAX_MS = 15_000;
 const MAX_BYTES = 16 * 1_024 * 1_024;
 
-/** Makes `Host.ask`. */
+/** Creates `Host.ask`. */
 export function createAsk(
   upstream: Upstream,
   vendors: ReadonlyMap<string, Vendor>,

@@ -1,4 +1,7 @@
-/** Builds what one gateway.yaml describes: plugins loaded, their sections checked, created in the order of their needs. */
+/**
+ * Builds the gateway that gateway.yaml describes: loads plugins, checks their sections, and creates them in the order
+ * of their dependencies.
+ */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from './clock.ts';
@@ -28,32 +31,32 @@ import { spoolFolder } from './spool-folder.ts';
 import { readTls, type TlsFiles } from './tls.ts';
 import { createVault, type Vault } from './vault.ts';
 
-/** A configuration brought to life: everything created, nothing started. */
+/** A configuration with everything created and nothing started. */
 export interface Assembly {
   readonly file: ConfigFile;
   readonly listen: Listen;
-  /** What `listen.tls` names; undefined: plain HTTP. */
+  /** TLS files from `listen.tls`; undefined: plain HTTP. */
   readonly tls: TlsFiles | undefined;
-  /** Where files of forms are kept while they are on their way. */
+  /** The folder for uploaded files of running requests. */
   readonly spoolDirectory: string;
-  /** In the order of the pipeline. */
+  /** In pipeline order. */
   readonly players: readonly Player[];
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly styles: ReadonlyMap<string, Style>;
-  /** A service, for core itself; undefined where nobody provides it. */
+  /** A service, for core; undefined if no plugin provides it. */
   find<T>(service: Service<T>): T | undefined;
-  /** Checks what can only be seen when all plugins are there. Throws what is wrong with the file. */
+  /** Checks what needs all plugins. Throws what is wrong with the file. */
   link(): void;
-  /** Calls `start` on every plugin, providers first; to be called after `link`. */
+  /** Calls `start` on every plugin, providers first. Call `link` before. */
   start(): Promise<void>;
   /**
-   * Calls `stop` on every plugin that was started, in reverse. A plugin that fails is logged and keeps no other from being
-   * stopped; when `enough` resolves, no plugin is waited for any longer.
+   * Calls `stop` on every started plugin in reverse order. A failure is logged and does not keep the other plugins from
+   * stopping. Once `enough` resolves, no plugin is waited for.
    */
   stop(enough: Promise<void>): Promise<void>;
 }
 
-/** A configuration read and its plugins loaded, with nothing created yet. */
+/** A configuration that was read and whose plugins are loaded; nothing is created yet. */
 export interface Plan {
   readonly file: ConfigFile;
   readonly plugins: readonly Plugin<Sections>[];
@@ -62,25 +65,25 @@ export interface Plan {
   readonly errors: ReadonlyMap<string, KnownError>;
   readonly values: CheckedSections['values'];
   readonly doubtful: CheckedSections['doubtful'];
-  /** What `${NAME}` was read from. */
+  /** The environment that `${NAME}` was read from. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What core itself serves in every generation. */
+/** Core's own routes, in every generation. */
 export const CORE_PATHS = { alive: '/healthz', ready: '/readyz' } as const;
 
-/** What every assembly of a process shares. */
+/** Shared by every assembly of a process. */
 export interface Surroundings {
   readonly store: Store;
   readonly log: Log;
   readonly clock: Clock;
   readonly vault: Vault;
   readonly peers: Peers;
-  /** What outlives a reload. */
+  /** State that outlives a reload. */
   readonly lasting: LastingStates;
-  /** How plugins ask vendors what is no call. */
+  /** Small requests of plugins to vendors that are not calls. */
   ask(vendors: ReadonlyMap<string, Vendor>): Host['ask'];
-  /** Services that core itself provides. */
+  /** Core's own services. */
   readonly provided: ReadonlyMap<string, unknown>;
 }
 
@@ -93,7 +96,7 @@ export async function planFrom(
   return planOf(readConfig(path, env), env, extra);
 }
 
-/** The same for a file that was read. */
+/** The same for a file that was already read. */
 export async function planOf(
   file: ConfigFile,
   env: Readonly<Record<string, string | undefined>>,
@@ -146,7 +149,7 @@ export async function planOf(
   return { file, plugins, sections, errors, ...checkSections(file, sections, isMissing), env };
 }
 
-/** The section `store` as the driver wants it that it names. Where there is none by that name, `driverOf` says so. */
+/** The section `store` as the selected driver expects it. If the driver does not exist, `driverOf` reports it. */
 async function storeSectionOf({ value, dir }: ConfigFile): Promise<{ readonly store?: Schema }> {
   const name = (value.store as { readonly driver?: unknown } | null | undefined)?.driver;
   if (typeof name !== 'string') return {};
@@ -159,7 +162,7 @@ async function storeSectionOf({ value, dir }: ConfigFile): Promise<{ readonly st
   }
 }
 
-/** Loads the store's driver. Throws `ConfigError` where there is none by that name. */
+/** Loads the store's driver. Throws `ConfigError` if it does not exist. */
 export async function driverOf({ file, values }: Plan): Promise<StoreDriver> {
   try {
     return await loadDriver((values.store as StoreSection).driver, file.dir);
@@ -171,7 +174,7 @@ export async function driverOf({ file, values }: Plan): Promise<StoreDriver> {
   }
 }
 
-/** Creates the plugins of a plan. Throws `ConfigError` with everything that is wrong with the file. */
+/** Creates the plugins of a plan. Throws `ConfigError` with all problems of the file. */
 export async function assemble(plan: Plan, around: Surroundings): Promise<Assembly> {
   const { file, plugins } = plan;
   const services = new Map<string, unknown>(around.provided);
@@ -179,7 +182,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const styles = new Map<string, Style>();
   const guards = new Map<string, Guard>();
   const routes: Route[] = [];
-  /** Who brings what; of two that go by one name, nobody could tell which one answers. */
+  /** Finds duplicates: two things of one kind with the same name would be ambiguous. */
   const brought = new Map<string, string>([
     ...Object.values(CORE_PATHS).map((path) => [`route GET ${path}`, 'core'] as const),
     ...Object.values(CORE_COMMANDS).map(({ name }) => [`command ${name}`, 'core'] as const),
@@ -316,11 +319,11 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
         const stopped = blaming(name, 'stop', async () => parts.stop?.()).then(
           () => true,
           (error: unknown) => {
-            around.log.error('a plugin did not stop well', { plugin: name, error });
+            around.log.error('a plugin failed to stop', { plugin: name, error });
             return true;
           },
         );
-        // One that is done at once is never late.
+        // A plugin that stops synchronously is never late.
         const inTime = await Promise.race([stopped, enough.then(() => nextTurn(false))]);
         if (!inTime) around.log.error('a plugin took too long to stop', { plugin: name });
       }
@@ -332,7 +335,7 @@ function names(services: readonly Service<unknown>[] | undefined, { id }: Servic
   return services?.some((service) => service.id === id) ?? false;
 }
 
-/** Does what a plugin is asked for; whatever it throws says whose mistake it is. */
+/** Runs one step of a plugin; an error names the plugin and the step. */
 async function blaming<T>(plugin: string, step: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -347,8 +350,9 @@ function blamed(plugin: string, step: string, error: unknown): Error {
 }
 
 /**
- * Creates and links everything a plan describes, and starts nothing. Finds every mistake that can be found without a start. There is
- * nothing behind it, no open store either, unless `real` brings it. Throws `ConfigError`.
+ * Creates and links everything a plan describes and starts nothing, to find every mistake that can be found without a
+ * start. Without `real`, services of a running gateway, an open store included, are replaced by stand-ins. Throws
+ * `ConfigError`.
  */
 export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Promise<Assembly> {
   if (plan.file.problems.length > 0) {
@@ -368,7 +372,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
     vault: createVault(randomBytes(32)),
     peers: aloneOf(boot),
     lasting: new LastingStates(),
-    ask: () => () => Promise.reject(new Error('nobody is asked before `start`')),
+    ask: () => () => Promise.reject(new Error('no vendor can be called before `start`')),
     provided: new Map<string, unknown>([
       [FirstStart.id, { begin: () => {}, note: () => {}, signIn: () => {} } satisfies FirstStart],
       [Running.id, nothingRuns],
@@ -379,12 +383,16 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
   return assembly;
 }
 
-/** Looks for what else is wrong with a file that has mistakes, with something right in their places. What it finds goes to the file. */
+/**
+ * Finds further mistakes of a file that already has some, by replacing wrong values with valid ones. Adds them to the
+ * file's problems.
+ */
 async function lookFurther(plan: Plan): Promise<void> {
   const { file, doubtful } = plan;
   if (doubtful === undefined) return;
-  const said = [...doubtful.map(pathText), ...file.problems.map(({ path }) => path)];
-  const isEcho = (path: string): boolean => said.some((place) => path === place || /^[.[]/.test(below(place, path)));
+  const reported = [...doubtful.map(pathText), ...file.problems.map(({ path }) => path)];
+  const isEcho = (path: string): boolean =>
+    reported.some((place) => path === place || /^[.[]/.test(below(place, path)));
   const problems: Problem[] = [];
   const problem: ConfigFile['problem'] = (path, message) => {
     if (isEcho(pathText(path))) return;
@@ -395,17 +403,17 @@ async function lookFurther(plan: Plan): Promise<void> {
   try {
     await rehearse({ ...plan, file: { ...file, problems, problem } });
   } catch {
-    // What it is wrong about stands in the file; what stands in may also be more than a plugin can work with.
+    // A plugin that fails now may fail because of a stand-in value; the original mistake is already reported.
   }
 }
 
-/** What a path has beyond another one; empty where it is not below it. */
+/** The part of a path below another one; empty if it is not below it. */
 function below(place: string, path: string): string {
   return path.startsWith(place) ? path.slice(place.length) : '';
 }
 
 const nobodyRuns = (): never => {
-  throw new Error('nothing runs yet; it may be asked once the gateway serves');
+  throw new Error('the gateway does not serve yet');
 };
 const nothingRuns: Running = {
   inFlight: nobodyRuns,
@@ -428,7 +436,7 @@ const noStore: Store = {
   pressure: () => ({ waiting: 0, oldestMs: Infinity }),
 };
 
-/** Providers before those who need or want them; otherwise as listed. Reports what nobody provides. */
+/** Sorts plugins: providers before those that need or want them, otherwise as listed. Reports missing providers. */
 function inOrderOfNeeds(
   plugins: readonly Plugin<Sections>[],
   provided: ReadonlyMap<string, unknown>,
@@ -443,7 +451,7 @@ function inOrderOfNeeds(
       providers.set(id, plugin);
     }
   }
-  /** Everybody a plugin cannot do without, however far away. */
+  /** All plugins that a plugin needs, directly or indirectly. */
   const requirements = (plugin: Plugin<Sections>, seen = new Set<Plugin<Sections>>()): Set<Plugin<Sections>> => {
     for (const { id } of plugin.needs ?? []) {
       const provider = providers.get(id);
@@ -474,7 +482,7 @@ function inOrderOfNeeds(
     for (const { id } of plugin.wants ?? []) {
       const provider = providers.get(id);
       if (provider === undefined) continue;
-      // A wish gives way where it would close a circle: the service is there from `link` on all the same.
+      // A `wants` that would close a circle is ignored for the order: the service is still available from `link` on.
       const required = requirements(provider).add(provider);
       if (!here.some((other) => required.has(other))) visit(provider, i, here);
     }

@@ -1,4 +1,7 @@
-/** One try at one offer: sends, waits no longer than allowed, and relays a stream to the client event by event. */
+/**
+ * One upstream attempt at one target: sends the request, enforces deadlines, and relays a stream to the client event by
+ * event.
+ */
 
 import { AnswerBody } from './answer-body.ts';
 import { answerHeaders, keepAliveOf } from './answers.ts';
@@ -23,15 +26,15 @@ import { isUnpaid, type VendorError } from './translation/vendor-errors.ts';
 import type { Breaking, Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
 import { countedUsage, withUnsaid } from './usage.ts';
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export type AttemptResult =
-  /** The stream was relayed to its end, good or bad; the client has been told and the exchange is concluded. */
+  /** The stream ended, successfully or not; the client has been told and the request has ended. */
   | { readonly kind: 'relayed' }
-  /** A whole answer, read to its end; nothing of it has been written. `type`: its content type. */
+  /** A whole answer that was read completely; nothing of it has been sent. `type`: its content type. */
   | { readonly kind: 'whole'; readonly body: Buffer; readonly type: string }
-  /** An answer with another status than 2xx; its body cut at 64 KiB. */
+  /** An answer with a status other than 2xx; its body is cut at 64 KiB. */
   | { readonly kind: 'status'; readonly status: number; readonly headers: Headers; readonly body: Buffer }
-  /** No answer worth the name; nothing of it has been written. `error`: the vendor's, inside its stream. */
+  /** No usable answer; nothing of it has been sent. `error`: the vendor's error from inside its stream. */
   | {
       readonly kind: 'failed';
       readonly failure: FailureKind;
@@ -39,10 +42,10 @@ export type AttemptResult =
       readonly how: Breaking;
       readonly error?: VendorError;
     }
-  /** The client left, or the gateway cut the exchange off, before anything was written. */
+  /** The client disconnected, or the gateway cut the request off, before anything was sent. */
   | { readonly kind: 'stopped'; readonly error: Error };
 
-/** What an attempt needs from the gateway. */
+/** The gateway's services for an attempt. */
 export interface AttemptTools {
   readonly upstream: Upstream;
   readonly deadlines: Deadlines;
@@ -50,28 +53,28 @@ export interface AttemptTools {
   readonly onDisconnect: { readonly stream: 'cancel' | 'drain'; readonly whole: 'cancel' | 'drain' };
   readonly pipeline: Pipeline;
   readonly log: Log;
-  /** Ends the exchange in the books; rejects where that could not be made durable. */
+  /** Ends the request; rejects if its settlement could not be made durable. */
   conclude(x: LiveExchange, outcome: Outcome): Promise<void>;
 }
 
-/** More than this of an error is not read. */
+/** Limit for an error body. */
 const MAX_ERROR_BODY = 64 * 1_024;
-/** More than this of a whole answer is not held: 2,048 vectors of 3,072 numbers, written out, are nearly as much. */
+/** Limit for a whole answer: 2,048 vectors of 3,072 numbers need nearly as much as JSON. */
 const MAX_ANSWER = 160 * 1_024 * 1_024;
-/** No event is longer where its style does not say so: some hold an image, or the whole answer once more. */
+/** Default limit for one event: some contain an image, or the complete answer again. */
 const MAX_EVENT = 8 * 1_024 * 1_024;
-/** A vendor that thinks may send a comment now and then, but not for ever. */
+/** A reasoning model may send comments before its answer, but not without limit. */
 const MAX_HELD_BYTES = 64 * 1_024;
-/** How long a vendor may take to begin, where its channel does not say. */
+/** Default time until a vendor begins its answer. */
 const HEAD_MS = { stream: 60_000, whole: 600_000 } as const;
-/** How long a client may leave its stream unread. */
+/** Time a client may stop reading its stream. */
 const WRITE_STALL_MS = 120_000;
-/** After this long without a byte to the client, a comment keeps the connection alive. */
+/** After this time without a byte to the client, a comment keeps the connection alive. */
 const KEEP_ALIVE_MS = 15_000;
-/** How long a vendor that has said everything may take to close its answer. */
+/** Time a vendor has to close its stream after the last event. */
 const LINGER_MS = 5_000;
 
-/** Begins to write down an attempt. */
+/** Starts the record of an attempt. */
 export function beginAttempt(x: LiveExchange, offer: Offer, clock: Clock): Attempt {
   const attempt: Attempt = {
     offer,
@@ -88,7 +91,7 @@ export function beginAttempt(x: LiveExchange, offer: Offer, clock: Clock): Attem
   return attempt;
 }
 
-/** Tells how an attempt went, once; before the exchange is settled, for its record names its attempts. */
+/** Reports an attempt to the plugins, once; before settlement, because the usage record lists the attempts. */
 export function endAttempt(
   x: LiveExchange,
   attempt: Attempt,
@@ -118,25 +121,28 @@ export function makeAttempt(
   });
 }
 
-/** What is expected next; decides what a deadline, an end or a failure means. */
+/** What is expected next: it decides what a deadline, an end or a failure means. */
 type State = 'head' | 'status' | 'whole' | 'stream' | 'done';
 
-/** One attempt under way: what the vendor says goes to the client, or decides that another channel is asked. */
+/**
+ * A running attempt: forwards the vendor's answer to the client, or ends with an outcome that lets another channel be
+ * tried.
+ */
 class Delivery implements UpstreamListener {
   readonly #x: LiveExchange;
   readonly #attempt: Attempt;
   readonly #channel: Channel;
-  /** The client's. */
+  /** The client's style. */
   readonly #style: Style;
   readonly #conveyance: Conveyance;
   readonly #frames: Frames | undefined;
   readonly #tools: AttemptTools;
   readonly #resolve: (result: AttemptResult) => void;
   readonly #totalAtMs: number;
-  /** Both made once it is known that a stream comes. */
+  /** Both are created when the answer turns out to be a stream. */
   #splitter!: EventSplitter;
   #stream!: StreamRelay;
-  /** What the client is told it gets. */
+  /** The content type that the client gets. */
   #type = EVENT_STREAM;
   #state: State = 'head';
   #call: UpstreamCall | undefined;
@@ -147,13 +153,13 @@ class Delivery implements UpstreamListener {
   #headers: Headers = {};
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Events held until one shows that the vendor really answers. */
+  /** Events held back until one proves that the vendor answers. */
   #held: Bytes[] = [];
   #heldBytes = 0;
-  /** The vendor's first word has gone to the client: from here on there is no other channel. */
+  /** The first event was sent to the client: no other channel can be tried. */
   #committed = false;
   #stalled = false;
-  /** What the vendor did while a piece waits to be let through. */
+  /** Events from the vendor that arrive while a piece waits for approval. */
   #behind: (() => void)[] | undefined;
 
   constructor(
@@ -184,7 +190,7 @@ class Delivery implements UpstreamListener {
     this.#x.onStop((error) => this.#stop(error));
   }
 
-  // ---- the vendor speaks
+  // ---- vendor events
 
   head(status: number, headers: Headers): void {
     if (this.#state !== 'head') return;
@@ -260,7 +266,7 @@ class Delivery implements UpstreamListener {
     }
     if (this.#lingering !== undefined) this.#tools.deadlines.clear(this.#lingering);
     if (this.#state === 'status') {
-      // The status has said enough; that its explanation broke off changes nothing.
+      // The status is enough; an error body may be truncated.
       this.#finishStatus();
     } else if (this.#state !== 'done') {
       this.#fail(kind, reason, how);
@@ -287,11 +293,11 @@ class Delivery implements UpstreamListener {
     this.#stream = this.#conveyance.relay();
   }
 
-  /** A stream was requested, and the answer is none of events. */
+  /** A stream was requested, but the answer is not one. */
   #expectOther(type: string): void {
     const splitter = createFrameSplitter(this.#frames, type, this.#maxEvent);
     if (splitter !== undefined) this.#expectStream(splitter);
-    // Some answer whole whatever they are asked.
+    // Some vendors always send a whole answer.
     else if (type.startsWith('application/json')) this.#state = 'whole';
     else this.#fail('broken', 'a stream was asked for and something else was answered');
   }
@@ -318,7 +324,7 @@ class Delivery implements UpstreamListener {
     );
   }
 
-  /** Whole events to the client. One that ends the stream, well or not, ends the attempt. */
+  /** Forwards complete events to the client. An event that ends the stream, successfully or not, ends the attempt. */
   #relay(events: readonly Buffer[]): void {
     const out: Bytes[] = [];
     let begun = this.#committed;
@@ -329,7 +335,7 @@ class Delivery implements UpstreamListener {
       if (kind !== 'hold' && kind !== 'pass') {
         const ending = out.splice(before);
         this.#write(out, begun);
-        // What had to wait for too long has ended it already.
+        // The attempt ended while a piece was waiting.
         if (this.#state === 'done') return;
         if (kind === 'last') this.#finishStream(ending);
         else if (kind === 'error') this.#vendorGaveUp(ending);
@@ -351,7 +357,7 @@ class Delivery implements UpstreamListener {
     this.#write(out, begun);
   }
 
-  /** What a plugin let pass goes out, though it refuses what comes behind it. */
+  /** Sends what a plugin approved before it refused what follows. */
   #see(event: Buffer, out: Bytes[], begun: boolean): EventKind {
     try {
       return this.#stream.see(event, out);
@@ -361,7 +367,7 @@ class Delivery implements UpstreamListener {
     }
   }
 
-  /** Events are JSON, and no style can read what is nested too deeply; bytes that are no events are anything. */
+  /** Events are JSON, which styles cannot decode if it is nested too deeply; raw bytes are not checked. */
   #isUnreadable(event: Buffer): boolean {
     return this.#splitter !== UNSPLIT && isTooDeep(event);
   }
@@ -373,7 +379,7 @@ class Delivery implements UpstreamListener {
     return x.look(this.#stream.textLength());
   }
 
-  /** The vendor and whatever it says next wait until a piece may pass; where it may not, nothing of it does. */
+  /** Pauses the vendor until a piece is approved; if it is refused, nothing of it is sent. */
   #waitToPass(waiting: Promise<void>, pass: () => void): void {
     this.#behind = [];
     this.#call?.pause();
@@ -386,7 +392,7 @@ class Delivery implements UpstreamListener {
       } catch (error) {
         this.#styleFailed(error);
       }
-      // One of them may have to wait, too, and then all behind it.
+      // A queued piece may have to wait too, and then all after it.
       for (const next of behind) {
         const still = this.#behind as (() => void)[] | undefined;
         if (still === undefined) next();
@@ -400,7 +406,10 @@ class Delivery implements UpstreamListener {
     });
   }
 
-  /** Events to the client. `begun`: the vendor really answers, which commits us to it; until then they are held. */
+  /**
+   * Forwards events to the client. `begun`: the vendor answers, so this channel is final; until then events are held
+   * back.
+   */
   #write(events: readonly Bytes[], begun: boolean): void {
     if (this.#committed) {
       if (events.length > 0) this.#send(joined(events));
@@ -422,7 +431,7 @@ class Delivery implements UpstreamListener {
     if (held.length > 0) this.#send(joined(held));
   }
 
-  /** From here on it is known what serves, and what it used so far. */
+  /** From here on the serving target and its usage so far are known. */
   #serve(): void {
     const x = this.#x;
     if (x.running !== undefined) return;
@@ -435,14 +444,14 @@ class Delivery implements UpstreamListener {
     if (x.response.headersSent || x.gone) return;
     x.status = 200;
     const own: Record<string, string> = { 'content-type': this.#type, 'x-accel-buffering': 'no' };
-    // A keep-alive goes out before anybody knows who will serve.
+    // A keep-alive was sent before the serving channel was known.
     if (this.#committed) own['x-turnpike-channel'] = this.#channel.name;
     if (this.#conveyance.losses !== undefined) {
       if (this.#committed) {
         const losses = this.#conveyance.losses();
         if (losses.length > 0) own[TRANSLATION] = lossHeader(losses);
       }
-      // What is lost later, or before anybody could be told, stands behind the stream.
+      // Warnings that come after the head are sent in the trailer.
       own.trailer = TRANSLATION;
     }
     x.response.writeHead(200, answerHeaders(x.id, x.answerHeaders, own));
@@ -453,14 +462,14 @@ class Delivery implements UpstreamListener {
     if (this.#x.gone) return;
     if (this.#keepAlive !== undefined) this.#keepAlive.atMs = this.#tools.clock.mono() + KEEP_ALIVE_MS;
     if (this.#x.body!.write(bytes) || this.#stalled) return;
-    // The client reads slower than the vendor writes: the vendor has to wait, and the client not for ever.
+    // The client reads more slowly than the vendor writes: pause the vendor, and limit how long the client may stall.
     this.#stalled = true;
     this.#call?.pause();
     this.#waitFor(WRITE_STALL_MS);
     this.#x.response.once('drain', () => this.#goOn());
   }
 
-  /** The vendor may write again. */
+  /** Resumes the vendor. */
   #goOn(): void {
     this.#stalled = false;
     if (this.#state === 'done') return;
@@ -504,7 +513,7 @@ class Delivery implements UpstreamListener {
     this.#finishStream(out);
   }
 
-  /** The good ending: the books first, then the last bytes. */
+  /** Successful end: settle first, then send the last bytes. */
   #finishStream(last: readonly Bytes[]): void {
     // An answer may be empty.
     if (!this.#committed) this.#commit();
@@ -514,7 +523,7 @@ class Delivery implements UpstreamListener {
     });
   }
 
-  /** An error event of the vendor's, in the client's style; it passes unless it would give something away. */
+  /** An error event of the vendor in the client's style; it is forwarded unless it would disclose a secret. */
   #vendorGaveUp(event: readonly Bytes[]): void {
     const error = this.#stream.error();
     if (!this.#committed) {
@@ -534,17 +543,20 @@ class Delivery implements UpstreamListener {
     else this.#settleStream('failed', () => this.#x.body!.end(bytes));
   }
 
-  /** The bad ending: the books, an error event, and no last chunk, so that nobody takes a part for the whole. */
+  /**
+   * Failed end: settle, send an error event, and send no last chunk, so that no client takes a truncated answer for a
+   * complete one.
+   */
   #breakOff(error: GatewayError): void {
     this.#settleStream('failed', () => this.#tell(error));
   }
 
   #tell(error: GatewayError): void {
     const { response, body, id } = this.#x;
-    const told = this.#stream.fail(error, id);
-    // Inside bytes nothing can be told: that they end too early says it all.
-    if (told === '') response.destroy();
-    else body!.write(told, () => response.destroy());
+    const events = this.#stream.fail(error, id);
+    // A byte stream has no error events: it only ends early.
+    if (events === '') response.destroy();
+    else body!.write(events, () => response.destroy());
   }
 
   #settleStream(outcome: 'served' | 'failed' | 'aborted', then: () => void): void {
@@ -558,18 +570,18 @@ class Delivery implements UpstreamListener {
     if (outcome === 'served') x.answered = () => this.#stream.answer?.();
     this.#stopWaiting();
     this.#state = 'done';
-    // What comes behind the last event is not for anybody; a vendor that has said it all is left to close by itself.
+    // Data after the last event is ignored; the vendor has some time to close its stream.
     if (outcome === 'served' && this.#stream.isCut?.() !== true)
       this.#lingering = this.#tools.deadlines.set(LINGER_MS, () => call?.abort());
     else call?.abort();
     endAttempt(x, this.#attempt, this.#tools);
     this.#tools
-      // The client may have left a stream that is read to its end all the same.
+      // The client may have disconnected while its stream is read to the end.
       .conclude(x, outcome === 'served' && x.gone ? 'aborted' : outcome)
       .then(() => {
         if (!x.gone) then();
       })
-      // Not paid, not in the books, or not to be spelt: the client must not believe it has everything.
+      // Not paid, not settled, or not encodable: the client must not take the answer for complete.
       .catch((error) => {
         if (error instanceof GatewayError && !x.gone) this.#tell(error);
         else x.response.destroy();
@@ -577,32 +589,35 @@ class Delivery implements UpstreamListener {
       .finally(() => this.#resolve({ kind: 'relayed' }));
   }
 
-  /** What was used of an answer that did not come to its end. */
+  /** Usage of a truncated answer. */
   #unfinished(left: boolean): Usage {
     return this.#stream.unfinished?.(left ? 'left' : 'broken') ?? this.#usage();
   }
 
-  /** What was used so far; of a stream that goes on or broke off no less than was delivered: some vendors tell it too early. */
+  /**
+   * Usage so far; for a truncated stream at least what was delivered, because some vendors report usage before the
+   * answer is complete.
+   */
   #usage(): Usage {
-    const told = this.#stream.usage();
+    const reported = this.#stream.usage();
     const counted = countedUsage(this.#x.call.bounds, this.#stream.textLength());
-    if (told === undefined) return counted;
-    return told.output < counted.output ? { ...told, output: counted.output, estimated: true } : told;
+    if (reported === undefined) return counted;
+    return reported.output < counted.output ? { ...reported, output: counted.output, estimated: true } : reported;
   }
 
-  // ---- endings that are not the vendor's
+  // ---- ends that the vendor did not cause
 
   #expired(): void {
     this.#deadline = undefined;
     if (this.#state === 'done') return;
     if (this.#stalled) {
-      // It does not read, so it is as good as gone.
+      // A client that does not read is treated as disconnected.
       this.#x.response.destroy();
       this.#x.leave();
       return;
     }
     if (this.#state === 'status') {
-      // As where it breaks off: the status has said enough.
+      // As for a truncated error body: the status is enough.
       this.#finishStatus();
       return;
     }
@@ -613,7 +628,7 @@ class Delivery implements UpstreamListener {
     );
   }
 
-  /** The client left, or somebody cut the exchange off. */
+  /** The client disconnected, or the request was cut off. */
   #stop(error: Error): void {
     if (this.#state === 'done') return;
     const left = error instanceof ClientLeft;
@@ -634,7 +649,7 @@ class Delivery implements UpstreamListener {
     }
   }
 
-  /** The vendor has begun to read what the client no longer wants answered: that much was used. */
+  /** The vendor has begun to process the input of a client that disconnected: charge it. */
   #countInput(): void {
     this.#x.served = this.#attempt.offer;
     const stream = this.#state === 'stream' ? this.#stream : this.#conveyance.relay();
@@ -647,7 +662,7 @@ class Delivery implements UpstreamListener {
     return withUnsaid(usage, this.#x.call, this.#attempt.offer, stream?.uses?.());
   }
 
-  /** A bug of the style's says nothing about the vendor, and no more does a plugin that refuses the answer. */
+  /** A bug in a style, or a plugin that refuses the answer, is not the vendor's failure. */
   #styleFailed(error: unknown): void {
     if (error instanceof AnswerRefused) {
       this.#refuseAnswer(error.refusal);
@@ -657,7 +672,7 @@ class Delivery implements UpstreamListener {
     this.#stop(coreErrors.internal_error('The gateway could not read the answer.'));
   }
 
-  /** What the vendor made of the answer so far was used, whether or not any of it was sent. */
+  /** The output that the vendor produced so far is charged whether or not it was sent. */
   #refuseAnswer(refusal: GatewayError): void {
     if (this.#state === 'done') return;
     const x = this.#x;
@@ -709,15 +724,15 @@ class Delivery implements UpstreamListener {
   }
 }
 
-/** What is no events is passed on as it comes. */
+/** Raw bytes are forwarded as they arrive. */
 const UNSPLIT: EventSplitter = { push: (chunk) => [chunk], rest: () => NO_BYTES };
 const NO_BYTES = Buffer.alloc(0);
 const NOT_AGAIN: Breaking = { stale: false, unsent: false };
 
-/** What is written to a client: the vendor's bytes, or events of our own. */
+/** Bytes written to a client: the vendor's, or our own events. */
 type Bytes = Buffer | string;
 
-/** The header, or the trailer, that names what a translation could not carry over. */
+/** The header, or the trailer, that lists translation warnings. */
 export const TRANSLATION = 'x-turnpike-translation';
 /** The content type of streams of events. */
 export const EVENT_STREAM = 'text/event-stream; charset=utf-8';
@@ -728,28 +743,28 @@ function joined(pieces: readonly Bytes[]): Bytes {
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
 
-/** Writes down what a translation could not carry over. */
+/** Records translation warnings. */
 export function noteLosses(x: LiveExchange, { losses }: Pick<Conveyance, 'losses'>): void {
   const all = losses?.() ?? [];
   if (all.length > 0) x.note({ translation: all });
 }
 
-/** Whether bytes of a vendor's hold a credential of ours or say where the channel goes. */
+/** True if bytes of a vendor contain one of our credentials or the address of the channel. */
 export function givesAway(bytes: Buffer, channel: Channel): boolean {
   const host = new URL(channel.url).host;
   const secrets = [channel.key, ...secretsIn(channel.headers), ...secretsIn(channel.query)];
-  const told = (text: string | Buffer): boolean =>
+  const contains = (text: string | Buffer): boolean =>
     secrets.some((secret) => secret.length >= SHORTEST_SECRET && text.includes(secret)) || text.includes(host);
-  // Some write JSON with its slashes escaped.
-  return told(bytes) || (bytes.includes('\\/') && told(bytes.toString().replaceAll('\\/', '/')));
+  // Some encoders escape the slashes of JSON.
+  return contains(bytes) || (bytes.includes('\\/') && contains(bytes.toString().replaceAll('\\/', '/')));
 }
 
-/** The values whose names say that they are secret. */
+/** The values of headers and query parameters whose names indicate a secret. */
 function secretsIn(fields: Readonly<Record<string, string>> = {}): readonly string[] {
   return Object.keys(fields).flatMap((name) => (isSecretName(name) ? [fields[name]!] : []));
 }
 
-/** What a vendor said went wrong, short, for the records; not where it would give something away. */
+/** A short form of a vendor's error message for usage records; replaced if it would disclose a secret. */
 export function quoted(text: string | undefined, channel: Channel): string {
   if (text === undefined) return 'without a reason';
   return givesAway(Buffer.from(text), channel) ? 'in words that are not to be repeated' : text.slice(0, 300);

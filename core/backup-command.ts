@@ -1,4 +1,4 @@
-/** `turnpike backup`: a copy of the store, and what has to be kept beside it. */
+/** `turnpike backup`: copies the store and lists what else must be backed up. */
 import { resolve } from 'node:path';
 import { driverOf, type Plan } from './assembly.ts';
 import type { Clock } from './clock.ts';

@@ -1,4 +1,4 @@
-/** Reads a request's body, bounded: too much is refused before it is read where the length is declared. */
+/** Reads request bodies with limits: a declared length over the limit is refused before anything is read. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, type Readable, Transform } from 'node:stream';
 import { type SentHeaders, setHeader } from './answers.ts';
@@ -13,30 +13,33 @@ import type { Head } from './head.ts';
 import type { Holding } from './intake.ts';
 
 /**
- * Refuses a call without a body (411). To be asked before anything else can come on the connection: what follows may well be
- * the body, framed in a way that nobody understands.
+ * Refuses a call without a body (411). Check this before reading anything else from the connection: the bytes that
+ * follow may be a body with unknown framing.
  */
 export function requireBody(head: Head): void {
   if (head.length !== undefined || head.headers['transfer-encoding'] !== undefined) return;
   throw coreErrors.length_required();
 }
 
-/** How a body is to be read. */
+/** How to read a body. */
 export interface BodyOptions {
   /** In bytes. */
   readonly limit: number;
   readonly expectsContinue: boolean;
   readonly deadlines: Deadlines;
-  /** Where the body counts: at once where its length is declared, else as it comes. */
+  /** The budget: a declared length is reserved at once, otherwise bytes are counted as they arrive. */
   readonly holding: Holding;
   /** It need not be JSON. */
   readonly anyType?: boolean;
 }
 
-/** How long a client may take to send a JSON body; what forms may take is the server's own limit. */
+/** Time a client has to send a JSON body; multipart bodies have the server's own limit. */
 const JSON_MS = 60_000;
 
-/** The whole body, which is JSON unless `anyType`. Refuses with 408, 413, 415 and as `holding` does; rejects with `ClientLeft`. */
+/**
+ * Reads the whole body, which is JSON unless `anyType`. Refuses with 408, 413, 415 and as `holding` does; rejects with
+ * `ClientLeft`.
+ */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -49,8 +52,8 @@ export function readBody(
 }
 
 /**
- * The body of a call of this style: JSON, or a form whose files are in `spool`. Refuses as `readBody` does, and with what is wrong
- * with a form.
+ * The body of a call of this style: JSON, or multipart with its files in `spool`. Refuses as `readBody` does, and
+ * malformed multipart bodies.
  */
 export async function readCallBody(
   request: IncomingMessage,
@@ -72,19 +75,19 @@ export async function readCallBody(
     const { fields, files } = await form.read({ body: counted.stream, contentType, spool: options.spool });
     return { bytes: Buffer.from(JSON.stringify(fields)), files };
   } catch (error) {
-    // What it says of a body that broke off is not what happened.
+    // A truncated body makes the parser fail for the wrong reason.
     throw counted.failure() ?? error;
   } finally {
     counted.end();
   }
 }
 
-/** A form on its way in: so many bytes of it, and a word about why there are no more. */
+/** A multipart body that is arriving, with a byte limit and the reason if it ends early. */
 interface CountedBody {
   readonly stream: Readable;
-  /** Why the body ended before its end; undefined while it has not. */
+  /** Why the body ended early; undefined if it did not. */
   failure(): Error | undefined;
-  /** What has not been read stays in the request, to be drained by whoever answers. */
+  /** Unread bytes stay in the request; the code that answers drains them. */
   end(): void;
 }
 
@@ -100,15 +103,15 @@ function countedBody(request: IncomingMessage, take: Take): CountedBody {
       done(failure ?? null, chunk);
     },
   });
-  const left = (): void => {
+  const disconnected = (): void => {
     if (request.readableEnded) return;
     failure ??= clientLeft();
     stream.destroy(failure);
   };
   stream.on('error', () => {});
-  request.on('close', left);
-  request.on('error', left);
-  if (request.destroyed) left();
+  request.on('close', disconnected);
+  request.on('error', disconnected);
+  if (request.destroyed) disconnected();
   else request.pipe(stream);
   return {
     stream,
@@ -120,19 +123,19 @@ function countedBody(request: IncomingMessage, take: Take): CountedBody {
   };
 }
 
-/** Counts bytes of a body as they come; refuses when they are too many. */
+/** Counts the bytes of a body as they arrive; refuses too many. */
 type Take = (bytes: number) => void;
 
-/** Refuses what is declared to be too large, gives the go-ahead for the rest, and says how it is counted. */
+/** Refuses a declared length over the limit, sends `100 Continue`, and chooses how to count the bytes. */
 function begin(response: ServerResponse, head: Head, { limit, holding, expectsContinue }: BodyOptions): Take {
   const { length } = head;
   if (length !== undefined) {
     if (length > limit) throw tooLarge(limit);
     holding.take(length);
   }
-  // Only now: a client that waits for a go-ahead never sends what would be refused.
+  // Not earlier: a client that waits for `100 Continue` never sends a body that would be refused.
   if (expectsContinue) response.writeContinue();
-  // The parser lets no more through than was declared.
+  // The HTTP parser enforces a declared length.
   if (length !== undefined) return takeNothing;
   let size = 0;
   return (bytes) => {
@@ -152,24 +155,24 @@ function collect(
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) {
-      // While its sender was being looked up: it will say so to nobody any more.
+      // The client disconnected during authentication; the event will not be emitted again.
       reject(clientLeft());
       return;
     }
-    // To join the pieces of a large body at its end would keep everybody else waiting, and need its memory twice.
-    const whole = length > LARGE ? Buffer.allocUnsafeSlow(length) : undefined;
+    // Joining the chunks of a large body at its end would block the event loop and need twice the memory.
+    const buffer = length > LARGE ? Buffer.allocUnsafeSlow(length) : undefined;
     const pieces: Buffer[] = [];
     let chunks: Buffer[] = [];
     let size = 0;
-    // Functions without names: giving one a name takes the loader longer than all the rest of a small body.
+    // Anonymous functions: naming them costs more than the rest of reading a small body.
     const deadline = deadlines.set(JSON_MS, () => {
       stopReading(request);
       reject(tooSlow());
     });
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (whole === undefined) chunks.push(chunk);
-      else whole.set(chunk, size - chunk.length);
+      if (buffer === undefined) chunks.push(chunk);
+      else buffer.set(chunk, size - chunk.length);
       try {
         take(chunk.length);
       } catch (error) {
@@ -185,11 +188,12 @@ function collect(
     });
     request.on('end', () => {
       deadlines.clear(deadline);
-      if (whole !== undefined) resolve(whole);
+      if (buffer !== undefined) resolve(buffer);
       else resolve(size === chunks[0]?.length ? chunks[0] : Buffer.concat([...pieces, ...chunks], size));
     });
     request.on('close', () => {
-      // It closes after every request, and after an error; one made for nothing is the dearest thing in this file.
+      // Emitted after every request and after an error; an error object created for nothing would dominate the cost of
+      // this file.
       if (request.readableEnded) return;
       deadlines.clear(deadline);
       reject(clientLeft());
@@ -202,17 +206,17 @@ function stopReading(request: IncomingMessage): void {
   request.pause();
 }
 
-/** Bytes from which on the place for a body is made before it comes; what is never sent takes none. */
+/** Buffers of at least this size are allocated before the body arrives; unused pages cost nothing. */
 const LARGE = 256 * 1_024;
 
-/** A body of single bytes must not become a million buffers. */
+/** A body sent byte by byte must not become a million buffers. */
 const MANY_CHUNKS = 512;
 
 function clientLeft(): ClientLeft {
   return new ClientLeft('the client left before its request was complete');
 }
 
-/** Nothing said counts as JSON. */
+/** A missing content type counts as JSON. */
 function isJson(type: string | undefined): boolean {
   if (type === undefined || type === 'application/json') return true;
   const [media = '', ...parameters] = type.toLowerCase().split(';');
@@ -221,7 +225,7 @@ function isJson(type: string | undefined): boolean {
   return media.trim() === 'application/json' && isUtf8;
 }
 
-/** True for the type of a form with files. */
+/** True for `multipart/form-data`. */
 export function isForm(type: string): boolean {
   return type.toLowerCase().split(';')[0]!.trim() === 'multipart/form-data';
 }
@@ -229,36 +233,36 @@ export function isForm(type: string): boolean {
 const JSON_WANTED = 'Send the body as JSON in UTF-8 with `Content-Type: application/json`.';
 const FORM_WANTED = 'Send the body as a form with its file: `Content-Type: multipart/form-data; boundary=…`.';
 
-function notTaken(wanted: string): GatewayError {
-  return coreErrors.unsupported_media_type(wanted);
+function notTaken(message: string): GatewayError {
+  return coreErrors.unsupported_media_type(message);
 }
 
-/** For a request that did not come to its end in time. */
+/** A request that did not arrive completely in time. */
 export function tooSlow(): GatewayError {
   return coreErrors.request_timeout();
 }
 
-/** For a body beyond the limit, in bytes. */
+/** A body over the limit, in bytes. */
 export function tooLarge(limit: number): GatewayError {
   return coreErrors.request_too_large(
     `The body is larger than the limit of ${limit} bytes (listen.body in gateway.yaml).`,
   );
 }
 
-/** True where nothing of a request is left to come or to be read: its body was read to its end, or it has none. */
+/** True if nothing of a request is left to read: its body was read completely, or it has none. */
 export function isRead(request: IncomingMessage): boolean {
   const untouched = request.readableFlowing === null && request.readableLength === 0;
   return request.readableEnded || (request.complete && untouched);
 }
 
-/** How long a client may go on sending what nobody wants, so that it can read why. */
+/** Time a client may go on sending a refused body, so that it can read the answer. */
 const LINGER_MS = 2_000;
 
-/** On connections that will be closed after what has been answered on them. */
+/** Marks connections that will be closed after the current answer. */
 const CLOSING = Symbol('closing');
 type Bearer = Duplex & { [CLOSING]?: true };
 
-/** True where nothing that still comes may be carried out: it may be the rest of what has been refused. */
+/** True if no further request of this connection may be processed: it may be the rest of a refused body. */
 export function isClosing(socket: Bearer): boolean {
   return socket[CLOSING] === true;
 }
@@ -273,13 +277,15 @@ export function answerRaw(socket: Bearer, answer: string, after: Clock['after'])
   socket.resume();
 }
 
-/** Of so many connections at a time the rest of a body is read only to be thrown away: that costs as much as reading one. */
+/**
+ * Maximum number of connections whose refused bodies are drained at the same time: draining costs as much as reading.
+ */
 const MAX_DRAINED = 8;
 let drained = 0;
 
 /**
- * Answers a request whose body was not read, then waits for the client to stop sending: closing at once would reset the
- * connection, and some clients would not see the answer then. Where many send what is refused, only some are read meanwhile.
+ * Answers a request whose body was not read, then drains the body for a while: closing at once would reset the
+ * connection, and some clients would lose the answer. Only a limited number of bodies are drained at the same time.
  */
 export function answerUnread(
   request: IncomingMessage,
@@ -304,13 +310,13 @@ export function answerUnread(
     done = true;
     if (isDrained) drained--;
     cancel();
-    // Closes the connection, too, once the answers before this one have gone.
+    // Closes the connection once earlier answers have been sent.
     response.end();
   };
   const cancel = after(LINGER_MS, finish);
   request.on('end', finish);
   request.on('close', finish);
-  // A reset may look like this, too; the request, which is not complete, hears of neither.
+  // A reset may be reported here, too; the incomplete request emits nothing then.
   request.socket.on('end', finish);
   if (isDrained) request.resume();
 }

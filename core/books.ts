@@ -1,4 +1,4 @@
-/** The end of an exchange in the books: written down once, durable before the last byte leaves. */
+/** The end of a request: settled once, durable before the last byte is sent. */
 import { toGatewayError } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Outcome } from './contracts/call.ts';
@@ -8,14 +8,14 @@ import type { Log } from './log.ts';
 import type { Pipeline, Settlement } from './pipeline.ts';
 import { type Known, type Store, StoreUnavailable } from './plugin.ts';
 
-/** How long an ending may wait for a store that cannot write. */
+/** How long an end may wait for a store that cannot write. */
 const SETTLE_MS = 5_000;
 const SETTLE_AGAIN_MS = 200;
 
 /**
- * Ends an exchange in the books, once: what was taken for its time is given back, what was used is written down. Rejects where
- * that could not be made durable, and with a `GatewayError` where the answer cannot be paid: then no good ending may reach the client.
- * Mostly the store alone is waited for, and no promise is made but its own.
+ * Ends a request once: runs its deferred releases and settles it. Rejects if the settlement could not be made durable,
+ * and with a `GatewayError` if the answer cannot be paid: then the client must not get a successful end. Usually only
+ * the store is waited for, with a single promise.
  */
 export function endExchange(x: LiveExchange, outcome: Outcome, pipeline: Pipeline, books: Books): Promise<void> {
   if (x.ending) return Promise.resolve();
@@ -67,7 +67,8 @@ function write(x: LiveExchange, settlement: Settlement, pipeline: Pipeline, book
   if (steps.length === 0) return Promise.resolve();
   return books.store.atomic(steps).then(
     (refused) => {
-      // Trying all of it again would not help: what it must change is not there, such as a reservation that was lost with a commit that failed.
+      // A retry would not help: the row to change does not exist, such as a reservation that was lost with a failed
+      // commit.
       if (refused !== undefined) return writeRest(x, settlement, refusal(refused), pipeline, books);
     },
     (error) =>
@@ -77,7 +78,10 @@ function write(x: LiveExchange, settlement: Settlement, pipeline: Pipeline, book
   );
 }
 
-/** After the store has refused the list with `error`: without the steps of the plugin that is to blame, if the call can end without them. */
+/**
+ * After the store has refused the list with `error`: retries without the steps of the plugin that caused it, if the
+ * request can end without them.
+ */
 async function writeRest(
   x: LiveExchange,
   settlement: Settlement,
@@ -99,7 +103,7 @@ async function writeRest(
   }
 }
 
-/** After `error`, for as long as a store that cannot be written may be waited for. */
+/** After `error`: retries as long as an unwritable store may be waited for. */
 async function writeAgain(
   x: LiveExchange,
   settlement: Settlement,
@@ -109,7 +113,7 @@ async function writeAgain(
 ): Promise<void> {
   const giveUpAt = books.clock.mono() + SETTLE_MS;
   for (let last = error; ; ) {
-    // Where no vendor was asked there is nothing to charge, and no reason to keep the client waiting for its refusal.
+    // Without an upstream attempt there is nothing to charge, so the client need not wait for its refusal.
     const canWait = last instanceof StoreUnavailable && x.attempts.length > 0;
     if (!canWait || books.clock.mono() >= giveUpAt) return unsettled(x, last, pipeline, books);
     await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
@@ -127,12 +131,12 @@ function refusal(must: string): StoreUnavailable {
 }
 
 function unsettled(x: LiveExchange, error: unknown, pipeline: Pipeline, books: Books): never {
-  books.log.error('an exchange could not be settled', { exchange: x.id, error });
+  books.log.error('a request could not be settled', { exchange: x.id, error });
   pipeline.unsettled(x);
   throw error;
 }
 
-/** Where exchanges are written down. */
+/** The store that requests are settled in. */
 export interface Books {
   readonly store: Store;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
-/** What is remembered by names that callers choose: never more than a number of entries. */
+/** A map with a maximum size, for keys that callers choose. */
 
-/** A map that forgets its oldest entry when it would hold more than `most`. */
+/** A map that drops its oldest entry when it would exceed `most`. */
 export function boundedMap<K, V>(most: number): Map<K, V> {
   return new BoundedMap<K, V>(most);
 }

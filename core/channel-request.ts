@@ -20,7 +20,7 @@ export function urlOf({ name, url }: Channel, model: string | undefined): string
 export function addQuery(url: URL, { query }: Channel): void {
   let added = '';
   for (const name in query) {
-    // What is not replaced stays as it is written.
+    // Other parameters keep their spelling.
     if (url.searchParams.has(name)) url.searchParams.delete(name);
     added += `&${encodeURIComponent(name)}=${encodeURIComponent(query[name]!)}`;
   }

@@ -1,4 +1,7 @@
-/** `turnpike check` and `turnpike errors`: what a gateway.yaml means, in words: who plays which phase, what is served, what is unwise. */
+/**
+ * `turnpike check` and `turnpike errors`: report what gateway.yaml configures (plugins per phase, routes, models, and
+ * warnings), and the errors of core and plugins.
+ */
 import { type Assembly, planFrom, rehearse } from './assembly.ts';
 import { systemClock } from './clock.ts';
 import { problemLine } from './config/file.ts';
@@ -14,7 +17,7 @@ import { table } from './table.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The whole report. Throws `ConfigError` with everything that is wrong. */
+/** The whole report. Throws `ConfigError` with all problems. */
 export async function describeAssembly(configFile: string, env: Env): Promise<string> {
   const plan = await planFrom(configFile, env);
   const assembly = await rehearse(plan);
@@ -33,7 +36,7 @@ export async function describeErrors(configFile: string, env: Env): Promise<stri
   return table([['STATUS', 'CODE', 'FROM', 'MEANING'], ...rows]);
 }
 
-/** The same of what was assembled; `name`: what its file is called. */
+/** The report of an assembly; `name`: of its file. */
 export function reportOf(assembly: Assembly, name: string): string {
   const { players, styles, vendors, file, listen, tls } = assembly;
   if (assembly.find(Site)?.secure === true && tls === undefined && listen.trustProxy.length === 0) {
@@ -64,23 +67,23 @@ export function reportOf(assembly: Assembly, name: string): string {
   return report;
 }
 
-/** Of more than so many below one folder nobody would read each. */
+/** Folders with more routes are summarized. */
 const MOST_TOLD = 30;
 
-/** Every route with its guards; of folders with too many, how many there are. */
+/** Every route with its guards; folders with too many routes are summarized by their number. */
 function describeRoutes(routes: readonly Route[]): string {
   const folderOf = ({ path }: Route): string => `/${path.split('/')[1]}`;
   const counts = new Map<string, number>();
   for (const route of routes) counts.set(folderOf(route), (counts.get(folderOf(route)) ?? 0) + 1);
   const isTold = (route: Route): boolean => counts.get(folderOf(route))! <= MOST_TOLD;
-  const told = routes
+  const listed = routes
     .filter(isTold)
     .map(({ method, path, access }) => `${method} ${path} [${access === 'public' ? access : access.join(' ')}]`);
   const counted = [...counts].filter(([, count]) => count > MOST_TOLD);
-  return [...told, ...counted.map(([folder, count]) => `${count} below ${folder}`)].join(', ');
+  return [...listed, ...counted.map(([folder, count]) => `${count} below ${folder}`)].join(', ');
 }
 
-/** The commands that the plugins of a configuration bring. */
+/** The commands that the plugins of a configuration add. */
 export async function commandList(configFile: string, env: Env): Promise<readonly Command[]> {
   const { players } = await rehearse(await planFrom(configFile, env));
   return players.flatMap(({ parts }) => parts.commands ?? []);

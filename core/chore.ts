@@ -1,29 +1,29 @@
-/** Work that a plugin does again and again beside the calls, such as deleting what is old. */
+/** Periodic background tasks of plugins, such as deleting old records. */
 import type { Clock } from './clock.ts';
 import type { Peers } from './contracts/peers.ts';
 import type { Log } from './log.ts';
 
-/** A chore between `start` and `stop`. */
+/** A task that can be started and stopped. */
 export interface Chore {
   start(): void;
-  /** Does the work once more as soon as it is not running, without waiting for the next turn; nothing before `start` and after `stop`. */
+  /** Runs the task again as soon as it is idle, without waiting for its interval; no effect before `start` and after `stop`. */
   again(): void;
-  /** Resolves when the work under way has come to its next pause. */
+  /** Resolves when a running task reaches its next pause. */
   stop(): Promise<void>;
 }
 
-/** What is done. */
+/** The task. */
 export interface ChoreOptions {
   readonly everyMs: number;
-  /** Done in every process, for what each of them has in its memory; else only where this process leads. */
+  /** Runs in every process, for state in its memory; otherwise only in the leading process. */
   readonly everywhere?: boolean;
-  /** Asks before each further piece whether it may go on. Never runs twice at once. */
+  /** Runs the task, which checks `goOn` before each piece. Never runs twice at the same time. */
   work(goesOn: () => boolean): Promise<void>;
-  /** What the log says where it failed; it is tried again at the next turn. */
+  /** The log line for a failure; the task is tried again next time. */
   readonly failure: string;
 }
 
-/** Makes it; nothing is done before `everyMs` has passed once, and nothing while another process leads, unless it is for `everywhere`. */
+/** Creates it. It first runs after `everyMs`, and only in the leading process unless it is for `everywhere`. */
 export function createChore(
   { clock, log, peers }: { readonly clock: Clock; readonly log: Log; readonly peers: Peers },
   { everyMs, everywhere = false, work, failure }: ChoreOptions,

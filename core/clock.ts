@@ -1,9 +1,9 @@
-/** Time, so that tests can hold it in their hands: nothing else in the gateway asks the machine for it. */
-/** A clock, and timers that go by it. */
+/** The clock. It is injected, so that tests control time; no other code reads the machine's. */
+/** A clock and its timers. */
 export interface Clock {
   /** Wall time, unix milliseconds. */
   now(): number;
-  /** Milliseconds that only ever grow; for durations and limits. */
+  /** Monotonic milliseconds, for durations and deadlines. */
   mono(): number;
   /** Calls `run` every so often until the returned function is called. Does not keep the process alive. */
   every(ms: number, run: () => void): () => void;
@@ -11,7 +11,7 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
-/** The machine's own. */
+/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   mono: () => performance.now(),

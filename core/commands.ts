@@ -1,10 +1,10 @@
-/** The command line's words: finds the command they name, reads its options, runs it, and turns failures into exit codes. */
+/** The command line: finds the command, parses its options, runs it, and maps failures to exit codes. */
 import { parseArgs } from 'node:util';
 import { nearest } from './config/nearest.ts';
 import { GatewayError } from './errors.ts';
 import { type Command, type CommandRequest, UsageError } from './plugin.ts';
 
-/** What a command leaves behind. */
+/** The result of a command. */
 export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
@@ -14,57 +14,62 @@ export interface CommandResult {
 /** Exit codes that scripts rely on. */
 export const EXIT = { done: 0, failed: 1, usage: 2, storeInUse: 73, config: 78 } as const;
 
-/** A command line as it was typed. */
+/** A command line as typed. */
 export interface CommandLine {
   readonly argv: readonly string[];
-  /** What stood on standard input; empty where the command asks for nothing. */
+  /** Standard input; empty if the command does not read it. */
   readonly stdin: string;
-  /** The folder it was typed in; absolute. */
+  /** The working directory; absolute. */
   readonly cwd: string;
 }
 
-/** A command as its words are read. */
+/** A command definition for parsing. */
 export type CommandWords = Omit<Command, 'run'>;
 
-/** The commands that every pipeline has. All but `reconcile`, `backup` and `explain` need no gateway, or are one. */
+/** The built-in commands. All but `reconcile`, `backup` and `explain` need no gateway, or start one. */
 export const CORE_COMMANDS = {
   start: {
     name: 'start',
-    summary: 'serves, and makes the database on the first start; SIGTERM drains, SIGHUP reloads gateway.yaml',
-    // `npm start` sets it: the first start is shown to a person.
+    summary:
+      'starts the gateway and creates the database on the first start; SIGTERM drains, SIGHUP reloads gateway.yaml',
+    // `npm start` sets it: prints the first-start secrets for a person.
     options: { welcome: { type: 'boolean', internal: true } },
   },
-  check: { name: 'check', summary: 'says what gateway.yaml means, or everything that is wrong with it' },
-  errors: { name: 'errors', summary: 'lists the errors of core and the plugins: status, code, what each means' },
+  check: { name: 'check', summary: 'validates gateway.yaml and prints the effective configuration, or all its errors' },
+  errors: { name: 'errors', summary: 'lists the errors of core and the plugins: status, code, meaning' },
   schema: { name: 'schema', summary: 'writes the JSON Schema of gateway.yaml to core/schema.json' },
-  restore: { name: 'restore', summary: 'puts a backup in the place of the database', positionals: ['FILE'] },
+  restore: { name: 'restore', summary: 'replaces the database with a backup', positionals: ['FILE'] },
   copy: {
     name: 'store copy',
-    summary: 'copies the database to another kind of store, while no gateway runs, and proves that all of it is there',
+    summary: 'copies the database to another kind of store and verifies the copy; the gateway must be stopped',
     options: { to: { type: 'string', value: 'URL|FILE' } },
   },
   recover: {
     name: 'recover',
-    summary: 'makes a new master key; gives up what was sealed with the lost one, and keeps everything else',
+    summary:
+      'creates a new master key, deletes the secrets that were sealed with the lost one, and keeps everything else',
     options: { 'without-master-key': { type: 'boolean' } },
   },
   plugin: {
     name: 'plugin new',
-    summary: 'makes the folder of a new plugin, with a test that passes',
+    summary: 'creates the folder of a new plugin, with a passing test',
     options: { kind: { type: 'string', value: 'vendor|style|guard|route' } },
     positionals: ['NAME'],
   },
   help: { name: 'help', summary: 'lists the commands' },
-  version: { name: 'version', summary: 'says which version this is' },
-  reconcile: { name: 'reconcile', summary: 'checks the books: one line per invariant, exit code 1 when one fails' },
+  version: { name: 'version', summary: 'prints the version' },
+  reconcile: {
+    name: 'reconcile',
+    summary: 'checks the invariants of the accounting, one line each; exit code 1 if one fails',
+  },
   backup: {
     name: 'backup',
-    summary: 'writes a consistent copy of the database, also while the gateway runs',
+    summary: 'writes a consistent copy of the database; the gateway may be running',
     positionals: ['FILE'],
   },
   explain: {
     name: 'explain',
-    summary: 'says what would become of a call, and makes none; exit code 1 where it would be refused',
+    summary: 'explains how a call would be handled, without making it; exit code 1 if it would be refused',
     options: {
       key: { type: 'string' },
       style: { type: 'string' },
@@ -75,7 +80,7 @@ export const CORE_COMMANDS = {
   },
 } as const satisfies Readonly<Record<string, CommandWords>>;
 
-/** The command that the first words name; undefined where none does. */
+/** The command that the first words name; undefined if there is none. */
 export function findCommand<C extends { readonly name: string }>(
   commands: readonly C[],
   argv: readonly string[],
@@ -85,8 +90,8 @@ export function findCommand<C extends { readonly name: string }>(
 }
 
 /**
- * What can be said of a command line without running anything: help that it asks for, that there is no such command, or that its words
- * are wrong. Undefined if there is nothing to say but the command's own answer.
+ * The result of a command line that needs no gateway: help, an unknown command, or a usage error. Undefined if the
+ * command has to run.
  */
 export function answerToWords(commands: readonly CommandWords[], argv: readonly string[]): CommandResult | undefined {
   const command = findCommand(commands, argv);
@@ -106,7 +111,7 @@ const asksForHelp = (argv: readonly string[]): boolean =>
     .slice(0, argv.includes('--') ? argv.indexOf('--') : undefined)
     .some((word) => word === '--help' || word === '-h');
 
-/** `key` alone names a group: its commands are listed. Of anything else, the nearest command is named. */
+/** For a group such as `key`, lists its commands; otherwise suggests the nearest command. */
 function unknownCommand(commands: readonly CommandWords[], argv: readonly string[]): CommandResult {
   const group = commands.filter(({ name }) => name.startsWith(`${argv[0]} `));
   const list = group.map(helpOn).join('');
@@ -115,8 +120,8 @@ function unknownCommand(commands: readonly CommandWords[], argv: readonly string
   const names = commands.map(({ name }) => name);
   const near = nearest(words.slice(0, 2).join(' '), names) ?? nearest(words[0] ?? '', names);
   const advice = near === undefined ? '`turnpike help` lists them' : `did you mean \`${near}\`?`;
-  const said = `there is no command \`${argv.join(' ')}\`; ${group.length > 0 ? 'there are' : advice}`;
-  return failure(EXIT.usage, group.length > 0 ? `${said}\n${list}`.trimEnd() : said);
+  const message = `there is no command \`${argv.join(' ')}\`; ${group.length > 0 ? 'there are' : advice}`;
+  return failure(EXIT.usage, group.length > 0 ? `${message}\n${list}`.trimEnd() : message);
 }
 
 /** Runs a command. Never rejects. */
@@ -142,7 +147,7 @@ export async function runCommand(
   }
 }
 
-/** What is wrong with a file or folder, by the code that the system has for it. */
+/** File system errors by code. */
 const FILE_TROUBLE: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
@@ -152,7 +157,7 @@ const FILE_TROUBLE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** An error for people: of one that the system reports about a path, the path and what is wrong with it. */
+/** An error message for the terminal; a file system error names the path and the reason. */
 export function inWords(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const [, code = '', path] = /^(E[A-Z]+): [^,]*, \w+ '([^']*)'/.exec(message) ?? [];
@@ -160,7 +165,7 @@ export function inWords(error: unknown): string {
   return trouble === undefined ? message : `${path}: ${trouble} (${code})`;
 }
 
-/** The command ran, and what it found is bad: its output is shown all the same. */
+/** The command ran and reports a problem: its output is printed all the same. */
 export class CommandFailed extends Error {
   readonly stdout: string;
   constructor(stdout: string) {
@@ -169,21 +174,21 @@ export class CommandFailed extends Error {
   }
 }
 
-/** The options and words behind a command's name. Throws `UsageError` where they are not those it takes. */
+/** Parses options and words of a command. Throws `UsageError` if they are invalid. */
 export function readWords(
   command: CommandWords,
   argv: readonly string[],
 ): Pick<CommandRequest, 'values' | 'positionals'> {
-  const { name, options = {}, positionals: wanted } = command;
+  const { name, options = {}, positionals: expected } = command;
   try {
     const { values, positionals } = parseArgs({
       args: argv.slice(name.split(' ').length),
       options,
-      allowPositionals: wanted !== undefined,
+      allowPositionals: expected !== undefined,
       strict: true,
     });
-    if (wanted !== undefined && positionals.length !== wanted.length) {
-      throw new UsageError(`expected ${wanted.join(' ')}`);
+    if (expected !== undefined && positionals.length !== expected.length) {
+      throw new UsageError(`expected ${expected.join(' ')}`);
     }
     return { values: values as CommandRequest['values'], positionals };
   } catch (error) {
@@ -192,7 +197,7 @@ export function readWords(
   }
 }
 
-/** Node's own words, as far as they are about what was typed. */
+/** Node's own message, as far as it is about the typed words. */
 function complaint({ code, message }: Error & { readonly code?: string }, known: readonly string[]): string {
   const option = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && option !== undefined) {
@@ -204,7 +209,7 @@ function complaint({ code, message }: Error & { readonly code?: string }, known:
   return message.replace(/\. To specify .*$/s, '');
 }
 
-/** What is said of a command that was called in a way it does not understand. */
+/** The message of a usage error. */
 export function misused(command: CommandWords, error: UsageError): CommandResult {
   return failure(EXIT.usage, `${error.message}\nusage: turnpike ${usage(command)}`);
 }

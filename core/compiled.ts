@@ -1,52 +1,61 @@
-/** What was compiled of the sources: modules by their names, and files. `scripts/server-build.mjs` makes it and leaves the place below as it is. */
+/**
+ * Access to compiled modules and files by name. `scripts/server-build.mjs` creates them; keep the placeholder below
+ * unchanged.
+ */
 import { existsSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** Whether this process runs compiled code, and has not learned to read TypeScript. */
+/** Whether this process runs compiled code and cannot load TypeScript. */
 export const isCompiled = basename(import.meta.url) !== 'compiled.ts';
 
 const ROOT = resolve(here, isCompiled ? '../../..' : '..');
 
-/** What `scripts/server-build.mjs` compiled together with this code, and what `scripts/compiled-load.mjs` does for it. */
+/** What `scripts/server-build.mjs` compiled together with this code and `scripts/compiled-load.mjs` loads. */
 export interface Compiled {
-  /** What is loaded by name, by its path from the root. Empty where sources run. */
+  /** Modules loaded by name: their path from the root. Empty if sources are run. */
   readonly modules: Map<string, () => Promise<unknown>>;
-  /** What the schemas of sections compile to. */
+  /** Compiled section schemas. */
   schemas?: () => unknown;
-  /** Imports what was not compiled, by its URL: on Node 20 code that comes from V8's cache cannot. */
+  /** Imports an uncompiled file by its URL: code from V8's cache cannot do so on Node 20. */
   import(url: string): Promise<unknown>;
 }
 
 export const compiled: Compiled = { modules: new Map(), import: (url) => import(url) };
 
-/** Loads the compiled module of a source. Undefined where nothing is compiled, or where it does not ship with the gateway. */
+/**
+ * Loads the compiled module of a source file. Undefined if nothing is compiled, or the file does not ship with the
+ * gateway.
+ */
 export function compiledOf(file: string): (() => Promise<unknown>) | undefined {
   return compiled.modules.get(fromRoot(file).join('/'));
 }
 
-/** The steps from the root to a file. */
+/** Path steps from the root to a file. */
 function fromRoot(file: string): readonly string[] {
   return relative(ROOT, file).split(sep);
 }
 
 /**
- * Where what was made of these sources lies; undefined where nothing was. Sources that are run may take of it what needs no second copy of
- * core, a thread or a compiled schema: to make it again takes most of their start, and tests start often.
+ * The folder with the compiled files; undefined if there is none. Sources may load from it what needs no second copy of
+ * core, a thread or a compiled schema: compiling it again would take most of the start, and tests start often.
  */
 const made = isCompiled ? here : process.env.TURNPIKE_COMPILED;
 
-/** A file that was made together with the compiled code; undefined where nothing is compiled. */
+/** A file that was created together with the compiled code; undefined if nothing is compiled. */
 export function besideCompiled(name: string): string | undefined {
   return made && join(made, name);
 }
 
-/** What a thread, or a process of its own, runs for a source: its compiled module, the source itself where there is none. `plugins/a/b.ts` is `plugins.a.b.js`. */
+/**
+ * The entry of a thread or child process: its compiled module, otherwise the source. `plugins/a/b.ts` is
+ * `plugins.a.b.js`.
+ */
 export function threadOf(file: string): string {
-  const found = besideCompiled(fromRoot(file).join('.').replace(/\.ts$/, '.js'));
-  return found !== undefined && existsSync(found) ? found : file;
+  const built = besideCompiled(fromRoot(file).join('.').replace(/\.ts$/, '.js'));
+  return built !== undefined && existsSync(built) ? built : file;
 }
 
 /** Imports a file that was not compiled. */
@@ -56,7 +65,7 @@ export function importOutside(file: string): Promise<unknown> {
 
 let learned: Promise<unknown> | undefined;
 
-/** Has this process read TypeScript, which only plugins from outside are written in once the gateway is compiled. */
+/** Enables loading TypeScript, which only external plugins need once the gateway is compiled. */
 export async function readTypeScript(): Promise<void> {
   if (!isCompiled) return;
   learned ??= importOutside(join(ROOT, 'scripts/typescript.mjs'));

@@ -1,38 +1,35 @@
-/** Conditions of queries, put together of what a search asks for, and the pages that are read by them. */
+/** Builds SQL conditions for searches, and reads the matching rows by page. */
 import type { Reader, Value } from './plugin.ts';
 
-/** What stands behind WHERE, and what is bound in it. */
+/** A WHERE condition and its bound values. */
 export interface Condition {
   readonly sql: string;
   readonly params: readonly Value[];
 }
 
-/** A condition on these values; undefined where one of them is: that was not asked for. */
+/** A condition on these values; undefined if one of them is undefined. */
 export function condition(sql: string, ...values: readonly (Value | undefined)[]): Condition | undefined {
   const params = values.filter((value) => value !== undefined);
   return params.length === values.length ? { sql, params } : undefined;
 }
 
-/** An expression that contains a text, in which `%` and `_` mean themselves; undefined where there is none, or an empty one. */
+/** Matches an expression that contains a text; `%` and `_` are literal. Undefined if the text is missing or empty. */
 export function contains(expression: string, text: string | undefined): Condition | undefined {
   if (text === undefined || text === '') return undefined;
   return condition(`${expression} LIKE ? ESCAPE '\\'`, `%${text.replace(/[\\%_]/g, '\\$&')}%`);
 }
 
-/**
- * A column of names that contains a text, in whatever case. Stores fold no more than A to Z: other letters are found as they are
- * written.
- */
+/** Matches a column that contains a text, ignoring case. Stores fold only A to Z; other letters must match exactly. */
 export function mentions(column: string, text: string | undefined): Condition | undefined {
   return either(contains(`LOWER(${column})`, text?.toLowerCase()), contains(column, text));
 }
 
-/** All that are asked for. */
+/** Joins the given conditions with AND. */
 export function all(...conditions: readonly (Condition | undefined)[]): Condition {
   return joined(conditions, ' AND ') ?? { sql: '1 = 1', params: [] };
 }
 
-/** One of those that are asked for; undefined where none is. */
+/** Joins the given conditions with OR; undefined if there is none. */
 export function either(...conditions: readonly (Condition | undefined)[]): Condition | undefined {
   return joined(conditions, ' OR ');
 }
@@ -43,7 +40,7 @@ function joined(conditions: readonly (Condition | undefined)[], by: string): Con
   return { sql: `(${given.map(({ sql }) => sql).join(by)})`, params: given.flatMap(({ params }) => params) };
 }
 
-/** The rows of a table that meet a condition, the latest `id` first: how many there are, and those of one page. */
+/** The number of rows of a table that meet a condition, and one page of them, highest `id` first. */
 export async function readPage<Row>(
   read: Reader,
   table: string,

@@ -1,4 +1,4 @@
-/** gateway.yaml seen from inside of the process: what runs, what lies on the disk, and what would become of a text. */
+/** gateway.yaml for plugins: the running configuration, the file on disk, and the check of a draft. */
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -12,49 +12,49 @@ import type { Remark, Running, Verdict } from './contracts/running.ts';
 import { createRedactor, type Redactor, SHORTEST_SECRET } from './log.ts';
 import type { Plugin, Sections } from './plugin.ts';
 
-/** What runs. */
+/** The running configuration. */
 export interface Loaded {
   readonly plan: Plan;
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly number: number;
   /** Unix milliseconds. */
   readonly loadedMs: number;
 }
 
-/** What it is made with. */
+/** What is needed to assemble it. */
 export interface ConfigurationTools {
   readonly configFile: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Plugins beside those of the file. */
+  /** Plugins in addition to those of the file. */
   readonly plugins: readonly Plugin<Sections>[];
   loaded(): Loaded;
-  /** Reports what needs a restart. */
+  /** Reports changes that need a restart. */
   refuseRestart(next: Plan): void;
   reload(): Promise<void>;
 }
 
-/** Makes the part of the service that is about the configuration. */
+/** Creates the configuration part of the service `Running`. */
 export function createConfiguration(
   tools: ConfigurationTools,
 ): Pick<Running, 'configuration' | 'check' | 'schema' | 'reload'> {
   const { configFile, env, plugins } = tools;
   const name = basename(configFile);
-  // Of this process: the masks of another one tell nothing here.
+  // Per process: masks of another process cannot be resolved here.
   const masks = createMasks(randomBytes(32));
 
-  /** Files as they are shown, each without the secrets of any of them; and what keeps those out of words. */
-  function shown(files: readonly ConfigFile[]): { readonly masked: readonly Masked[]; readonly redactor: Redactor } {
+  /** Masked files, each without the secrets of any of them; and the function that masks them in messages. */
+  function maskedOf(files: readonly ConfigFile[]): { readonly masked: readonly Masked[]; readonly redactor: Redactor } {
     const parts = files.flatMap(({ text }) => masks(text).secrets);
     const wholes = files.flatMap(({ secrets }) => secrets);
     const redactor = createRedactor();
     for (const secret of [...parts, ...wholes]) redactor.hide(secret);
-    // Of an address with a password in it, the address may be seen.
+    // Of a URL with a password, the address may be shown.
     const isShown = (whole: string) => parts.some((part) => part.length >= SHORTEST_SECRET && whole.includes(part));
     const known = [...parts, ...wholes.filter((whole) => !isShown(whole))];
     return { masked: files.map(({ text }) => masks(text, known)), redactor };
   }
 
-  /** What keeps the gateway from taking the file, as remarks. */
+  /** The problems that keep the gateway from accepting the file, as remarks. */
   function problemsOf(error: unknown, { redact }: Redactor): readonly Remark[] {
     const problems =
       error instanceof ConfigError
@@ -84,7 +84,7 @@ export function createConfiguration(
         ({ mtimeMs }) => Math.round(mtimeMs),
         () => undefined,
       );
-      const { masked, redactor } = shown([plan.file, file]);
+      const { masked, redactor } = maskedOf([plan.file, file]);
       const [running, disk] = masked as [Masked, Masked];
       const { problems, warnings, report } = await judge(file, redactor);
       return {
@@ -100,7 +100,7 @@ export function createConfiguration(
       const { plan } = tools.loaded();
       const disk = readConfig(configFile, env);
       const files = [plan.file, disk];
-      const { masked, redactor } = shown(files);
+      const { masked, redactor } = maskedOf(files);
       const rules = draftRules(files.map((file, i) => ({ text: file.text, masked: masked[i]!.text })));
       const draft = draftConfig(configFile, text, env, rules);
       for (const secret of draft.secrets) redactor.hide(secret);
@@ -118,7 +118,7 @@ export function createConfiguration(
         await tools.reload();
         return [];
       } catch (error) {
-        const { masked, redactor } = shown([readConfig(configFile, env), tools.loaded().plan.file]);
+        const { masked, redactor } = maskedOf([readConfig(configFile, env), tools.loaded().plan.file]);
         return problemsOf(error, redactor).map(masked[0]!.place);
       }
     },

@@ -19,7 +19,7 @@ export interface Given extends Inspector {
   readonly answer: GivenAnswer;
 }
 
-/** Asks the plugins what they want done with a call's content, and does it. Synchronous if no plugin waits for anything. */
+/** Runs the `inspect` phase and applies its results. Synchronous unless a plugin returns a promise. */
 export function inspectCall(x: LiveExchange & Known, pipeline: Pipeline, purpose: Content['purpose']): Awaitable<void> {
   if (!pipeline.inspects) return;
   const content = new CallContent(x, purpose);
@@ -27,19 +27,19 @@ export function inspectCall(x: LiveExchange & Known, pipeline: Pipeline, purpose
   return pipeline.inspect(x, content, (inspection, by) => content.take(inspection, by));
 }
 
-/** The content of a call, if only to know whether its answer can be revised. */
+/** The content of a call, also if only needed to know whether its answer can be revised. */
 export function contentOf(x: LiveExchange): CallContent {
   x.content ??= new CallContent(x, 'call');
   return x.content;
 }
 
-/** What the client's style calls the fields of a request. */
-export function fieldNames({ client: asked }: Style, body: JsonBody): Readonly<Record<string, string>> {
-  const names = asked?.names ?? {};
-  return asked?.namesIn === undefined ? names : { ...names, ...asked.namesIn(body) };
+/** The client style's names of request fields. */
+export function fieldNames({ client: clientSide }: Style, body: JsonBody): Readonly<Record<string, string>> {
+  const names = clientSide?.names ?? {};
+  return clientSide?.namesIn === undefined ? names : { ...names, ...clientSide.namesIn(body) };
 }
 
-/** One for each call that a plugin looks at. */
+/** One per call that a plugin inspects. */
 export class CallContent implements Content {
   readonly purpose: Content['purpose'];
   readonly #x: LiveExchange;
@@ -54,8 +54,8 @@ export class CallContent implements Content {
 
   conversation(): Awaitable<Conversation | undefined> {
     const { call } = this.#x;
-    const { client: asked, ingress } = this.#x.style!;
-    if (asked === undefined || ingress?.texts !== undefined) return undefined;
+    const { client: clientSide, ingress } = this.#x.style!;
+    if (clientSide === undefined || ingress?.texts !== undefined) return undefined;
     const known = call.conversation ?? this.#decoded;
     if (known !== undefined) return known;
     const unfolding = call.body.unfold();
@@ -75,7 +75,7 @@ export class CallContent implements Content {
     return textsIn(Object.values(members));
   }
 
-  /** The members of a body that hold texts. */
+  /** The body members that contain texts. */
   #members(): Readonly<Record<string, Json | undefined>> {
     const { style, call } = this.#x;
     return Object.fromEntries((style!.ingress?.texts ?? []).map((name) => [name, call.body.get(name)]));
@@ -88,7 +88,7 @@ export class CallContent implements Content {
     return this.#map(conversation, map);
   }
 
-  /** The same for a large body, so that others have their turn in between. */
+  /** The same for a large body, yielding to other requests in between. */
   async #mapInTurns(decoding: Awaitable<Conversation | undefined>, map: TextMap): Promise<Inspection | undefined> {
     const conversation = await decoding;
     const texts: string[] = [];
@@ -126,7 +126,7 @@ export class CallContent implements Content {
     return this.losses?.all ?? [];
   }
 
-  /** Does what a plugin wants done; true if it gives the answer itself. */
+  /** Applies a plugin's result; true if it gives the answer itself. */
   take(inspection: Inspection, by: Inspector): Awaitable<boolean> {
     if ('texts' in inspection) {
       const replacing = this.#replaceTexts(inspection.texts);
@@ -153,7 +153,7 @@ export class CallContent implements Content {
     return true;
   }
 
-  /** What decides on the price beside the size stays the client's: how it is served, and the tools that its vendor runs. */
+  /** Price-relevant fields other than the size stay the client's: service tier, and tools that the vendor runs. */
   #replace(before: Conversation, replaced: Conversation): void {
     const x = this.#x;
     const hosted = hostedTools(before);
@@ -172,7 +172,7 @@ export class CallContent implements Content {
       ...x.call,
       conversation,
       bounds: { ...bounds, inputBytes: textBytes(conversation), media: countMedia(conversation), outputTokens },
-      // Its vendor knows the earlier answer as it was before.
+      // The vendor knows the earlier answer as it was before.
       ...(earlier !== undefined && { earlier: { ...earlier, channel: undefined } }),
     };
   }
@@ -186,7 +186,7 @@ export class CallContent implements Content {
       throw new Error('as many texts must be given as there are');
     const changes = Object.entries(changedMembers(members, texts));
     const bytes = before.patched(Object.fromEntries(changes.map(([name, value]) => [name, JSON.stringify(value)])));
-    // It was within the limits when it came.
+    // It was within the limits when it arrived.
     const body = scanJson(bytes, UNLIMITED);
     x.call = { style: style.name, body, ...style.ingress!.read(body, x, files), ...(files && { files }) };
     if (files === undefined || style.ingress?.measure === undefined) return;
@@ -196,7 +196,7 @@ export class CallContent implements Content {
   }
 }
 
-/** Characters of texts between two turns of others. */
+/** Texts of all turns separated by this. */
 const AT_ONCE = 128 * 1_024;
 
 const UNLIMITED = { depth: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
@@ -213,7 +213,7 @@ function hostedTools({ tools }: Conversation): readonly string[] {
   return tools.flatMap((tool) => (tool.type === 'hosted' ? [tool.name] : []));
 }
 
-/** What `Bounds.inputBytes` is of a body, of a conversation as JSON. */
+/** The value of `Bounds.inputBytes` for a body, or for a conversation as JSON. */
 function textBytes(conversation: Conversation): number {
   const bytes = Buffer.from(JSON.stringify(conversation));
   return scanAnswer(bytes)?.textBytes ?? bytes.length;

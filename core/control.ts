@@ -1,25 +1,28 @@
-/** The control socket beside the database: how the command line speaks to a running gateway. One line of JSON there, one back. */
+/**
+ * The control socket beside the database, through which the command line reaches a running gateway. One line of JSON
+ * each way.
+ */
 import { lstatSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { CommandLine, CommandResult } from './commands.ts';
 import { listenPrivately, socketPath } from './private-socket.ts';
 
-/** A command line longer than this is refused. Standard input may hold the body of a call, and stands in it as JSON. */
+/** Maximum length of a command line. Its standard input may contain the body of a call, as JSON. */
 const MAX_LINE = 64 * 1_024 * 1_024;
 
-/** Where the gateway of a database listens for commands. */
+/** The path of the control socket of a database. */
 export function controlPath(storeFile: string): string {
   return socketPath(storeFile, '');
 }
 
-/** Listens for commands until closed, and then lets those that run come to their end. Only the user the gateway runs as may connect. */
+/** Listens for commands until closed, and then waits for running ones. Only the gateway's user may connect. */
 export async function openControl(
   path: string,
   run: (line: CommandLine) => Promise<CommandResult>,
   maxLine: number = MAX_LINE,
 ): Promise<{ close(): Promise<void> }> {
-  /** Connections that have not said yet what they want. */
+  /** Connections that have not sent a command yet. */
   const silent = new Set<Socket>();
   const server = createServer((socket) => {
     silent.add(socket);
@@ -30,9 +33,9 @@ export async function openControl(
     socket.on('data', (chunk: string) => {
       text += chunk;
       if (!chunk.endsWith('\n') && text.length <= maxLine) return;
-      const asked = silent.delete(socket) && text.length <= maxLine ? readLine(text) : undefined;
-      if (asked === undefined) socket.destroy();
-      else run(asked).then((result) => socket.end(`${JSON.stringify(result)}\n`));
+      const line = silent.delete(socket) && text.length <= maxLine ? readLine(text) : undefined;
+      if (line === undefined) socket.destroy();
+      else run(line).then((result) => socket.end(`${JSON.stringify(result)}\n`));
     });
   });
   await listenPrivately(server, path);
@@ -46,7 +49,7 @@ export async function openControl(
   };
 }
 
-/** What a line asks for; undefined where it is no line of ours. */
+/** Parses a line; undefined if it is not a valid command. */
 function readLine(text: string): CommandLine | undefined {
   try {
     const { argv, stdin, cwd } = JSON.parse(text) as Record<keyof CommandLine, unknown>;
@@ -59,8 +62,8 @@ function readLine(text: string): CommandLine | undefined {
 }
 
 /**
- * Has a running gateway run a command; undefined where none runs. Rejects, and says nothing there, where the socket may be
- * another user's trap: command lines hold names, and standard input passwords.
+ * Runs a command in the running gateway; undefined if none runs. Rejects without sending anything if the socket may
+ * belong to another user: command lines contain names, and standard input passwords.
  */
 export async function askControl(path: string, line: CommandLine): Promise<CommandResult | undefined> {
   if (mayBeTrap(path)) {
@@ -90,7 +93,7 @@ export async function askControl(path: string, line: CommandLine): Promise<Comma
   });
 }
 
-/** Where others may write, too, anybody could have put a socket. */
+/** If others may write to the folder, anyone could have created a socket there. */
 function mayBeTrap(path: string): boolean {
   if (process.platform === 'win32') return false;
   const socket = lstatSync(path, { throwIfNoEntry: false });

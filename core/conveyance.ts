@@ -1,4 +1,7 @@
-/** What goes to a vendor for one attempt, and how its answer becomes the client's: untouched where both speak one style. */
+/**
+ * The request of one attempt, and how its answer becomes the client's: forwarded unchanged if both use the same style,
+ * otherwise translated.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contentOf, fieldNames } from './content.ts';
 import { coreErrors } from './contracts/errors.ts';
@@ -28,26 +31,26 @@ import {
 } from './translation/translate.ts';
 import { countedUsage } from './usage.ts';
 
-/** One attempt's request, and the reading of its answer. */
+/** The request of one attempt, and the decoder of its answer. */
 export interface Conveyance {
   /** The vendor's body. */
   readonly body: Buffer | Parcel;
   /**
-   * A whole answer for the client; undefined where the vendor's is not what was asked for. Where a stream was asked for, the
-   * events of one. `type`: the vendor's content type.
+   * A whole answer for the client; undefined if the vendor's is invalid. For a client that requested a stream, its
+   * events. `type`: the vendor's content type.
    */
   whole(bytes: Buffer, type: string): Awaitable<WholeAnswer | undefined>;
   /** A stream for the client. */
   relay(): StreamRelay;
-  /** The vendor's own words mean nothing to the client: it speaks another style, or spells this one in its own way. */
+  /** The vendor's error messages mean nothing to the client, because it uses another style or dialect. */
   readonly foreign: boolean;
-  /** What could not be carried over so far; grows while the answer comes. Undefined where nothing is ever lost. */
+  /** The warnings so far; grows while the answer arrives. Undefined if there can be none. */
   readonly losses: (() => readonly string[]) | undefined;
 }
 
 /**
- * Prepares an attempt. Throws a `GatewayError` where the request cannot be said in the vendor's style, or not without a loss
- * that the configuration does not allow.
+ * Prepares an attempt. Throws a `GatewayError` if the vendor's style cannot express the request, or only with a warning
+ * that strict mode does not allow.
  */
 export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
   const { clientStyle, vendorStyle, revisions, x } = parties;
@@ -57,7 +60,10 @@ export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
   return clientStyle.relay.outgoing === undefined ? untouched(parties) : withFiles(parties);
 }
 
-/** A request as it is, whose answer takes the way through the common form; refused if that has no room for it. */
+/**
+ * The request is forwarded as it is, but the answer goes through the common form; refused if the answer has no common
+ * form.
+ */
 function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
   const { x } = parties;
   if (x.call.bounds.choices > 1) throw oneAnswerOnly();
@@ -79,18 +85,18 @@ function oneAnswerOnly(): GatewayError {
     .with({ param: 'n' });
 }
 
-/** Whether we ask for a stream's usage on our own account. */
+/** Whether the gateway requests a stream's usage itself. */
 function asksUsage({ x, offer: { channel, quirks } }: Parties): boolean {
   return x.call.stream && !x.call.asksUsage && (quirks.stream.usage ?? channel.streamUsage) === 'include_usage';
 }
 
-/** The client's bytes with the vendor's name for the model, and the vendor's bytes as they come. */
+/** Forwards the client's bytes with the vendor's name for the model, and the vendor's bytes as they arrive. */
 function untouched(parties: Parties): Conveyance {
   const { x, offer, clientStyle, dialect } = parties;
   const { call } = x;
   const { channel, model, quirks } = offer;
   const losses = lossesOf(parties);
-  // Who issued the earlier answer needs nothing but its name.
+  // The channel that stored the earlier answer only needs its id.
   const body = call.earlier?.channel === channel.name ? call.earlier.body : call.body;
   const to = {
     model,
@@ -111,7 +117,7 @@ function untouched(parties: Parties): Conveyance {
   return sameStyle(sent, parties, losses);
 }
 
-/** What the style changes in the client's body; by default, the name of the model. */
+/** The style's changes to the client's body; default: the name of the model. */
 function patchOf({ patch }: Relay, body: JsonBody, to: Patch): ReturnType<NonNullable<Relay['patch']>> {
   if (patch !== undefined) return patch(body, to);
   return !body.has('model') || body.get('model') === to.model ? UNCHANGED : { model: JSON.stringify(to.model) };
@@ -119,7 +125,7 @@ function patchOf({ patch }: Relay, body: JsonBody, to: Patch): ReturnType<NonNul
 
 const UNCHANGED = {};
 
-/** The same for a request that may have files in it: its fields are said anew, its files are passed on. */
+/** The same for a request that may have files: its fields are encoded again, its files are forwarded. */
 async function withFiles(parties: Parties): Promise<Conveyance> {
   const { x, offer, clientStyle, dialect } = parties;
   const { channel, model, quirks } = offer;
@@ -128,18 +134,18 @@ async function withFiles(parties: Parties): Promise<Conveyance> {
   const { base64, parcel } = createPlacing();
   const to = { model, channel: channel.name, quirks, askUsage: asksUsage(parties), losses, fetch, base64 };
   const { as, fields, files } = await clientStyle.relay.outgoing!(x.call, to);
-  const said = withFieldQuirks(fields, quirks, losses);
-  const spelled = dialect.request?.({ ...said }, offer, { list: files, base64 }, losses);
+  const body = withFieldQuirks(fields, quirks, losses);
+  const spelled = dialect.request?.({ ...body }, offer, { list: files, base64 }, losses);
   refuseLosses(parties, losses);
   const isForm = spelled === undefined && as === 'form';
-  return sameStyle(isForm ? formParcel(said, files) : parcel(spelled ?? said), parties, losses);
+  return sameStyle(isForm ? formParcel(body, files) : parcel(spelled ?? body), parties, losses);
 }
 
-/** A body for a vendor of the client's own style, and how its answer is read. */
+/** The request for a vendor of the client's own style, and the decoder of its answer. */
 function sameStyle(body: Conveyance['body'], parties: Parties, losses: CollectedLosses): Conveyance {
   const { x, clientStyle, dialect, offer } = parties;
   const { call } = x;
-  // Methods, for a function in their place is given its name by the loader each time, which takes longer than all the rest here.
+  // Methods instead of function properties: naming a function for each call costs more than everything else here.
   const plain: Conveyance = {
     body,
     whole(answer, type) {
@@ -155,12 +161,13 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
   if (revisions?.changes) return { ...plain, ...writtenAnew(parties, losses) };
   const seen = revisions === undefined || call.bounds.choices > 1 ? plain : observed(plain, parties, revisions);
   if (!call.stream) return seen;
-  // The common form knows one answer, not several side by side.
+  // The common form has one answer, not several.
   if (call.bounds.choices > 1 || clientStyle.client === undefined || clientStyle.vendor === undefined) {
     if (clientStyle.relay.stream === undefined) throw streamsNothing();
     return { ...seen, whole: asEvents(seen, parties) };
   }
-  // A stream that lacks something, or that its style does not relay, is written anew in the same style; and an answer that should have been a stream becomes one.
+  // A stream that lacks something, or whose style cannot relay it, is encoded again in the same style; and a whole
+  // answer to a stream request becomes a stream.
   if (offer.quirks.stream.rewrite || clientStyle.relay.stream === undefined) {
     const lost = lossesOf(parties);
     return { ...plain, ...writtenAnew(parties, lost), foreign: true, losses: () => lost.all };
@@ -173,14 +180,14 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
   };
 }
 
-/** Its style forwards no streams, and this one cannot be translated. */
+/** The style has no relay, and this request cannot be translated. */
 function streamsNothing(): GatewayError {
   return coreErrors
     .unsupported_parameter('`stream` must be false for this request: its API has no stream with more than one answer.')
     .with({ param: 'stream' });
 }
 
-/** An answer that is forwarded as it is, while plugins look at it. */
+/** Forwards an answer unchanged while plugins look at it. */
 function observed(plain: Conveyance, parties: Parties, revisions: Revisions): Conveyance {
   return {
     ...plain,
@@ -202,21 +209,21 @@ function observedWhole(plain: Conveyance, parties: Parties, revisions: Revisions
   };
 }
 
-/** An answer through the common form and back, in one style. */
+/** Decodes an answer to the common form and encodes it again, in one style. */
 function writtenAnew(parties: Parties, losses: CollectedLosses): ReturnType<typeof translateAnswer> {
   return translateAnswer(parties, createRestorer(NOTHING_CHANGED), losses);
 }
 
-/** A whole answer in JSON. At once where there is nothing to be finished. */
+/** A whole JSON answer. Synchronous if nothing has to be fetched. */
 function whole(bytes: Buffer, parties: Parties, losses: CollectedLosses): Awaitable<WholeAnswer | undefined> {
   const { x, clientStyle, offer } = parties;
-  const said = inStyle(bytes, parties);
-  const facts = said && clientStyle.relay.answer(said, x.call);
-  if (said === undefined || facts === undefined) return undefined;
-  const answer = answerOf(said.bytes, facts, parties, () => said.tree() as JsonObject);
+  const reply = inStyle(bytes, parties);
+  const facts = reply && clientStyle.relay.answer(reply, x.call);
+  if (reply === undefined || facts === undefined) return undefined;
+  const answer = answerOf(reply.bytes, facts, parties, () => reply.tree() as JsonObject);
   if (clientStyle.relay.finish === undefined || facts.error !== undefined) return answer;
   const allowance = { bytes: MAX_FETCHED };
-  const finishing = clientStyle.relay.finish(said, x.call, {
+  const finishing = clientStyle.relay.finish(reply, x.call, {
     usage: answer.usage,
     model: offer.model,
     losses,
@@ -227,7 +234,7 @@ function whole(bytes: Buffer, parties: Parties, losses: CollectedLosses): Awaita
   return finishing instanceof Promise ? finishing.then(finished) : finished(finishing);
 }
 
-/** The vendor's answer in the style that both speak, where the vendor spells it in its own way. */
+/** The vendor's answer in the shared style, if the vendor's dialect differs. */
 function inStyle(bytes: Buffer, { x, offer, dialect }: Parties): JsonBody | undefined {
   const body = scanAnswer(bytes);
   if (dialect.answer === undefined || body === undefined) return body;
@@ -235,10 +242,10 @@ function inStyle(bytes: Buffer, { x, offer, dialect }: Parties): JsonBody | unde
   return made && scanAnswer(Buffer.from(JSON.stringify(made)));
 }
 
-/** What is fetched to finish one answer. */
+/** Files fetched to finish one answer. */
 const MAX_FETCHED = 64 * 1_024 * 1_024;
 
-/** A whole answer that is no JSON. */
+/** A whole answer that is not JSON. */
 function wholeText(bytes: Buffer, type: string, parties: Parties): WholeAnswer | undefined {
   const { x, clientStyle } = parties;
   const facts = clientStyle.relay.text?.(bytes.toString('utf8'), x.call);
@@ -260,29 +267,29 @@ function answerOf(
   return { body, usage, error: facts.error, value };
 }
 
-/** Whoever waits for a stream gets a whole answer as events, or has no use for it but for the error in it. */
+/** If the client requested a stream, a whole answer becomes events; without them only its error is used. */
 function asEvents({ whole: plain }: Pick<Conveyance, 'whole'>, { x, clientStyle }: Parties): Conveyance['whole'] {
   return async (bytes, type) => {
     const answer = await plain(bytes, type);
     if (answer === undefined || answer.error !== undefined) return answer;
-    const said = scanAnswer(answer.body);
-    const events = said && clientStyle.relay.streamed?.(said, x.call);
+    const reply = scanAnswer(answer.body);
+    const events = reply && clientStyle.relay.streamed?.(reply, x.call);
     return events === undefined ? undefined : { ...answer, body: Buffer.from(events) };
   };
 }
 
-/** Begins to collect what cannot be carried over, by the client's names. */
+/** Collects warnings, by the client's names. */
 function lossesOf({ clientStyle, x }: Parties): CollectedLosses {
   const losses = collectLosses(fieldNames(clientStyle, x.call.body));
   for (const field of x.dropped) losses.drop(field, 'hint');
   return losses;
 }
 
-/** Everything in the common form between; at once where the body is small and nothing has to be fetched. */
+/** Translates through the common form; synchronous if the body is small and nothing has to be fetched. */
 function translated(parties: Parties): Conveyance | Promise<Conveyance> {
   const losses = lossesOf(parties);
   const { call, content } = parties.x;
-  // It was decoded before a plugin replaced it, and what could not be decoded is lost all the same.
+  // It was decoded before a plugin replaced it; the warnings of decoding still apply.
   if (call.conversation !== undefined && content?.losses !== undefined) losses.add(content.losses);
   const unfolding = call.body.unfold();
   if (unfolding !== undefined) return translatedInTurns(unfolding, parties, losses);
@@ -291,7 +298,7 @@ function translated(parties: Parties): Conveyance | Promise<Conveyance> {
   return written(translating, parties, losses);
 }
 
-/** The same for a large body, with the turns of others in between. */
+/** The same for a large body, yielding to other requests in between. */
 async function translatedInTurns(
   unfolding: Promise<void>,
   parties: Parties,
@@ -309,7 +316,10 @@ function written({ body, restore }: TranslatedRequest, parties: Parties, losses:
   return otherStyle(spelled(body as Record<string, unknown>, parties, losses), restore, parties, losses);
 }
 
-/** A request that was translated, and how its answer is read. That lives as long as the call, and what stands here with it. */
+/**
+ * A translated request, and the decoder of its answer. It lives as long as the call, and so does everything it
+ * references.
+ */
 function otherStyle(text: string, restore: Restorer, parties: Parties, losses: CollectedLosses): Conveyance {
   const body = spliced(text, parties.x.call.body.outline().bytesOf);
   refuseLosses(parties, losses);
@@ -317,7 +327,7 @@ function otherStyle(text: string, restore: Restorer, parties: Parties, losses: C
   return { body, whole, relay, foreign: parties.clientStyle !== parties.vendorStyle, losses: () => losses.all };
 }
 
-/** A loss that changes the answer is refused where model or key are strict about it. */
+/** In strict mode of the model or key, a warning that changes the answer refuses the call. */
 function refuseLosses({ offer }: Parties, losses: CollectedLosses): void {
   const serious = offer.strict ? losses.serious : [];
   const [first] = serious;

@@ -1,11 +1,11 @@
 /**
- * Classes that plugins share with core, although each may have its own copy of them: a plugin in a folder without
- * `"type": "module"` is loaded as CommonJS, and with it a second `plugin.ts`; a package may bring a gateway of its own along.
+ * `instanceof` across copies of a class: a plugin in a folder without `"type": "module"` is loaded as CommonJS, and
+ * with it a second `plugin.ts`; a package may bring its own gateway.
  */
 
 /**
- * Has `instanceof` recognise what any copy of the class has made, by a mark that all copies know. Classes derived from it are
- * told apart as usual.
+ * Makes `instanceof` accept instances of any copy of the class, by a mark that all copies share. Derived classes are
+ * distinguished as usual.
  */
 export function sharedByCopies(type: { readonly prototype: object }, name: string): void {
   const mark = Symbol.for(`turnpike.${name}`);

@@ -1,4 +1,7 @@
-/** `turnpike store copy`: every table of a store into an empty one of another driver, and the proof that nothing is missing. */
+/**
+ * `turnpike store copy`: copies every table into an empty store of another driver, and verifies that nothing is
+ * missing.
+ */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -22,15 +25,16 @@ import {
   type TableOwner,
 } from './store.ts';
 
-/** Values of one statement: SQLite takes 32,766. */
+/** Values of one statement: SQLite allows 32,766. */
 const MOST_VALUES = 10_000;
 
-/** Tables that the target has of its own. */
+/** The target's own tables. */
 const OWN = ['migration'];
 
 /**
- * Copies the store of a gateway.yaml to `to`: the address of a server, whose scheme names the driver, or an SQLite file. Returns what to tell.
- * Throws if anything else has the store open, or if there is something at `to` already. The source stays as it is.
+ * Copies the store of a gateway.yaml to `to`: the URL of a server, whose scheme selects the driver, or an SQLite file.
+ * Returns the lines to print. Throws if another process has the store open, or if `to` is not empty. The source is not
+ * changed.
  */
 export async function copyStore(
   { configFile, env, log, plugins }: GatewayOptions,
@@ -89,7 +93,7 @@ async function requireAlone(store: OpenStore): Promise<void> {
   );
 }
 
-/** The section as a driver reads it: what is not said has its default. */
+/** The section as a driver reads it, with defaults. */
 function withDefaults(section: object, schema: object | undefined): Readonly<Record<string, unknown>> {
   const { properties = {} } = (schema ?? {}) as {
     readonly properties?: Readonly<Record<string, { default?: unknown }>>;
@@ -107,7 +111,7 @@ function keyAdvice(from: string, to: string, env: GatewayOptions['env']): readon
   return given === undefined ? [`Copy the master key: cp -p ${file} ${keySource(to, env).file}`] : [];
 }
 
-/** All rows of all tables, of one moment. How many they are. */
+/** All rows of all tables, in one snapshot. Returns their number. */
 async function copyAll(source: OpenStore, target: OpenStore, owners: readonly TableOwner[]): Promise<number> {
   const { owners: bare, triggers } = withoutTriggers(owners);
   await migrate(target, bare);
@@ -121,7 +125,7 @@ async function copyAll(source: OpenStore, target: OpenStore, owners: readonly Ta
   await source.snapshot(async (reader) => {
     for (const table of inOrderOfReferences(tables)) {
       if (OWN.includes(table.name)) continue;
-      // What a migration has put there is among the rows of the source.
+      // Rows that a migration created are among those of the source.
       await target.run(`DELETE FROM ${table.name}`);
       count += await copyTable(reader, target, table);
     }
@@ -131,7 +135,7 @@ async function copyAll(source: OpenStore, target: OpenStore, owners: readonly Ta
   return count;
 }
 
-/** Triggers keep rows from being written as they were: they come last. */
+/** Triggers would change rows while they are copied: they are created last. */
 function withoutTriggers(owners: readonly TableOwner[]): {
   readonly owners: readonly TableOwner[];
   readonly triggers: readonly string[];
@@ -150,7 +154,7 @@ function withoutTriggers(owners: readonly TableOwner[]): {
   return { owners: bare, triggers: [...triggers.values()] };
 }
 
-/** Every table behind those that its rows refer to. */
+/** Sorts tables: every table after those that its rows refer to. */
 function inOrderOfReferences(tables: readonly StoreTable[]): readonly StoreTable[] {
   const order = new Set<StoreTable>();
   const visit = (table: StoreTable): void => {
@@ -171,7 +175,7 @@ async function copyTable(reader: Reader, target: OpenStore, table: StoreTable): 
   const own = table.references.find((reference) => reference.table === name);
   const limit = Math.floor(MOST_VALUES / columns.length);
   const order = key.map((column) => `${name}.${column}`).join(', ');
-  // Integers as text: a number does not hold all of them.
+  // Integers as text: a number cannot represent all of them.
   const select = columns.map((column) =>
     column.isInteger ? `CAST(${name}.${column.name} AS TEXT) AS ${column.name}` : `${name}.${column.name}`,
   );
@@ -188,7 +192,7 @@ async function copyTable(reader: Reader, target: OpenStore, table: StoreTable): 
       `SELECT ${select.join(', ')} FROM ${name} ${where} ORDER BY ${order} LIMIT ${limit}`,
       ...(after ?? []),
     );
-    // Rows that refer to others of their own table are few, and come behind those.
+    // Rows that refer to others of their own table are few; they are inserted after those.
     waiting.push(...rows);
     const isLast = rows.length < limit;
     if (own === undefined || isLast) {
@@ -215,7 +219,7 @@ async function insert(
   await target.run(sql, ...rows.flatMap((row) => columns.map((column) => readValue(row, column))));
 }
 
-/** Rows behind those that their `column` refers to. */
+/** Sorts rows after those that their `column` refers to. */
 function parentsFirst(rows: readonly Row[], column: string, to: string): Row[] {
   const byKey = new Map(rows.map((row) => [row[to], row]));
   const order = new Set<Row>();
@@ -229,7 +233,7 @@ function parentsFirst(rows: readonly Row[], column: string, to: string): Row[] {
   return [...order];
 }
 
-/** Throws unless everything that must hold in a store does; the audit log's chain is among it. */
+/** Throws unless all invariants of the store hold, the audit log's hash chain included. */
 async function prove(what: string, { players }: Assembly, store: OpenStore): Promise<void> {
   const findings = await reconcile(players, store);
   const faults = findings.flatMap(({ name, faults }) => faults.map((fault) => `${name}: ${fault}`));

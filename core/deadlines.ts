@@ -1,26 +1,26 @@
-/** Deadlines of everything that is under way, swept together: no timer object per request. */
+/** Deadlines of everything in progress, checked together: no timer object per request. */
 import type { Clock } from './clock.ts';
 import { createRoll, type Member } from './roll.ts';
 
-/** How often deadlines are looked at; they are late by no more than this. */
+/** The check interval: the maximum delay of a deadline. */
 const SWEEP_MS = 50;
 
-/** Something that must not go on for ever. Move `atMs` to postpone it. */
+/** A deadline. Set `atMs` to postpone it. */
 export interface Deadline extends Member {
-  /** On the monotonic clock; `Infinity` while nothing is due. */
+  /** On the monotonic clock; `Infinity` while it is off. */
   atMs: number;
   readonly expired: () => void;
 }
 
-/** All of them that are watched. */
+/** All active deadlines. */
 export interface Deadlines {
-  /** Watches a deadline `ms` from now. */
+  /** Adds a deadline `ms` from now. */
   set(ms: number, expired: () => void): Deadline;
   clear(deadline: Deadline): void;
   stop(): void;
 }
 
-/** Makes the list, and sweeps it until `stop`; while there is nothing on it, no timer runs. */
+/** Creates the list and checks it until `stop`; while it is empty, no timer runs. */
 export function createDeadlines(clock: Clock): Deadlines {
   const watched = createRoll<Deadline>();
   let stopSweeping: (() => void) | undefined;
@@ -32,7 +32,7 @@ export function createDeadlines(clock: Clock): Deadlines {
     }
     const now = clock.mono();
     for (const deadline of watched) {
-      // One that expires may have cleared or postponed others.
+      // An expired deadline may have cleared or postponed others.
       if (deadline.place < 0 || deadline.atMs > now) continue;
       watched.delete(deadline);
       deadline.expired();

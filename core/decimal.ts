@@ -1,4 +1,4 @@
-/** Decimal numbers as written: the text of a price, never its binary fraction. */
+/** Decimal numbers as written: a price as text, never as a binary fraction. */
 
 /** `digits / 10^scale`, exactly; never negative. */
 export interface Decimal {
@@ -7,8 +7,8 @@ export interface Decimal {
 }
 
 /**
- * The decimal that a number was written as: its shortest text (`0.1`, `2.5e-7`), digit by digit; or such a text itself. Throws a
- * RangeError for a negative number and for one that is not finite.
+ * The decimal of a number, by its shortest text (`0.1`, `2.5e-7`), or of such a text. Throws a RangeError for a
+ * negative number and for one that is not finite.
  */
 export function decimal(value: number | string): Decimal {
   const match = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value));
@@ -24,7 +24,7 @@ export function inUnitsOf(value: Decimal, scale: number): bigint {
   return value.digits * 10n ** BigInt(scale - value.scale);
 }
 
-/** For people: `2.5`, `0.00000025`. */
+/** For display: `2.5`, `0.00000025`. */
 export function decimalText({ digits, scale }: Decimal): string {
   const text = digits.toString().padStart(scale + 1, '0');
   const whole = text.slice(0, text.length - scale);

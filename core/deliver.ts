@@ -1,4 +1,4 @@
-/** Delivers a call: asks one channel after another until one answers, and gives that answer to the client, once. */
+/** Delivers a call: tries one channel after another until one answers, and sends that answer to the client, once. */
 
 import { answerHeaders, errorIn, send } from './answers.ts';
 import {
@@ -42,30 +42,29 @@ import type { UpstreamRequest } from './upstream.ts';
 import { withUnsaid } from './usage.ts';
 import { refusalIn } from './vendor-message.ts';
 
-/** What delivering needs from the gateway. */
+/** The gateway's services for delivery. */
 export interface DeliverTools extends AttemptTools {
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly styles: ReadonlyMap<string, Style>;
-  /** Attempts per call, the first included. */
+  /** Maximum attempts per call, the first included. */
   readonly maxAttempts: number;
 }
 
-/** A vendor's no that the client can act on: it goes to the client in the vendor's words. */
+/** Vendor errors that the client can act on: they are sent to the client with the vendor's message. */
 const CLIENTS_BUSINESS: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422, 429, 503, 529]);
-/** What a vendor of another style says of these is about its limits, and meant for the operator. */
+/** A vendor of another style uses these for its own limits; the message is meant for the operator. */
 const WORDLESS: ReadonlySet<number> = new Set([429, 503, 529]);
-/** The words of a context overflow are not looked for in a refusal that is about the key, the limits or the address. */
+/** A refusal about the key, the limits or the address is never taken for a context overflow. */
 const NEVER_OVERFLOW: ReadonlySet<number> = new Set([401, 402, 403, 404, 429]);
-/** What a client is asked to wait where a vendor at its limit does not say how long. */
+/** `retry-after` for a client if a rate-limited vendor sends none. */
 const USUAL_RETRY_MS = 1_000;
-/** How soon a kept connection shows that it is dead, when it is used. */
+/** A kept connection that is dead fails within this time after its use. */
 const STALE_MS = 1_000;
-/** Longest wait that we pass on. */
+/** Maximum `retry-after` forwarded to clients. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * Delivers, or throws what the client is to be told. When it returns, the client has its answer and the exchange is
- * concluded.
+ * Delivers, or throws the error for the client. When it returns, the client has its answer and the request has ended.
  */
 export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, tools: DeliverTools): Promise<void> {
   let last: Failed | undefined;
@@ -76,7 +75,8 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
     const outcome = await tryOffer(x, offer, tools);
     if (outcome === undefined) return;
     if (outcome instanceof GatewayError) {
-      // Nobody was asked, so it is no try; and what somebody answered is told before what could not be said.
+      // Targets that were not called do not count as attempts; and a vendor's error takes precedence over a translation
+      // error.
       unsaid ??= outcome;
       continue;
     }
@@ -85,7 +85,7 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
   }
   if (last === undefined && unsaid !== undefined) throw unsaid;
   if (last === undefined) throw coreErrors.no_channel();
-  // After a keep-alive there is no status left to relay: the error is told inside the stream.
+  // After a keep-alive the status is already sent: the error becomes an event of the stream.
   if (last.theirs !== undefined && !x.response.headersSent) {
     await relayRefusal(x, last, last.theirs, tools);
     return;
@@ -93,22 +93,25 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
   throw last.error;
 }
 
-/** Nobody else is asked for an answer that there is no time left to wait for. */
+/** No further channel is tried if there is no time left to wait for its answer. */
 function isLate(x: LiveExchange, offer: Offer, { clock }: DeliverTools): boolean {
   return clock.mono() >= x.startedMono + offer.channel.timeout.totalMs;
 }
 
-/** An offer that came to nothing. */
+/** The failure of one target. */
 interface Failed {
-  /** What the client is told if no other offer works. */
+  /** The error for the client if no other target works. */
   readonly error: GatewayError;
-  /** The vendor's own refusal in the client's style, which may have more to say than `error` has. */
+  /** The vendor's refusal in the client's style, which may have more details than `error`. */
   readonly theirs?: { readonly offer: Offer; readonly body: JsonObject };
-  /** The request itself is wrong: no other channel would like it better. */
+  /** The request itself is invalid: no other channel is tried. */
   readonly final: boolean;
 }
 
-/** One offer, with one fresh try where a kept connection died as it was used. Undefined: delivered. An error: it cannot be said there. */
+/**
+ * Tries one target, once more if a kept connection died when it was used. Undefined: delivered. An error: the request
+ * cannot be translated for it.
+ */
 function tryOffer(
   x: LiveExchange & Known,
   offer: Offer,
@@ -122,7 +125,7 @@ function tryOffer(
       return outcome;
     },
     (error) => {
-      // The client left, or we have a bug; the channel has no part in either.
+      // The client disconnected, or the gateway has a bug; neither is the channel's failure.
       attempt.cut = true;
       endAttempt(x, attempt, tools);
       throw error;
@@ -130,7 +133,7 @@ function tryOffer(
   );
 }
 
-/** Who takes part where an offer is tried. */
+/** The participants of an attempt. */
 export function partiesOf(
   x: LiveExchange & Known,
   offer: Offer,
@@ -138,15 +141,15 @@ export function partiesOf(
   revisions?: Revisions,
 ): { readonly vendor: Vendor; readonly parties: Parties } {
   const vendor = vendors.get(offer.channel.vendor);
-  const spoken = styles.get(offer.style);
+  const vendorStyle = styles.get(offer.style);
   const dialect = vendor?.speaks[offer.style];
-  if (vendor === undefined || spoken === undefined || dialect === undefined) {
+  if (vendor === undefined || vendorStyle === undefined || dialect === undefined) {
     throw new Error(`channel ${offer.channel.name} was offered for ${offer.style}, which its vendor does not speak`);
   }
-  return { vendor, parties: { x, offer, clientStyle: x.style!, vendorStyle: spoken, dialect, clock, revisions } };
+  return { vendor, parties: { x, offer, clientStyle: x.style!, vendorStyle, dialect, clock, revisions } };
 }
 
-/** Sends it, and sees what comes. */
+/** Sends the request and waits for the outcome. */
 async function attemptOffer(
   parties: Parties,
   attempt: Attempt,
@@ -159,10 +162,10 @@ async function attemptOffer(
     const conveying = convey(parties);
     conveyance = conveying instanceof Promise ? await conveying : conveying;
   } catch (error) {
-    // While a picture was fetched, the client may have left.
+    // The client may have disconnected while an image was fetched.
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
     if (!(error instanceof GatewayError)) throw error;
-    // That tells nothing about the channel, and another may take it as it is.
+    // That says nothing about the channel, and another may accept the request.
     attempt.cut = true;
     attempt.reason = error.message;
     return error;
@@ -181,15 +184,16 @@ async function attemptOffer(
   let result = await makeAttempt(x, attempt, request, conveyance, frames, tools);
   const refused = result.kind === 'status' && (result.status === 400 || result.status === 404);
   const { earlier } = x.call;
-  // For a client that has left, what was begun may end; nothing is begun anew.
+  // For a client that has disconnected, a running attempt may finish, but no new one starts.
   if (x.stoppedBy !== undefined) return judge(x, attempt, result, vendor, conveyance, tools);
   if (refused && earlier?.channel === parties.offer.channel.name) {
-    // Its vendor should know the earlier answer, but may have forgotten it; we have not.
+    // The vendor may have deleted the earlier answer; the gateway still has it.
     x.call = { ...x.call, earlier: { ...earlier, channel: undefined } };
     return attemptOffer(parties, attempt, vendor, tools);
   }
   if (result.kind === 'failed' && result.how.stale) {
-    // A kept connection that died does so at once; whoever took longer may have worked on what had come whole.
+    // A dead kept connection fails at once; a later failure may mean that the vendor has processed the complete
+    // request.
     const atOnce = tools.clock.now() - attempt.startedMs < STALE_MS;
     if (atOnce || result.how.unsent)
       result = await makeAttempt(x, attempt, { ...request, fresh: true }, conveyance, frames, tools);
@@ -197,7 +201,7 @@ async function attemptOffer(
   return await judge(x, attempt, result, vendor, conveyance, tools);
 }
 
-/** Undefined where the answer was delivered. Throws where nothing more is to be done. */
+/** Undefined if the answer was delivered. Throws if no other channel may be tried. */
 function judge(
   x: LiveExchange & Known,
   attempt: Attempt,
@@ -239,7 +243,7 @@ function judgeWhole(
   return reading.catch(notJson).then((answer) => judgeAnswer(x, attempt, answer, conveyance, tools));
 }
 
-/** What only looks like JSON is found out where it is parsed. */
+/** Content that only looks like JSON fails when it is parsed. */
 function notJson(error: unknown): undefined {
   if (!(error instanceof GatewayError)) throw error;
 }
@@ -260,14 +264,14 @@ function judgeAnswer(
   x.usage = withUnsaid(answer.usage, x.call, attempt.offer, undefined);
   endAttempt(x, attempt, tools);
   if (answer.refusal !== undefined) {
-    // The vendor made it, and it has to be paid.
+    // The vendor generated it, so it is charged.
     x.served = attempt.offer;
     throw answer.refusal;
   }
   return deliverWhole(x, attempt.offer, answer, conveyance, tools);
 }
 
-/** The books first, then the answer: nobody gets what is not written down. */
+/** Settles first, then sends the answer: no client gets an answer that is not recorded. */
 function deliverWhole(
   x: LiveExchange,
   offer: Offer,
@@ -286,7 +290,7 @@ function sendWhole(x: LiveExchange, offer: Offer, answer: WholeAnswer, conveyanc
   if (x.gone) return undefined;
   x.delivered = true;
   if (x.body !== undefined) {
-    // Nothing but keep-alives so far.
+    // Only keep-alives were sent so far.
     x.body.end(answer.body);
     return undefined;
   }
@@ -300,7 +304,7 @@ function sendWhole(x: LiveExchange, offer: Offer, answer: WholeAnswer, conveyanc
   return undefined;
 }
 
-/** The vendor says no in the client's own style, and the client should hear it. */
+/** The vendor refuses in the client's own style: the refusal is forwarded. */
 async function relayRefusal(
   x: LiveExchange,
   { error, final }: Failed,
@@ -315,14 +319,14 @@ async function relayRefusal(
   send(x.response, error.status, answerHeaders(x.id, x.answerHeaders, own), text);
 }
 
-/** A vendor's refusal with everything it says, and with all that ours have: members that are text, our request id. */
+/** A vendor's refusal with all its fields and those of our own errors: text members, our request id. */
 function inOurForm(theirs: JsonObject, ours: JsonObject): JsonObject {
-  const said = theirs.error as JsonObject;
+  const vendorError = theirs.error as JsonObject;
   const own = ours.error as JsonObject;
   return {
     ...theirs,
     ...ours,
-    error: { ...said, ...own, ...(typeof said.type === 'string' && { type: said.type }) },
+    error: { ...vendorError, ...own, ...(typeof vendorError.type === 'string' && { type: vendorError.type }) },
   };
 }
 
@@ -336,17 +340,18 @@ function judgeStatus(
   const { status, headers, body } = answer;
   const { offer } = attempt;
   attempt.retryAfterMs = retryAfter(headers);
-  const said = refusalIn(body);
-  const words = said === undefined || givesAway(body, offer.channel) ? undefined : said.message;
-  const why = said === undefined ? `status ${status}` : `status ${status}: ${quoted(said.message, offer.channel)}`;
+  const vendorError = refusalIn(body);
+  const words = vendorError === undefined || givesAway(body, offer.channel) ? undefined : vendorError.message;
+  const why =
+    vendorError === undefined ? `status ${status}` : `status ${status}: ${quoted(vendorError.message, offer.channel)}`;
   const theirs = words === undefined || conveyance.foreign ? undefined : errorObjectIn(body);
-  if (said !== undefined && isContextOverflow(said) && !NEVER_OVERFLOW.has(status)) {
+  if (vendorError !== undefined && isContextOverflow(vendorError) && !NEVER_OVERFLOW.has(status)) {
     const failed = failedWith(attempt, 'refused', why);
     const error = overflowError(words ?? 'The prompt is too long for the model.');
     return { ...failed, error, ...(theirs && { theirs: { offer, body: theirs } }), final: true };
   }
   const verdict = vendor.judge?.(status, headers, body);
-  const unpaid = verdict === undefined && status < 500 && said !== undefined && isUnpaid(said);
+  const unpaid = verdict === undefined && status < 500 && vendorError !== undefined && isUnpaid(vendorError);
   const next = unpaid || (verdict === undefined ? asksNext(status) : verdict !== 'relay');
   const failure = unpaid
     ? 'credential'
@@ -360,7 +365,7 @@ function judgeStatus(
   if (theirs !== undefined && CLIENTS_BUSINESS.has(status)) {
     return { ...failed, error: quotedError(attempt, status, theirs), theirs: { offer, body: theirs } };
   }
-  // Both styles have a status for a vendor that has too much to do, and it need not be the same.
+  // Both styles have a status for an overloaded vendor, which may differ.
   if (status === 503 || status === 529) {
     return {
       ...failed,
@@ -371,7 +376,7 @@ function judgeStatus(
   return { ...failed, error: retold(status, words, offer) };
 }
 
-/** An attempt whose answer, or whose stream before anything of it went out, is an error of the vendor's. */
+/** An attempt whose answer, or whose stream before anything of it was sent, is an error of the vendor. */
 function failedInside(x: LiveExchange, attempt: Attempt, error: VendorError): Failed {
   const words = quoted(error.message, attempt.offer.channel);
   const reason = `an error in a success: ${words}`;
@@ -392,18 +397,18 @@ function failedInside(x: LiveExchange, attempt: Attempt, error: VendorError): Fa
   }
 }
 
-/** The status by which the client's style says that a vendor has too much to do. */
+/** The status for an overloaded vendor in the client's style. */
 function overloadedStatus({ style }: LiveExchange): number {
   return style?.errors?.overloadedStatus ?? 503;
 }
 
-/** A refusal that clients of its style find a message in; undefined if it is none. */
+/** A refusal whose message clients of its style can find; undefined if there is none. */
 function errorObjectIn(body: Buffer): JsonObject | undefined {
   const value = scanAnswer(body)?.tree();
   return isObject(value) && isObject(value.error) && typeof value.error.message === 'string' ? value : undefined;
 }
 
-/** The error in a vendor's own words, with text in all its members. */
+/** The vendor's original error, with text in all its members. */
 function quotedError(attempt: Attempt, status: number, { error }: JsonObject): GatewayError {
   const { message, code, param } = error as JsonObject;
   const headers = status === 429 ? retryHeaders(attempt.retryAfterMs ?? USUAL_RETRY_MS) : wished(attempt);
@@ -414,24 +419,24 @@ function text(value: Json | undefined): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** When the vendor wants to be asked again, as far as it says so. */
+/** The vendor's `retry-after`, if any. */
 function wished({ retryAfterMs }: Attempt): Readonly<Record<string, string>> {
   return retryAfterMs === undefined ? {} : retryHeaders(retryAfterMs);
 }
 
-/** What a vendor of another style says is wrong, in the client's style. */
+/** The error of a vendor of another style, in the client's style. */
 function retold(status: number, message: string, offer: Offer): GatewayError {
   const { request_too_large, invalid_request_error } = coreErrors;
   const make = status === 413 ? request_too_large : invalid_request_error;
   return make(withoutAccounts(message)).with({ status, headers: refuser(offer) });
 }
 
-/** Who refused, for the client: as it hears it of an answer. */
+/** The refusing vendor, as for an answer. */
 function refuser({ channel }: Offer): Readonly<Record<string, string>> {
   return { 'x-turnpike-channel': channel.name };
 }
 
-/** Statuses that say something about the channel and nothing about the request. */
+/** Statuses that concern the channel, not the request. */
 function asksNext(status: number): boolean {
   return (
     status >= 500 ||
@@ -445,21 +450,21 @@ function asksNext(status: number): boolean {
   );
 }
 
-/** Why an attempt failed that was answered with this status. `next`: another channel is asked. */
+/** The class of a failed attempt with this status. `next`: another channel is tried. */
 export function failureOf(status: number, next: boolean): FailureKind {
   if (status === 429 || status === 529) return 'busy';
   if (status === 401 || status === 402 || status === 403) return 'credential';
   return next ? 'status' : 'refused';
 }
 
-/** Notes why the attempt failed, and says what the client is told should it be the last. */
+/** Records why the attempt failed, and returns the error for the client if it is the last attempt. */
 function failedWith(attempt: Attempt, failure: FailureKind, reason: string): Failed {
   attempt.failure = failure;
   attempt.reason = reason;
   return { error: errorOf(failure, attempt), final: false };
 }
 
-/** What the client is told of a failed attempt where the vendor's own words are not. */
+/** The message for the client if the vendor's own message is not shown. */
 export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
   switch (failure) {
     case 'connect':
@@ -483,24 +488,24 @@ export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
   }
 }
 
-/** Where it goes, below the channel's url. */
+/** The path below the channel's url. */
 export function pathOf({ x, offer, dialect }: Parties): string {
   return typeof dialect.path === 'string' ? dialect.path : dialect.path(x.call, offer, x);
 }
 
-/** What the vendor gets. */
+/** The upstream request. */
 function toUpstream(parties: Parties, body: Conveyance['body']): UpstreamRequest {
-  const { x, offer, clientStyle: asked, vendorStyle: spoken, dialect } = parties;
+  const { x, offer, clientStyle, vendorStyle, dialect } = parties;
   const { call } = x;
   const { channel } = offer;
   const { origin, path } = addressOf(channel, urlOf(channel, offer.model) + pathOf(parties));
   const headers: Record<string, string> = {
     'content-type': Buffer.isBuffer(body) ? 'application/json' : body.contentType,
     accept: call.stream ? acceptOf(dialect.frames) : call.answers === undefined ? 'application/json' : '*/*',
-    // What is compressed cannot be metered.
+    // Compressed answers cannot be metered.
     'accept-encoding': 'identity',
     'user-agent': 'turnpike',
-    ...dialect.headers(channel, call, asked === spoken ? x : undefined),
+    ...dialect.headers(channel, call, clientStyle === vendorStyle ? x : undefined),
   };
   addHeaders(headers, channel.headers);
   return { origin, path, headers, body, connectMs: channel.timeout.connectMs };
@@ -521,18 +526,18 @@ function signed(
   );
 }
 
-/** Why an attempt failed whose request could not be signed. */
+/** The failure of an attempt that could not be signed. */
 export function unsigned(error: Error, channel: Channel): string {
   return `the request could not be signed: ${quoted(error.message, channel)}`;
 }
 
-/** A url as it is asked for. */
+/** A parsed upstream URL. */
 interface Address {
   readonly url: string;
   readonly origin: string;
   readonly path: string;
 }
-/** Where a channel was last asked: reading a url costs more than a call should pay for what rarely changes. */
+/** The last URL of each channel: parsing is too expensive for every call, and URLs rarely change. */
 const lastAddresses = new WeakMap<Channel, Address>();
 
 function addressOf(channel: Channel, url: string): Address {
@@ -546,7 +551,7 @@ function addressOf(channel: Channel, url: string): Address {
   return address;
 }
 
-/** The vendor's wish to be left alone, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+/** The vendor's `retry-after-ms`, or `retry-after` in seconds or as a date, in milliseconds. */
 export function retryAfter(headers: Headers): number | undefined {
   const ms = Number.parseFloat(headers['retry-after-ms'] ?? '');
   if (Number.isFinite(ms) && ms >= 0) return Math.min(ms, MAX_RETRY_AFTER_MS);
@@ -559,7 +564,7 @@ export function retryAfter(headers: Headers): number | undefined {
   return Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS);
 }
 
-/** When a client is to come back, in the two headers that clients read. */
+/** The two headers from which clients read when to retry. */
 export function retryHeaders(ms: number): Record<string, string> {
   const capped = Math.min(Math.max(ms, 1), MAX_RETRY_AFTER_MS);
   return { 'retry-after': String(Math.ceil(capped / 1_000)), 'retry-after-ms': String(Math.ceil(capped)) };

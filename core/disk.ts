@@ -1,25 +1,28 @@
-/** Watches the disk of the store, so that what calls can do without is given up before they are refused for want of room. */
+/**
+ * Watches the disk of the store, so that optional data is no longer written before calls have to be refused for lack of
+ * space.
+ */
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { OpenStore, StoreRoom } from './plugin.ts';
 
-/** Looks at the room that is left. */
+/** Measures the free space. */
 export interface DiskWatch {
   start(): void;
   stop(): void;
-  /** Looks now. */
+  /** Measures now. */
   look(): Promise<StoreRoom | undefined>;
-  /** Whether so many more bytes can be written for what calls can do without. True where the store does not tell. */
+  /** Whether this many more bytes of optional data can be written. True if the store does not report its space. */
   hasRoom(bytes: number): boolean;
 }
 
 const LOOK_MS = 1_000;
-/** Kept free for what calls need: a tenth of the disk, at most this. */
+/** Reserved for what calls need: a tenth of the disk, at most this. */
 const MOST_RESERVED = 1_024 ** 3;
-/** What is written stands in the store's log first, and then in its file. */
+/** Data is written to the store's log first, and then to its file. */
 const COPIES = 2;
 
-/** Makes it. Nothing is known of the disk before `start` or `look`. */
+/** Creates it. The free space is unknown before `start` or `look`. */
 export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, log: Log): DiskWatch {
   let cancel: (() => void) | undefined;
   let last: StoreRoom | undefined;
@@ -34,18 +37,18 @@ export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, lo
     last = await store.room?.();
     const isScarce = !hasRoom(0);
     if (isScarce && !wasScarce)
-      log.warn('the disk of the store is nearly full: what calls can do without is not written', { ...last });
-    if (!isScarce && wasScarce) log.info('the disk of the store has room again', { ...last });
+      log.warn('the disk of the store is nearly full: optional data is not written', { ...last });
+    if (!isScarce && wasScarce) log.info('the disk of the store has enough space again', { ...last });
     wasScarce = isScarce;
     return last;
   }
 
-  /** A disk that does not answer is not asked a second time. */
+  /** A disk that does not respond is not queried a second time. */
   function lookAgain(): void {
     if (looking) return;
     looking = true;
     look()
-      .catch((error: unknown) => log.warn('the room on the disk of the store is not known', { error }))
+      .catch((error: unknown) => log.warn('the free space on the disk of the store is unknown', { error }))
       .finally(() => {
         looking = false;
       });

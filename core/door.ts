@@ -1,23 +1,25 @@
-/** The address that a gateway answers at: taken before anything is written, and handed on to whoever serves there. */
+/**
+ * The listening address of a gateway: bound before anything is written, and passed to the process that serves there.
+ */
 import { type AddressInfo, createServer, Server as NetServer } from 'node:net';
 import type { Plan } from './assembly.ts';
 import { readListen } from './config/core-sections.ts';
 import type { ConfigFile } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 
-/** An address that was taken. */
+/** A bound address. */
 export interface Door {
   readonly host: string;
   readonly port: number;
-  /** Has a server answer there. */
+  /** Lets a server accept connections there. */
   handOver(server: NetServer): Promise<void>;
-  /** Gives it up. */
+  /** Releases it. */
   close(): void;
 }
 
 /**
- * Takes the address that a plan names, without answering there yet: whoever comes too early is turned away, as if nobody
- * listened. Throws `ConfigError` if it cannot be had.
+ * Binds the address of a plan without accepting connections yet: they are refused as if no process listened. Throws
+ * `ConfigError` if it cannot be bound.
  */
 export async function takeAddress({ file, values }: Plan): Promise<Door> {
   const { host, port } = readListen(values.listen);
@@ -38,7 +40,7 @@ export async function takeAddress({ file, values }: Plan): Promise<Door> {
   };
 }
 
-/** Has a server listen; rejects if it cannot. */
+/** Makes a server listen; rejects if it cannot. */
 export function listening(server: NetServer, listen: () => void): Promise<void> {
   return new Promise((done, failed) => {
     server.once('error', failed);
@@ -51,14 +53,14 @@ export function listening(server: NetServer, listen: () => void): Promise<void> 
 }
 
 /**
- * Takes no more connections; resolves when the last has ended. `server.close` of HTTP would also end those that count as idle,
- * among them those whose answer is complete but still on its way.
+ * Accepts no more connections; resolves when the last has ended. `server.close` of HTTP would also end idle
+ * connections, among them those whose complete answer is still being sent.
  */
 export function stopListening(server: NetServer): Promise<void> {
   return new Promise((done) => NetServer.prototype.close.call(server, () => done()));
 }
 
-/** An address that cannot be had is a mistake of the file. */
+/** An address that cannot be bound is a mistake in the file. */
 export function refuseAddress(error: unknown, file: ConfigFile): never {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') file.problem(['listen', 'port'], 'another process listens there already');

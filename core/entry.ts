@@ -1,12 +1,12 @@
-/** What every request that came in has until its end: the headers plugins put on its answer, and what they took for its time. */
+/** The part that all requests share: headers that plugins set on the answer, and resources to release at the end. */
 import { Dictionary } from './dictionary.ts';
 import type { Awaitable } from './plugin.ts';
 
 /** The base of calls and of requests for routes. */
 export class Entry {
-  /** Headers that plugins put on the answer. */
+  /** Answer headers set by plugins. */
   readonly answerHeaders: Record<string, string> = new Dictionary();
-  /** What plugins keep of it (slot.ts). */
+  /** State of plugins (slot.ts). */
   slots: unknown[] | undefined = undefined;
   #releases: (() => Awaitable<void>)[] | undefined;
 
@@ -19,7 +19,10 @@ export class Entry {
     this.#releases.push(release);
   }
 
-  /** Undoes what was deferred, last first; a failing one does not keep the others from running. At once where nobody waits. */
+  /**
+   * Runs deferred releases, last-in first-out; a failure does not keep the others from running. Synchronous if none of
+   * them is asynchronous.
+   */
   release(failed: (error: unknown) => void): Awaitable<void> {
     const releases = this.#releases;
     if (releases === undefined) return;

@@ -1,12 +1,12 @@
-/** The errors that the gateway tells its clients: their class, tables of codes, what kind each status is, and how they are spelled. */
+/** The errors that the gateway sends to clients: their class, tables of codes, the type for each status, and their format. */
 import { sharedByCopies } from './copies.ts';
 
-/** Something the client is told, on purpose. */
+/** An error that is meant for the client. */
 export class GatewayError extends Error {
   readonly status: number;
-  /** `lower_snake`, except for the `QUOTA_…` codes that the interface demands. */
+  /** `lower_snake`, except for the `QUOTA_…` codes that the interface requires. */
   readonly code: string;
-  /** The field that is wrong; empty where none is. */
+  /** The invalid field; empty if there is none. */
   readonly param: string;
   /** Headers of the answer: `retry-after`, `allow`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export class GatewayError extends Error {
     this.param = more.param ?? '';
     this.headers = more.headers ?? {};
   }
-  /** What kind of error it is, by its status. */
+  /** The error type, by its status. */
   get type(): string {
     return typeOf(this.status);
   }
@@ -28,7 +28,7 @@ export class GatewayError extends Error {
 }
 sharedByCopies(GatewayError, 'GatewayError');
 
-/** What an error may have beside its message. */
+/** Optional fields of an error. */
 export interface ErrorDetails {
   readonly param?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -40,14 +40,14 @@ export interface ErrorChanges extends ErrorDetails {
   readonly message?: string;
 }
 
-/** Stops what is going on and tells the client why: an error of a table, or one with a code that is in none. */
+/** Refuses the request: throws an error of a table, or one with a code that is in none. */
 export function refuse(error: GatewayError): never;
 export function refuse(status: number, code: string, message: string, more?: ErrorDetails): never;
 export function refuse(error: GatewayError | number, code = '', message = '', more?: ErrorDetails): never {
   throw typeof error === 'number' ? new GatewayError(error, code, message, more) : error;
 }
 
-/** What is answered with an error: calls; other requests outside `/api`; requests for `/api`; only commands, which show no code. */
+/** Where an error can occur: calls; other requests outside `/api`; requests for `/api`; only commands, which show no code. */
 export type ErrorPlace = 'call' | 'request' | 'api' | 'command';
 
 /** An error of a table. */
@@ -67,7 +67,7 @@ export interface ErrorRow {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What is known of an error before it happens. */
+/** The documentation of an error. */
 export interface ErrorAbout {
   readonly code: string;
   readonly statuses: readonly number[];

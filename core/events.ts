@@ -1,22 +1,22 @@
-/** Server-sent events as bytes: cut at their blank lines, and read where somebody asks. */
+/** Server-sent events as bytes: split at blank lines, and parsed on demand. */
 import type { JsonBody } from './contracts/json.ts';
 import { scanAnswer } from './json.ts';
 import { closingQuote } from './json-text.ts';
 import { parsed } from './translation/values.ts';
 
-/** Cuts a stream of bytes into events. Nothing is lost or changed: the events and the rest, joined, are what was pushed. */
+/** Splits a stream of bytes into events. Nothing is lost or changed: the events and the rest, joined, are the input. */
 export interface EventSplitter {
   /**
-   * The events that this chunk completes, each with its blank line; comments are events, too. They may share the chunk's
-   * memory. Undefined where one grows beyond the limit: then the stream is no use any more.
+   * The events that this chunk completes, each with its blank line; comments are events, too. They may share the
+   * chunk's memory. Undefined if one exceeds the limit: then the stream is unusable.
    */
   push(chunk: Buffer): Buffer[] | undefined;
   /**
-   * What came after the last whole event, once the stream has ended. A stream that ends its lines with CR alone leaves its
-   * last event here: only a next byte could tell whether an LF belongs to it.
+   * The incomplete rest after the stream has ended. If a stream ends its lines with CR only, its last event is here:
+   * only the next byte could tell whether an LF belongs to it.
    */
   rest(): Buffer;
-  /** Why `push` gave up, if not because of the limit. */
+  /** Why `push` failed, if not because of the limit. */
   fault?(): string | undefined;
 }
 
@@ -26,19 +26,19 @@ const QUOTE = 0x22;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** `maxBytes`: the largest event. Lines end with LF, CRLF or CR, mixed as one likes. */
+/** `maxBytes`: the largest event. Lines end with LF, CRLF or CR, in any mixture. */
 export function createEventSplitter({ maxBytes }: { readonly maxBytes: number }): EventSplitter {
-  /** The pieces of an event that has begun in earlier chunks. */
+  /** The pieces of an event that started in earlier chunks. */
   let held: Buffer[] = [];
   let heldBytes = 0;
-  /** No byte of the current line has come yet. */
+  /** The current line is empty so far. */
   let lineStart = true;
-  /** The last chunk ended in a CR whose LF may still come. */
+  /** The last chunk ended in a CR whose LF may follow. */
   let afterCr = false;
-  /** That CR ended a blank line, so an event is complete behind it. */
+  /** That CR ended a blank line, so an event is complete. */
   let afterBlank = false;
 
-  /** The event that ends at `end` of this chunk and began at `start` or in an earlier chunk. */
+  /** The event that ends at `end` of this chunk and started at `start` or in an earlier chunk. */
   function cut(chunk: Buffer, start: number, end: number): Buffer {
     const piece = start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end);
     if (heldBytes === 0) return piece;
@@ -53,7 +53,7 @@ export function createEventSplitter({ maxBytes }: { readonly maxBytes: number })
     push(chunk) {
       const events: Buffer[] = [];
       if (chunk.length === 0) return events;
-      /** Where the current event begins in this chunk. */
+      /** Start of the current event in this chunk. */
       let start = 0;
       let at = 0;
       if (afterCr) {
@@ -69,7 +69,7 @@ export function createEventSplitter({ maxBytes }: { readonly maxBytes: number })
       let cr = chunk.indexOf(CR, at);
       for (;;) {
         if (at === chunk.length) break;
-        // Mostly it is a blank line that follows: to look is cheaper than to search.
+        // Usually a blank line follows: checking is cheaper than searching.
         if (lf !== -1 && lf < at) lf = chunk[at] === LF ? at : chunk.indexOf(LF, at);
         if (cr !== -1 && cr < at) cr = chunk.indexOf(CR, at);
         const end = cr === -1 || (lf !== -1 && lf < cr) ? lf : cr;
@@ -103,11 +103,11 @@ export function createEventSplitter({ maxBytes }: { readonly maxBytes: number })
 }
 
 /**
- * The last event of a stream that ended cleanly without the blank line behind it, as some vendors end theirs; with that line.
- * Undefined where the stream ended inside an event: its data has to be a complete JSON object or list, or `[DONE]`.
+ * The last event of a stream that ended cleanly without a blank line, as some vendors do; with that line. Undefined if
+ * the stream ended inside an event: its data must be a complete JSON object or list, or `[DONE]`.
  */
 export function unendedEvent(rest: Buffer): Buffer | undefined {
-  // A blank line that ends in CR: only a next byte could have told whether an LF belongs to it.
+  // A blank line that ends in CR: only the next byte could have told whether an LF belongs to it.
   if (/[\r\n]\r$/.test(rest.toString('latin1', Math.max(0, rest.length - 2)))) return rest;
   const data = eventData(rest);
   if (data === undefined || !(isEndMark(data) || typeof (parsed(data) ?? 0) === 'object')) return undefined;
@@ -122,19 +122,19 @@ export function isEndMark(data: string): boolean {
 }
 
 /**
- * Whether data that is not JSON began as an object, or as a list of them: a part of the answer is lost with it. Other words are no
- * part of an answer.
+ * Whether data that is not valid JSON started as an object, or as a list of them: then a part of the answer is lost.
+ * Other text is not part of an answer.
  */
 export function isCutShort(data: string): boolean {
   return /^\s*(?:\[\s*)?\{/.test(data);
 }
 
-/** What is wrong with a stream that has such an event. */
+/** The error for a stream with such an event. */
 export const CUT_SHORT = { message: 'The vendor sent an event that is not whole.', code: '' } as const;
 
 /**
- * Whether the object in an event's data is closed again, told from its brackets: a stream has too many events to parse each.
- * False where there is none.
+ * Whether the object in an event's data is closed, judged by its brackets: a stream has too many events to parse each.
+ * False if there is no object.
  */
 export function isClosed(event: Buffer): boolean {
   let at = event.indexOf(OPEN_OBJECT);
@@ -149,14 +149,15 @@ export function isClosed(event: Buffer): boolean {
   return depth === 0;
 }
 
-/** What stands in an event's `data` lines, joined by LF; undefined where there is none. */
+/** The content of an event's `data` lines, joined by LF; undefined if there is none. */
 export function eventData(event: Buffer): string | undefined {
   return field(event, 'data')?.join('\n');
 }
 
 /**
- * An event with some members of its data changed, or of the object in one member of it (`inside`); everything else stays as it is.
- * `changesOf` gives their new JSON text; the event itself comes back where there is none, or no such object.
+ * An event with some members of its data changed, or of the object in one member of it (`inside`); everything else
+ * stays unchanged. `changesOf` returns their new JSON text; if it returns nothing, or there is no such object, the
+ * event itself is returned.
  */
 export function patchedEvent(
   event: Buffer,
@@ -174,13 +175,13 @@ export function patchedEvent(
   const written = (inside === undefined ? bytes : outer.patched({ [inside]: bytes.toString() })).toString();
   const text = event.toString();
   if (text.includes(data)) return Buffer.from(text.replace(data, () => written));
-  // It stood in several lines.
+  // The data was in several lines.
   const name = eventName(event);
   const head = name === undefined ? '' : `event: ${name}\n`;
   return Buffer.from(`${head}data: ${JSON.stringify(JSON.parse(written))}\n\n`);
 }
 
-/** The name of an event: its last `event` line; undefined where there is none. */
+/** The name of an event: its last `event` line; undefined if there is none. */
 export function eventName(event: Buffer): string | undefined {
   return field(event, 'event')?.at(-1);
 }

@@ -1,4 +1,4 @@
-/** One client request and everything that became of it; ends exactly once. */
+/** One client request and its state; ends exactly once. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerBody } from './answer-body.ts';
 import type { Clock } from './clock.ts';
@@ -15,7 +15,7 @@ import type { Exchange, Passage } from './plugin.ts';
 import type { Member } from './roll.ts';
 import { inWholes } from './usage.ts';
 
-/** What the server knows when an exchange begins. */
+/** Known when the request begins. */
 export interface Beginning {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -23,18 +23,18 @@ export interface Beginning {
   readonly ip: string;
   readonly style: Style | undefined;
   readonly passage: Passage | undefined;
-  /** The parameters of the path; none unless it has any. */
+  /** The parameters of the path; empty unless it has any. */
   readonly params?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The client went away. */
+/** The client disconnected. */
 export class ClientLeft extends Error {}
 
 const NOTHING: JsonObject = Object.freeze({});
 const NONE: readonly string[] = Object.freeze([]);
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The exchange as core sees it: the plugins' view, and the state behind it. */
+/** The exchange for core: the plugins' interface, and the state behind it. */
 export class LiveExchange extends Entry implements Exchange, Member {
   place = -1;
   readonly id: string;
@@ -54,23 +54,23 @@ export class LiveExchange extends Entry implements Exchange, Member {
   served: Offer | undefined;
   delivered = false;
   outcome: Outcome | undefined;
-  /** Its end is being written down. */
+  /** Its settlement has started. */
   ending = false;
   status = 0;
   notes: JsonObject = NOTHING;
-  /** What its body counts towards, and whatever else it holds; undefined where it has no body. */
+  /** The memory budget of its body and other data; undefined if it has no body. */
   holding: Holding | undefined;
-  /** Fields of the request that the gateway does not do as asked. */
+  /** Warnings about fields that the gateway changes or ignores. */
   dropped: readonly string[] = NONE;
-  /** True once the client has gone. */
+  /** True once the client has disconnected. */
   gone = false;
-  /** The answer's, where its head has gone before its length was known. */
+  /** The answer, if its head was sent before its length was known. */
   body: AnswerBody | undefined;
-  /** Who looks at the pieces of a stream before they leave. */
+  /** Called for the pieces of a stream before they are sent. */
   look: ((textLength: number) => Promise<void> | undefined) | undefined;
-  /** The most tokens of output that vendors are told, for each choice; undefined: what the client says. */
+  /** The maximum output tokens for vendors, for each choice; undefined: the client's limit. */
   outputLimit: number | undefined;
-  /** What the client asks for; set before `admit`. */
+  /** The decoded request; set before `admit`. */
   #call: Call | undefined;
   #search: string;
   #query: URLSearchParams | undefined;
@@ -78,15 +78,15 @@ export class LiveExchange extends Entry implements Exchange, Member {
   #onStop: ((error: Error) => void) | undefined;
   #stoppedBy: Error | undefined;
   #usage: Usage | undefined;
-  /** The meter of the stream under way: what was used so far. */
+  /** The meter of the running stream: usage so far. */
   running: (() => Usage | undefined) | undefined;
-  /** Where the client's whole answer can be had. */
+  /** Returns the client's whole answer. */
   answered: (() => JsonObject | undefined) | undefined;
-  /** The same of a stream that is collected because a plugin wants it. */
+  /** The same for a stream that is collected for a plugin. */
   collected: (() => JsonObject | undefined) | undefined;
-  /** A plugin wants the whole answer. */
+  /** A plugin needs the whole answer. */
   keepsAnswer = false;
-  /** What plugins see of it, once any has looked. */
+  /** The content for plugins, once one has requested it. */
   content: CallContent | undefined;
   /** The answer that a plugin gives in place of a vendor. */
   given: Given | undefined;
@@ -123,7 +123,7 @@ export class LiveExchange extends Entry implements Exchange, Member {
   set call(call: Call) {
     this.#call = call;
   }
-  /** The same where it was read already. */
+  /** The same for an answer that was already parsed. */
   get callSoFar(): Call | undefined {
     return this.#call;
   }
@@ -155,7 +155,7 @@ export class LiveExchange extends Entry implements Exchange, Member {
     return this.#abort.signal;
   }
 
-  /** The client went away. */
+  /** The client disconnected. */
   leave(): void {
     this.gone = true;
     this.cut(new ClientLeft('the client left'));
@@ -177,7 +177,7 @@ export class LiveExchange extends Entry implements Exchange, Member {
     this.outputLimit = tokens;
     const { bounds } = this.call;
     const outputTokens = tokens * bounds.choices;
-    // Where it is the client's own limit that is lower, that stays the bound.
+    // If the client's own limit is lower, it remains the bound.
     if (bounds.outputTokens !== undefined && bounds.outputTokens <= outputTokens) return;
     this.call = { ...this.call, bounds: { ...bounds, outputTokens } };
   }
@@ -192,13 +192,16 @@ export class LiveExchange extends Entry implements Exchange, Member {
     this.#abort?.abort();
   }
 
-  /** Says who stops the work under way when the client leaves or the exchange is cut; at once where that has happened. */
+  /**
+   * Registers a callback that stops the running work if the client disconnects or the request is cut off; called at
+   * once if that has happened.
+   */
   onStop(stop: ((error: Error) => void) | undefined): void {
     this.#onStop = stop;
     if (stop !== undefined && this.#stoppedBy !== undefined) stop(this.#stoppedBy);
   }
 
-  /** Why no further work should begin; undefined while all is well. */
+  /** Why no further work should start; undefined if it may. */
   get stoppedBy(): Error | undefined {
     return this.#stoppedBy;
   }

@@ -1,4 +1,6 @@
-/** `turnpike explain`: reads which call is meant, and says what would become of it, in lines like those of `check`. */
+/**
+ * `turnpike explain`: parses the described call, and prints how it would be handled, in lines like those of `check`.
+ */
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { CommandFailed } from './commands.ts';
@@ -10,17 +12,17 @@ import type { Style } from './contracts/style.ts';
 import { type ExplainTools, explainCall, type SupposedFile } from './explain.ts';
 import { type CommandRequest, UsageError } from './plugin.ts';
 
-/** What explaining needs, and where a key may stand. */
+/** What explaining needs, and where requests may contain a key. */
 interface Tools extends ExplainTools {
   readonly keyPlaces: KeyPlaces | undefined;
 }
 
-/** Runs the command. Throws `CommandFailed`, with all there is to say, where the call would be refused. */
+/** Runs the command. Throws `CommandFailed` with the full output if the call would be refused. */
 export async function runExplain(request: CommandRequest, tools: Tools): Promise<string> {
   const { values, stdin } = request;
-  const key = wanted(request, 'key');
-  const body = wanted(request, 'body');
-  const style = styleOf(wanted(request, 'style'), tools);
+  const key = required(request, 'key');
+  const body = required(request, 'body');
+  const style = styleOf(required(request, 'style'), tools);
   const files = await filesOf(request, style);
   if (key === '-' && body === '-') throw new UsageError('only one of --key and --body can stand on standard input');
   const decision = await explainCall(
@@ -37,13 +39,13 @@ export async function runExplain(request: CommandRequest, tools: Tools): Promise
   return text;
 }
 
-/** A key where clients put it. */
+/** Puts the key where clients do. */
 function carrying(key: string, places: KeyPlaces | undefined): Readonly<Record<string, string>> {
   const header = places?.headers[0] ?? 'authorization';
   return { [header]: header === 'authorization' ? `Bearer ${key}` : key };
 }
 
-function wanted({ values }: CommandRequest, name: string): string {
+function required({ values }: CommandRequest, name: string): string {
   const value = values[name];
   if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is missing`);
   return value;
@@ -84,7 +86,7 @@ async function read(option: string, cwd: string, file: string): Promise<Buffer> 
   }
 }
 
-/** The decision in lines: whose they are, and what they say. */
+/** The explanation as lines: the plugin, and its statement. */
 function describeDecision({ who, call, plugins, offers, refusal }: Decision): string {
   const row = (name: string, text: string): string => `${name.padEnd(14)}${text}\n`;
   let text = '';
@@ -103,7 +105,7 @@ function describeDecision({ who, call, plugins, offers, refusal }: Decision): st
   const first = offers.find(({ asked, refusal }) => asked && refusal === undefined);
   if (refusal !== undefined) text += row('outcome', `refused: ${refusal.status} ${JSON.stringify(refusal.body)}`);
   else if (first !== undefined) text += row('outcome', `goes to ${first.channel}`);
-  else text += row('outcome', 'nobody says where it would go');
+  else text += row('outcome', 'no channel would be tried');
   return text;
 }
 
@@ -142,7 +144,7 @@ function describeOffer(offer: ExplainedOffer): readonly string[] {
   return lines;
 }
 
-/** How the client's words reach the vendor. */
+/** How the client's request is sent to the vendor. */
 function describeBody({ changed, written, losses }: ExplainedOffer): string {
   const lost = losses.length === 0 ? '' : `; ${losses.join(', ')}`;
   if (written !== undefined) return `written anew as ${written}${lost}`;

@@ -1,4 +1,4 @@
-/** The whole decision about a call without the call: who asks, what the plugins would do, where it would go, what would be lost. */
+/** Explains a call without making it: the caller, the decisions of plugins, the targets, the warnings. */
 import { Readable } from 'node:stream';
 import { errorIn, toGatewayError } from './answers.ts';
 import { tooLarge } from './body.ts';
@@ -25,19 +25,19 @@ import { supposedExchange } from './supposed.ts';
 import { collectLosses } from './translation/losses.ts';
 import type { Parties } from './translation/parties.ts';
 
-/** A call that nobody makes. */
+/** A hypothetical call. */
 export interface Supposed {
-  /** What it is sent with beside what its style needs: a key, in a place where one may stand. */
+  /** Headers and query in addition to those its style needs: an API key. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Who makes it; without it, the plugins say who. */
+  /** The caller; without it, `authenticate` decides. */
   readonly holder?: () => Awaitable<Holder>;
   readonly ip?: string;
   readonly style: Style;
-  /** JSON; the fields of a form where `files` go with it, or where the style takes nothing else. */
+  /** JSON; the fields of a multipart body if there are `files`, or if the style accepts nothing else. */
   readonly body: Buffer;
   readonly files: readonly SupposedFile[];
 }
-/** A file of a form. */
+/** An uploaded file. */
 export interface SupposedFile {
   readonly field: string;
   readonly fileName: string;
@@ -47,12 +47,15 @@ export interface SupposedFile {
 /** What explaining needs from the gateway. */
 export interface ExplainTools {
   readonly generation: Generation;
-  /** In the order of the pipeline. */
+  /** In pipeline order. */
   readonly players: readonly Player[];
   readonly clock: Clock;
 }
 
-/** Asks everybody who has a say in a call what it would be. Nothing is taken, held or written, and no vendor is sent the call. */
+/**
+ * Asks every plugin involved in a call how it would handle it. Nothing is taken, reserved or written, and no vendor is
+ * called.
+ */
 export async function explainCall(supposed: Supposed, tools: ExplainTools): Promise<Decision> {
   const { style, headers, ip = '' } = supposed;
   const x = supposedExchange(style, { path: style.ingress!.path, headers, ip }, tools.clock);
@@ -63,7 +66,7 @@ export async function explainCall(supposed: Supposed, tools: ExplainTools): Prom
   }
 }
 
-/** The service, on whatever generation is the current one when it is asked. */
+/** The service; uses the generation that is current at each call. */
 export function createExplaining(tools: () => ExplainTools): Explaining {
   return {
     async explain({ holder, style: name, body, ip }) {
@@ -105,14 +108,14 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
   let offerings: readonly Offering[] = [];
   for (const player of isRead ? tools.players : []) {
     if (player.name === x.given?.plugin) plugins.push({ plugin: player.name, says: ['answers in place of a vendor'] });
-    const said = await ask(player, known);
-    if (said === undefined) continue;
-    const { says, facts, offers, refusal } = said;
+    const statements = await ask(player, known);
+    if (statements === undefined) continue;
+    const { says, facts, offers, refusal } = statements;
     plugins.push({
       plugin: player.name,
       says,
       ...(hasMembers(facts) && { facts }),
-      ...(refusal !== undefined && { refusal: told(refusal) }),
+      ...(refusal !== undefined && { refusal: refusalFrom(refusal) }),
     });
     refused ??= refusal;
     // As in the phase `route`, the first answer wins.
@@ -140,16 +143,16 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
     call: isRead ? { style: style.name, model: x.call.model, stream: x.call.stream, ...boundsOf(x.call) } : undefined,
     plugins,
     offers,
-    refusal: refused && { ...told(refused), body: errorIn(style, refused, x.id) },
+    refusal: refused && { ...refusalFrom(refused), body: errorIn(style, refused, x.id) },
   };
 }
 
-/** The bounds with what is worked out only when it is asked for. */
+/** The bounds with their lazily computed parts. */
 function boundsOf({ bounds }: Call): KnownBounds {
   return { ...bounds, open: bounds.open?.(), uses: bounds.uses?.() };
 }
 
-/** The form that a client would make of it, read as if it had come. */
+/** The multipart body that a client would send, parsed as if received. */
 function readForm(
   x: Known,
   form: FormReader,
@@ -177,15 +180,15 @@ function hasMembers(facts: JsonObject): boolean {
   return Object.keys(facts).length > 0;
 }
 
-interface Said {
+interface Statements {
   readonly says: readonly string[];
   readonly facts: JsonObject;
   readonly offers: readonly Offering[];
   readonly refusal: GatewayError | undefined;
 }
 
-/** What a plugin says; undefined where it has no say in calls. */
-async function ask({ parts }: Player, x: Known): Promise<Said | undefined> {
+/** A plugin's explanation; undefined if it does not take part in calls. */
+async function ask({ parts }: Player, x: Known): Promise<Statements | undefined> {
   if (parts.explain === undefined) {
     const { enter, inspect, admit, route, revise } = parts;
     if ([enter, inspect, admit, route, revise].every((phase) => phase === undefined)) return undefined;
@@ -195,10 +198,10 @@ async function ask({ parts }: Player, x: Known): Promise<Said | undefined> {
   const facts: Record<string, Json> = {};
   const offers: Offering[] = [];
   const refusal = await refusalOf(async () => {
-    for await (const said of parts.explain!(x)) {
-      if (typeof said === 'string') says.push(said);
-      else if ('facts' in said) Object.assign(facts, said.facts);
-      else offers.push(said);
+    for await (const statement of parts.explain!(x)) {
+      if (typeof statement === 'string') says.push(statement);
+      else if ('facts' in statement) Object.assign(facts, statement.facts);
+      else offers.push(statement);
     }
   });
   return { says, facts, offers, refusal };
@@ -207,8 +210,8 @@ async function ask({ parts }: Player, x: Known): Promise<Said | undefined> {
 async function explainOffer(
   parties: Parties,
 ): Promise<Omit<ExplainedOffer, 'state' | 'asked'> & { readonly error: GatewayError | undefined }> {
-  const { x, offer, clientStyle: asked, vendorStyle: spoken } = parties;
-  let said: Pick<ExplainedOffer, 'changed' | 'written'> = {};
+  const { x, offer, clientStyle, vendorStyle } = parties;
+  let difference: Pick<ExplainedOffer, 'changed' | 'written'> = {};
   let lost: readonly string[] = [];
   let fetched: readonly string[] = [];
   const error = await refusalOf(async () => {
@@ -219,9 +222,10 @@ async function explainOffer(
     };
     const { body, losses } = await convey({ ...parties, offer: withoutFetching(offer), fetch });
     lost = losses?.() ?? [];
-    fetched = asked === spoken ? [...named] : addressesIn(parties);
-    if (!Buffer.isBuffer(body)) said = { written: body.contentType.split(';')[0]! };
-    else if (asked === spoken) said = { changed: changesOf(x.call.earlier?.body ?? x.call.body, body) };
+    fetched = clientStyle === vendorStyle ? [...named] : addressesIn(parties);
+    if (!Buffer.isBuffer(body)) difference = { written: body.contentType.split(';')[0]! };
+    else if (clientStyle === vendorStyle)
+      difference = { changed: changesOf(x.call.earlier?.body ?? x.call.body, body) };
   });
   return {
     channel: offer.channel.name,
@@ -229,25 +233,25 @@ async function explainOffer(
     priced: offer.priced,
     style: offer.style,
     path: pathOf(parties),
-    ...said,
+    ...difference,
     losses: lost,
     fetched,
-    ...(error !== undefined && { refusal: told(error) }),
+    ...(error !== undefined && { refusal: refusalFrom(error) }),
     error,
   };
 }
 
-/** Stands for what a real call would fetch. */
+/** A placeholder for a file that a real call would fetch. */
 const NO_PICTURE = { mediaType: 'image/png', bytes: Buffer.from('89504e470d0a1a0a', 'hex') };
 
-/** The same offer, of a vendor that can read any address itself. */
+/** The same target, as if its vendor could read any URL itself. */
 function withoutFetching(offer: Offer): Offer {
   const { quirks } = offer;
   return { ...offer, quirks: { ...quirks, file: { ...quirks.file, native_urls: [''] } } };
 }
 
-/** The addresses that the vendor would not read itself. */
-function addressesIn({ x, clientStyle: asked, offer: { quirks } }: Parties): readonly string[] {
+/** The URLs that the vendor would not read itself. */
+function addressesIn({ x, clientStyle, offer: { quirks } }: Parties): readonly string[] {
   const found = new Set<string>();
   const look = (block: Block): void => {
     if (block.type === 'toolResult') for (const inner of block.content) look(inner);
@@ -256,22 +260,22 @@ function addressesIn({ x, clientStyle: asked, offer: { quirks } }: Parties): rea
     if (source.kind !== 'url' || quirks[block.type].url !== 'fetch') return;
     if (!quirks.file.native_urls.some((start) => source.url.startsWith(start))) found.add(source.url);
   };
-  const { turns } = asked.client!.decodeRequest(x.call.body.tree() as JsonObject, collectLosses({}));
+  const { turns } = clientStyle.client!.decodeRequest(x.call.body.tree() as JsonObject, collectLosses({}));
   for (const { blocks } of turns) for (const block of blocks) look(block);
   return [...found];
 }
 
-/** The top-level members that are not as the client said them. */
-function changesOf(asked: JsonBody, sent: Buffer): readonly string[] {
+/** The top-level members that differ from the client's. */
+function changesOf(original: JsonBody, sent: Buffer): readonly string[] {
   const body = scanAnswer(sent);
   if (body === undefined) return [];
   const text = (of: JsonBody, name: string): string | undefined => JSON.stringify(of.get(name));
-  return [...new Set([...asked.members.keys(), ...body.members.keys()])].filter(
-    (name) => text(asked, name) !== text(body, name),
+  return [...new Set([...original.members.keys(), ...body.members.keys()])].filter(
+    (name) => text(original, name) !== text(body, name),
   );
 }
 
-/** What the work is refused with; undefined where it is done. A failure of our own is no refusal. */
+/** The refusal thrown by the work; undefined if it succeeds. Other errors are thrown. */
 async function refusalOf(work: () => Promise<void>): Promise<GatewayError | undefined> {
   try {
     await work();
@@ -283,7 +287,7 @@ async function refusalOf(work: () => Promise<void>): Promise<GatewayError | unde
   }
 }
 
-function told({ status, code, message }: GatewayError): Refusal {
+function refusalFrom({ status, code, message }: GatewayError): Refusal {
   return { status, code, message };
 }
 

@@ -1,29 +1,32 @@
-/** What a request names by its address, fetched once for all its attempts: so many addresses, and so many bytes together. */
+/** Files at URLs in a request, fetched once for all its attempts, limited in number and total size. */
 
 import { coreErrors } from './contracts/errors.ts';
 import type { Fetched } from './contracts/style.ts';
 import { type Allowance, fetchGuarded, type GuardOptions } from './guarded-fetch.ts';
 
-/** What may be fetched for one request, all of it together. */
+/** Limits for all fetches of one request together. */
 export const MAX_FETCHES = 16;
 const MAX_BYTES = 20 * 1_024 * 1_024;
 
-/** Whose request it is. */
+/** The request's budget. */
 export interface Asker {
-  /** Fires when nobody waits any more. */
+  /** Aborts when the result is no longer needed. */
   readonly signal: AbortSignal;
 }
 
 interface Kept {
-  /** Of an address that could not be had nothing is kept. */
+  /** A failed fetch is not cached. */
   readonly byUrl: Map<string, Promise<Fetched>>;
   readonly allowance: Allowance;
 }
 
-/** What was fetched for a request, or is being fetched: the next attempt finds it here, and so does who names an address twice. */
-const kept = new WeakMap<Asker, Kept>();
+/** Completed and running fetches of a request: shared by its attempts, and by fields with the same URL. */
+const fetches = new WeakMap<Asker, Kept>();
 
-/** Fetches a URL that stands in `param`, or finds that it was fetched before. Refuses with 400. `signal`: beside the asker's own. */
+/**
+ * Fetches the URL in `param`, or returns the earlier result. Refuses with 400. `signal`: in addition to the request's
+ * own.
+ */
 export async function fetchFor(
   asker: Asker,
   url: string,
@@ -31,9 +34,9 @@ export async function fetchFor(
   signal?: AbortSignal,
   guard?: GuardOptions,
 ): Promise<Fetched> {
-  const { byUrl, allowance } = keptFor(asker);
-  const known = byUrl.get(url);
-  if (known !== undefined) return known;
+  const { byUrl, allowance } = budgetOf(asker);
+  const fetched = byUrl.get(url);
+  if (fetched !== undefined) return fetched;
   if (byUrl.size >= MAX_FETCHES) {
     throw coreErrors
       .media_not_fetched(`\`${param}\`: more than ${MAX_FETCHES} addresses are not fetched for one request.`)
@@ -46,11 +49,11 @@ export async function fetchFor(
   return fetching;
 }
 
-function keptFor(asker: Asker): Kept {
-  let own = kept.get(asker);
-  if (own === undefined) {
-    own = { byUrl: new Map(), allowance: { bytes: MAX_BYTES } };
-    kept.set(asker, own);
+function budgetOf(asker: Asker): Kept {
+  let budget = fetches.get(asker);
+  if (budget === undefined) {
+    budget = { byUrl: new Map(), allowance: { bytes: MAX_BYTES } };
+    fetches.set(asker, budget);
   }
-  return own;
+  return budget;
 }

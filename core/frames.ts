@@ -1,14 +1,17 @@
-/** Streams that are not server-sent events: lines of JSON and frames of other formats, each made an event, so that all else is the same. */
+/**
+ * Streams that are not server-sent events: lines of JSON and frames of other formats, each converted to an event, so
+ * that later code handles all streams in the same way.
+ */
 import type { FrameFormat, Frames, StreamEvent } from './contracts/vendor.ts';
 import type { EventSplitter } from './events.ts';
 
-/** What a request for a stream says in `accept`. */
+/** The `accept` header for a stream. */
 export function acceptOf(frames: Frames | undefined): string {
   if (frames === undefined || frames === 'sse') return 'text/event-stream';
   return frames === 'ndjson' ? 'application/x-ndjson' : frames.mediaType;
 }
 
-/** Cuts a stream of this content type; undefined if a stream of these frames has another one. */
+/** The splitter for a stream of this content type; undefined if the content type does not match the format. */
 export function createFrameSplitter(
   frames: Frames | undefined,
   contentType: string,
@@ -29,9 +32,9 @@ const NOTHING = Buffer.alloc(0);
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
 
-/** One event for each line that is not empty. */
+/** One event for each non-empty line. */
 function createLineSplitter(maxBytes: number): EventSplitter {
-  /** The pieces of a line that has begun in earlier chunks. */
+  /** The pieces of a line that started in earlier chunks. */
   let held: Buffer[] = [];
   let heldBytes = 0;
 
@@ -54,7 +57,7 @@ function createLineSplitter(maxBytes: number): EventSplitter {
       }
       return events;
     },
-    // The last line may lack its end.
+    // The last line may have no line end.
     rest() {
       const line = lineOf(held);
       return line.length === 0 ? NOTHING : Buffer.concat([DATA, line]);
@@ -62,7 +65,9 @@ function createLineSplitter(maxBytes: number): EventSplitter {
   };
 }
 
-/** A line without the space around it. A carriage return inside, which is space in JSON, would end the line of an event. */
+/**
+ * A line without surrounding space. A carriage return inside, which is space in JSON, would end the line of an event.
+ */
 function lineOf(pieces: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat(pieces);
   for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at)) bytes[at] = SPACE;
@@ -73,11 +78,11 @@ function lineOf(pieces: readonly Buffer[]): Buffer {
   return bytes.subarray(start, end);
 }
 
-/** The events in the frames of a format. A frame that the stream ended in is dropped, as an incomplete event is. */
+/** The events in the frames of a format. A truncated last frame is dropped, like an incomplete event. */
 function createFormatSplitter(format: FrameFormat, maxBytes: number): EventSplitter {
   let held: Buffer[] = [];
   let heldBytes = 0;
-  /** The length of the frame that the held bytes begin with, once it is known. */
+  /** The length of the first frame in the buffer, once known. */
   let length: number | undefined;
   let fault: string | undefined;
 
@@ -121,7 +126,7 @@ function checkedLength(length: number | undefined): number | undefined {
   return length;
 }
 
-/** An event as server-sent events spell it. */
+/** Encodes a server-sent event. */
 function eventOf({ name, data }: StreamEvent): Buffer {
   const head = name === undefined ? '' : `event: ${name.replace(/[\r\n]/g, ' ')}\n`;
   const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);

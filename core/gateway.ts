@@ -1,4 +1,4 @@
-/** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
+/** A gateway: store, plugins and server combined, reloaded as a whole, and closed in reverse order. */
 
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
@@ -60,7 +60,7 @@ import {
 } from './opening.ts';
 import { aloneOf } from './peers.ts';
 import { createPipeline } from './pipeline.ts';
-import { NOWHERE, type Place, placeAt } from './place.ts';
+import { COMMAND_ROLE, type ProcessRole, roleAt } from './place.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { createProxyWatch, type ProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
@@ -80,84 +80,90 @@ import {
 } from './store.ts';
 import { openUpstream } from './upstream.ts';
 
-/** What a gateway is opened with. */
+/** Options for opening a gateway. */
 export interface GatewayOptions {
   /** Path of gateway.yaml. */
   readonly configFile: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Plugins beside those of the file, at the end of the pipeline. */
+  /** Plugins in addition to those of the file, at the end of the pipeline. */
   readonly plugins?: readonly Plugin<Sections>[];
-  /** Is filled with what the very first start makes, also where that start then fails. */
+  /** Receives what the first start creates, even if that start then fails. */
   readonly firstSecrets?: FirstSecrets;
 }
 
-/** What was made on the very first start and is shown once. */
+/** Secrets that the first start creates and shows once. */
 export interface FirstSecrets {
   readonly rootPassword?: string;
   readonly key?: string;
-  /** Where people sign in with the password; no secret. */
+  /** The sign-in page; not secret. */
   readonly signIn?: string;
-  /** The files that were made: the database, and the master key unless the environment has it. */
+  /** The files that were created: the database, and the master key unless it is in the environment. */
   readonly database?: string;
   readonly masterKey?: string;
 }
 
 /** An open gateway: store, plugins and, after `listen`, the network. */
 export interface Gateway {
-  /** Starts to take requests. Resolves with the address. */
+  /** Starts to accept requests. Resolves with the address. */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
-  /** Builds a new generation from the file and swaps it in. Throws `ConfigError`, and then nothing has changed. */
+  /** Builds a new generation from the file and swaps it in. Throws `ConfigError`; then nothing has changed. */
   reload(): Promise<void>;
   /** Runs a command of the command line. */
   run(line: CommandLine): Promise<CommandResult>;
   reconcile(): Promise<readonly Finding[]>;
   readonly firstSecrets: FirstSecrets;
-  /** Resolves where it cannot go on, and is to be stopped: the processes that share its store have given it up for dead. */
+  /** Resolves if it cannot continue and must be stopped: the other processes on its store have declared it dead. */
   readonly failed: Promise<Error>;
-  /** A public model name that the greeting can call; undefined where there is none. */
+  /** A public model name for the example call of the greeting; undefined if there is none. */
   readonly exampleModel: string | undefined;
   /**
-   * Stops taking requests, waits for running ones up to `listen.drain`, cuts the rest off, and closes everything. Takes an end,
-   * whatever hangs; rejects where something was not waited for any longer.
+   * Stops accepting requests, waits for running ones up to `listen.drain`, cuts the rest off, and closes everything.
+   * Always completes; rejects if something did not finish in time.
    */
   stop(): Promise<void>;
-  /** Cuts a running drain short. */
+  /** Ends a running drain early. */
   hurry(): void;
 }
 
-/** Opens a gateway: everything but taking requests. Makes the store if there is none. Throws `ConfigError`, `StoreInUse`, `StoreUnavailable`. */
+/**
+ * Opens a gateway, without accepting requests. Creates the store if there is none. Throws `ConfigError`, `StoreInUse`,
+ * `StoreUnavailable`.
+ */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const file = readConfig(options.configFile, options.env);
   await prepareStore(file);
   const plan = await planOf(file, options.env, options.plugins ?? []);
-  // Whatever can be found wrong is found before the store is touched.
+  // All checks run before the store is opened.
   await rehearse(plan);
   return openPlanned(plan, options, false);
 }
 
-/** The same of a plan that was rehearsed. `alone`: it runs a command and serves nobody; it takes no address, and `listen` is not called. */
+/**
+ * The same for a plan that was rehearsed. `alone`: it runs a command and serves no requests; it binds no address, and
+ * `listen` is not called.
+ */
 export async function openPlanned(plan: Plan, options: GatewayOptions, alone: boolean): Promise<Gateway> {
   const { log } = options;
-  if (alone) return assembleIn(NOWHERE, plan, await openForCommand(plan, log), options);
+  if (alone) return assembleInRole(COMMAND_ROLE, plan, await openForCommand(plan, log), options);
   const { workers } = readListen(plan.values.listen);
   if (workers > 1) return openOwner(plan, options, workers);
-  return takePlace(await openToServe(plan, log), plan, options, placeAt);
+  return openInRole(await openToServe(plan, log), plan, options, roleAt);
 }
 
 async function openOwner(plan: Plan, options: GatewayOptions, workers: number): Promise<Gateway> {
   const { createOwner } = await import('./workers/owner.ts');
   const owner = createOwner({ ...options, clock: options.clock ?? systemClock, plan, workers });
-  return takePlace(await openToServe(plan, options.log, owner.sharing), plan, options, owner.placeAt);
+  return openInRole(await openToServe(plan, options.log, owner.sharing), plan, options, owner.roleAt);
 }
 
-/** Before anything is written: what a first start makes once would be lost with a start that fails. */
-async function takePlace(
+/** Before anything is written: secrets that a first start shows once would be lost if it failed later. */
+async function openInRole(
   store: OpenStore,
   plan: Plan,
   options: GatewayOptions,
-  placeOf: (door: Door) => Place,
+  roleOf: (door: Door) => ProcessRole,
 ): Promise<Gateway> {
   let door: Door;
   try {
@@ -166,12 +172,12 @@ async function takePlace(
     await store.close();
     throw error;
   }
-  return assembleIn(placeOf(door), plan, store, options);
+  return assembleInRole(roleOf(door), plan, store, options);
 }
 
-/** Opens the gateway of a worker, in its place and on the store of the owner. `joined` is called before anything is written there. */
+/** Opens the gateway of a worker, on the store of the owner. `joined` is called before anything is written there. */
 export async function openWorker(
-  place: Place,
+  processRole: ProcessRole,
   options: GatewayOptions,
   joined: () => Promise<unknown>,
 ): Promise<Gateway> {
@@ -179,13 +185,18 @@ export async function openWorker(
   throwIfWrong(plan.file);
   const store = await attachStore(plan, options.log, boot);
   await joined();
-  return assembleIn(place, plan, store, options);
+  return assembleInRole(processRole, plan, store, options);
 }
 
-async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: GatewayOptions): Promise<Gateway> {
+async function assembleInRole(
+  processRole: ProcessRole,
+  plan: Plan,
+  store: OpenStore,
+  options: GatewayOptions,
+): Promise<Gateway> {
   const { log, clock = systemClock, firstSecrets = {} } = options;
-  // A worker and a command only find what was made.
-  const mayMake = place.role === 'alone' || place.role === 'owner';
+  // A worker and a command never create tables.
+  const mayMake = processRole.role === 'alone' || processRole.role === 'owner';
   const provided = new Map([[FirstStart.id, firstStart(firstSecrets, plan, mayMake)]]);
   let fail = (_: Error): void => {};
   const failed = new Promise<Error>((resolve) => {
@@ -193,17 +204,19 @@ async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: G
   });
   try {
     const cluster =
-      place.peers === undefined ? await joinCluster(plan, store, place, { clock, log, ended: fail }) : undefined;
-    const peers = place.peers ?? cluster ?? aloneOf(boot);
-    // Also while it waits for one that changes tables.
+      processRole.peers === undefined
+        ? await joinCluster(plan, store, processRole, { clock, log, ended: fail })
+        : undefined;
+    const peers = processRole.peers ?? cluster ?? aloneOf(boot);
+    // Also while it waits for another one that migrates tables.
     tellKnownTables(peers, ownersOf(plan));
     return await exclusively(store, async () => {
       const vault = await vaultOf(plan, store, mayMake);
       const around = { store, log, clock, vault, peers, lasting: new LastingStates(), provided };
-      return assembleGateway(plan, around, { store, options, firstSecrets, place, cluster, mayMake, failed });
+      return assembleGateway(plan, around, { store, options, firstSecrets, processRole, cluster, mayMake, failed });
     });
   } catch (error) {
-    place.close();
+    processRole.close();
     await store.close();
     throw error;
   }
@@ -211,11 +224,11 @@ async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: G
 
 const ownersOf = ({ plugins }: Plan): readonly TableOwner[] => [CORE_TABLES, ...plugins];
 
-/** The processes that serve on this store; a command is one of them, so that it takes nothing for left that another one uses. */
+/** The processes on this store. A command joins, too, so that it does not clean up what a running process uses. */
 async function joinCluster(
   plan: Plan,
   store: OpenStore,
-  { role }: Place,
+  { role }: ProcessRole,
   tools: { readonly clock: Clock; readonly log: Log; readonly ended: (error: Error) => void },
 ): Promise<ClusterPeers | undefined> {
   if (store.join === undefined) return undefined;
@@ -245,15 +258,15 @@ async function assembleGateway(
     readonly store: OpenStore;
     readonly options: GatewayOptions;
     readonly firstSecrets: FirstSecrets;
-    readonly place: Place;
+    readonly processRole: ProcessRole;
     readonly cluster: ClusterPeers | undefined;
-    /** Tables may be changed. */
+    /** Migrations may run. */
     readonly mayMake: boolean;
     readonly failed: Promise<Error>;
   },
 ): Promise<Gateway> {
   const { log, clock, peers } = outside;
-  const { store, options, firstSecrets, place, cluster, mayMake, failed } = opened;
+  const { store, options, firstSecrets, processRole, cluster, mayMake, failed } = opened;
   const upstream = await openUpstream(readUpstream(plan.values.upstream).client, clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
@@ -265,7 +278,7 @@ async function assembleGateway(
   const running = createRunning({
     peers,
     cluster,
-    role: place.role,
+    role: processRole.role,
     proxies,
     configFile: options.configFile,
     env: options.env,
@@ -294,7 +307,7 @@ async function assembleGateway(
   const deadlines = createDeadlines(clock);
   const opaque = createOpaqueCarrier();
   const intake = createIntake();
-  /** What a reload has replaced, until its last exchange has ended. */
+  /** The generations that a reload replaced, until their last request has ended. */
   const retiring = new Map<Generation, Promise<void>>();
   let state: State = 'starting';
   let server: Server | undefined;
@@ -303,7 +316,7 @@ async function assembleGateway(
   let reloading: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
 
-  /** Resolves when nobody is waited for any longer, be it a client or a plugin. */
+  /** Resolves when no client or plugin is waited for any longer. */
   let giveUp = (): void => {};
   const patience = new Promise<void>((done) => {
     giveUp = done;
@@ -405,35 +418,35 @@ async function assembleGateway(
     tellKnownTables(peers, ownersOf(next));
     const { tls } = current.assembly;
     if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);
-    if (place.role !== 'worker') log.info('gateway.yaml was reloaded');
+    if (processRole.role !== 'worker') log.info('gateway.yaml was reloaded');
     const retired = before.generation.live
       .empty()
       .then(() => before.assembly.stop(patience))
       .finally(() => retiring.delete(before.generation));
     retiring.set(before.generation, retired);
-    await place.reloaded(current.assembly.listen.drainMs);
+    await processRole.reloaded(current.assembly.listen.drainMs);
   };
-  /** One after the other: two at once would both take the place of the same generation, and one of them be lost. */
+  /** Sequentially: two reloads at once would both replace the same generation, and one would be lost. */
   const reload = (): Promise<void> => {
     const done = reloading.then(reloadNow);
     reloading = done.catch(() => {});
     return done;
   };
 
-  /** Ends everything that runs, with an error where the client can still be told one. */
+  /** Ends all running requests, with an error if the client can still receive one. */
   const cutAll = (): void => {
     const error = coreErrors.shutting_down('The gateway is shutting down.');
     for (const { live } of [current.generation, ...retiring.keys()]) for (const x of live) x.cut(error);
-    place.hurry();
-    // Who does not take its last bytes, or does not send its first ones, is not waited for any longer.
+    processRole.hurry();
+    // A client that neither reads its last bytes nor sends its first ones is not waited for.
     clock.after(FAREWELL_MS, () => server?.closeAllConnections());
     clock.after(GRACE_MS, giveUp);
   };
 
-  /** Waits for everything that was asked for before the gateway was to stop. */
+  /** Waits for all requests that arrived before the stop. */
   const drain = async (): Promise<void> => {
     await Promise.all([control?.close(), reloading]);
-    // Whoever comes meanwhile is told to go elsewhere, and `/readyz` says so to load balancers.
+    // New requests are refused meanwhile, and `/readyz` fails for load balancers.
     await Promise.all([current.generation.live.empty(), ...retiring.values()]);
     const closed = server === undefined ? undefined : stopListening(server);
     server?.closeAllConnections();
@@ -442,23 +455,23 @@ async function assembleGateway(
   const stop = async (): Promise<void> => {
     state = 'draining';
     const calls = [current.generation, ...retiring.keys()].reduce((sum, { live }) => sum + live.size, 0);
-    if (calls > 0) log.info('waiting for calls that run', { calls, atMostMs: current.assembly.listen.drainMs });
+    if (calls > 0) log.info('waiting for running calls', { calls, atMostMs: current.assembly.listen.drainMs });
     stopWatching();
     running.stop();
     const cancel = clock.after(current.assembly.listen.drainMs, cutAll);
-    // Until its workers have ended, an owner answers the routes that they serve while they drain, and has the store.
-    const othersEndedWell = await place.stopping(current.assembly.listen.drainMs);
+    // Until its workers have ended, the owner answers their routes and keeps the store open.
+    const othersEndedWell = await processRole.stopping(current.assembly.listen.drainMs);
     const drained = await within(drain(), patience);
     await current.assembly.stop(drained ? patience : grace());
     cancel();
-    place.close();
+    processRole.close();
     server?.closeAllConnections();
     server?.close();
     deadlines.stop();
     opaque.close();
     await upstream.close();
     const closed = await within(store.close(), grace());
-    if (!drained || !othersEndedWell) throw new Error('not everything that ran came to its end in time');
+    if (!drained || !othersEndedWell) throw new Error('shutdown timed out with work still running');
     if (!closed) throw new Error('the store did not close in time');
   };
 
@@ -474,13 +487,13 @@ async function assembleGateway(
     hurry: cutAll,
     async listen() {
       const { listen, tls, file } = current.assembly;
-      const isWorker = place.role === 'worker';
+      const isWorker = processRole.role === 'worker';
       if (!isWorker)
         control = await openControl(controlPath(storeFileOf(current.plan)), (line) => runCommand(commands(), line));
       server = createGatewayServer({
-        ...place.server,
-        // Between processes of one machine nothing is encrypted.
-        tls: place.role === 'owner' ? undefined : tls,
+        ...processRole.server,
+        // Connections between processes of one machine are not encrypted.
+        tls: processRole.role === 'owner' ? undefined : tls,
         current: () => current.generation,
         state: () => state,
         opaque,
@@ -488,14 +501,14 @@ async function assembleGateway(
         log,
         proxies,
       });
-      const port = await place.listen(server);
+      const port = await processRole.listen(server);
       if (!isWorker)
         stopWatching = watchFile(file, clock, () => {
           reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
         });
       running.start();
       state = 'ready';
-      place.ready();
+      processRole.ready();
       const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
       return { url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`, port };
     },
@@ -506,17 +519,17 @@ async function assembleGateway(
   };
 }
 
-/** How long clients may take to hear that they were cut off. */
+/** Time for clients to receive the error when they are cut off. */
 const FAREWELL_MS = 1_000;
-/** How long whatever still runs may take to end after that, be it a call, a plugin or the store. */
+/** Time for remaining work to end after that: a call, a plugin or the store. */
 const GRACE_MS = 5_000;
 
-/** True where the work came to its end before there was enough of waiting. */
+/** True if the work ended before the time limit. */
 function within(work: Promise<unknown>, enough: Promise<void>): Promise<boolean> {
   return Promise.race([work.then(() => true), enough.then(() => false)]);
 }
 
-/** Notices proxies that are not trusted. Workers tell the owner of them. */
+/** Detects untrusted proxies. Workers report them to the owner. */
 function watchProxies(peers: Peers, log: Log, current: () => Generation): ProxyWatch {
   const { owner } = peers;
   if (owner !== undefined) return createProxyWatch(silentLog, (address) => owner.tell(UNTRUSTED_PROXY, address));
@@ -541,7 +554,7 @@ function readinessOf(state: State, store: OpenStore): Readiness {
   return state === 'ready' && store.pressure().oldestMs >= 1_000 ? 'busy' : state;
 }
 
-/** Health, for load balancers and supervisors; public, and without facts about the inside. */
+/** Health endpoints for load balancers and supervisors; public, without internal details. */
 function ownRoutes(state: () => State, store: OpenStore): readonly Route[] {
   const json = { 'content-type': 'application/json' };
   return [
@@ -558,7 +571,7 @@ function ownRoutes(state: () => State, store: OpenStore): readonly Route[] {
   ];
 }
 
-/** A model that costs nothing before one that does. */
+/** A free model is preferred. */
 function exampleModel(assembly: Assembly): string | undefined {
   const catalog = assembly.find(Catalog);
   const names = catalog?.names() ?? [];

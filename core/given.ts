@@ -1,4 +1,7 @@
-/** Delivers an answer that a plugin gives in place of a vendor: whole or as a stream, charged or free, revised by the plugins before it. */
+/**
+ * Delivers an answer that a plugin gives in place of a vendor: whole or as a stream, charged or free, revised by the
+ * plugins before it.
+ */
 import { AnswerBody } from './answer-body.ts';
 import { answerHeaders, send, toGatewayError } from './answers.ts';
 import { EVENT_STREAM, noteLosses, TRANSLATION } from './attempt.ts';
@@ -18,30 +21,30 @@ import { type CollectedLosses, collectLosses, lossHeader } from './translation/l
 import { AnswerTo, collected } from './translation/translate.ts';
 import { countedUsage } from './usage.ts';
 
-/** How long a client may leave its stream unread. */
+/** Time a client may stop reading its stream. */
 const WRITE_STALL_MS = 120_000;
 
-/** How long a plugin may take for the next part. */
+/** Time for a plugin to return the next part. */
 const IDLE_MS = 120_000;
 
 function tooLate(): GatewayError {
   return coreErrors.upstream_timeout('The answer did not come in time.');
 }
 
-/** Delivers it, or throws what the client is to be told. When it returns, the exchange is concluded. */
+/** Delivers it, or throws the error for the client. When it returns, the request has ended. */
 export async function deliverGiven(x: LiveExchange & Known, given: Given, tools: DeliverTools): Promise<void> {
   x.note({ answeredBy: given.plugin });
   if (given.answer.charge === 'usage') {
     const routing = tools.pipeline.route(x);
     const [offer] = routing instanceof Promise ? await routing : routing;
     if (offer === undefined) throw coreErrors.no_channel();
-    // It is asked for nothing; its model has the price.
+    // The target is not called; its model has the price.
     x.served = offer;
   }
   await new Delivery(x, given, tools).run();
 }
 
-/** One such answer under way. */
+/** A running answer of a plugin. */
 class Delivery {
   readonly #x: LiveExchange & Known;
   readonly #given: Given;
@@ -50,7 +53,7 @@ class Delivery {
   readonly #answering: AnswerTo;
   readonly #revisions: Revisions | undefined;
   readonly #writer: PartWriter | undefined;
-  /** Of an answer that is sent whole. */
+  /** For an answer that is sent whole. */
   readonly #parts: Part[] = [];
   #usage: Usage | undefined;
   #textLength = 0;
@@ -83,7 +86,7 @@ class Delivery {
     }
   }
 
-  /** The answer, as long as the client is there. */
+  /** Delivers the answer while the client is connected. */
   async *#pieces(): AsyncIterable<Part> {
     const { answer } = this.#given.answer;
     if (!(Symbol.asyncIterator in answer)) {
@@ -112,7 +115,7 @@ class Delivery {
       }
     } finally {
       if (deadline !== undefined) deadlines.clear(deadline);
-      // It may be waiting for something itself, and is not waited for.
+      // The source may be waiting itself; do not wait for it.
       parts.return?.()?.catch(() => {});
     }
   }
@@ -129,9 +132,9 @@ class Delivery {
     else if (part.type === 'usage') this.#usage = part.usage;
     else this.#textLength += textLengthOf(part);
     if (part.type === 'error') throw coreErrors.upstream_error(part.message);
-    const shown = this.#revisions === undefined ? [part] : this.#revisions.pass(part);
+    const revised = this.#revisions === undefined ? [part] : this.#revisions.pass(part);
     let text = '';
-    for (const own of shown) {
+    for (const own of revised) {
       if (own.type === 'finish') {
         this.#ended = true;
         const usage = this.#used();
@@ -145,14 +148,14 @@ class Delivery {
     await this.#send(text);
   }
 
-  /** The events of a part; of an answer that is sent whole the part is kept. */
+  /** Encodes a part as events; for an answer that is sent whole, collects it. */
   #put(part: Part): string {
     if (this.#writer !== undefined) return this.#writer.write(part);
     this.#parts.push(part);
     return '';
   }
 
-  /** What the plugin said; what it did not say is counted if it is charged. */
+  /** The usage reported by the plugin; missing counts are estimated if the answer is charged. */
   #used(): Usage | undefined {
     if (this.#usage !== undefined || this.#given.answer.charge === 'nothing') return this.#usage;
     return countedUsage(this.#x.call.bounds, this.#textLength);
@@ -194,7 +197,7 @@ class Delivery {
     deadlines.clear(deadline);
   }
 
-  /** The books first, then the last bytes. */
+  /** Settles first, then sends the last bytes. */
   async #finish(last: string): Promise<void> {
     const x = this.#x;
     x.usage = this.#used();
@@ -224,15 +227,18 @@ class Delivery {
     return this.#x.style!.client!.encodeReply(reply, this.#answering);
   }
 
-  /** Before anything was sent the error is the answer; in a stream it is an event of it, and there is no good ending. */
+  /**
+   * Before anything was sent, the error is the answer; in a stream it is an event, and the stream has no successful
+   * end.
+   */
   async #breakOff(error: Error): Promise<void> {
     const x = this.#x;
     if (!x.ending) x.usage = this.#used();
     x.running = undefined;
     if (x.body === undefined || x.gone) throw error;
-    const told = toGatewayError(error);
-    if (!x.ending) x.note({ code: told.code });
+    const answerError = toGatewayError(error);
+    if (!x.ending) x.note({ code: answerError.code });
     await this.#tools.conclude(x, 'failed');
-    x.body.write(this.#writer!.fail(told, x.id), () => x.response.destroy());
+    x.body.write(this.#writer!.fail(answerError, x.id), () => x.response.destroy());
   }
 }

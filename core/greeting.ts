@@ -1,14 +1,14 @@
-/** What the terminal shows on the very first start: the secrets that are made once, and a call that works as pasted. */
+/** The terminal output of the first start: the new secrets, and an example call to paste. */
 import type { FirstSecrets } from './gateway.ts';
 
-/** Where the secrets can be tried. */
+/** Where the secrets can be used. */
 export interface FirstCall {
   readonly url: string;
-  /** A public model name; undefined where there is none. */
+  /** A public model name; undefined if there is none. */
   readonly model: string | undefined;
 }
 
-/** As text for people and as one line of JSON for a log; undefined where nothing was made. */
+/** As text for a terminal, and as one line of JSON for a log; undefined if nothing was created. */
 export function greeting(
   { rootPassword, key, signIn, database, masterKey }: FirstSecrets,
   at?: FirstCall,
@@ -43,7 +43,7 @@ export function greeting(
   return { text: `${lines.join('\n')}\n`, json };
 }
 
-/** On this machine, with nothing in between, the port is the one that is listened on, whatever a file says that nobody has edited. */
+/** On this machine, without a proxy, the port is the listening one, whatever the unedited file says. */
 function reachable(signIn: string, url: string): string {
   const page = new URL(signIn);
   const direct = page.protocol === 'http:' && page.hostname === 'localhost' && page.pathname === '/console';

@@ -1,7 +1,7 @@
 /**
- * Fetches what a client names by its address (a picture, a document), and posts where a person wants to be told. The one place where
- * somebody outside chooses whom we connect to: public addresses only, checked at the moment of connecting and at every redirect,
- * bounded in size and time.
+ * Fetches user-supplied URLs (an image, a document), and posts to them. The only place where untrusted input decides
+ * which host is contacted (SSRF): public addresses only, checked at the moment of connecting and at every redirect,
+ * with limits of size and time.
  */
 import { type LookupAddress, type LookupAllOptions, Resolver } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -12,29 +12,29 @@ import { coreErrors } from './contracts/errors.ts';
 import type { Fetched } from './contracts/style.ts';
 import type { GatewayError } from './errors.ts';
 
-/** The same words whether a name leads nowhere or to somewhere inside. */
+/** The same message whether a name does not exist or is internal. */
 const UNREACHABLE = 'it could not be reached at a public address';
 
-/** How much may still come; whoever shares one shares the bytes. */
+/** The remaining byte budget; shared by fetches that share the object. */
 export interface Allowance {
   bytes: number;
 }
 
-/** Finds all addresses of a name, as `dns.lookup` does. */
+/** Resolves all addresses of a name, as `dns.lookup` does. */
 export type Lookup = (
   name: string,
   options: LookupAllOptions,
-  found: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** What a test may replace; nobody else does. */
+/** Replacements for tests only. */
 export interface GuardOptions {
   readonly lookup?: Lookup;
-  /** Who is asked for addresses where there is no `lookup`: `127.0.0.1:53`. */
+  /** The DNS server if there is no `lookup`: `127.0.0.1:53`. */
   readonly nameServer?: string;
-  /** Whether an address may be connected to. */
+  /** Whether connecting to an address is allowed. */
   readonly isPublic?: (address: string) => boolean;
-  /** Whether a port other than the scheme's own may be connected to. */
+  /** Whether a port other than the scheme's default is allowed. */
   readonly anyPort?: boolean;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
@@ -45,12 +45,12 @@ const TIMEOUT_MS = 15_000;
 const POST_TIMEOUT_MS = 10_000;
 const MAX_REDIRECTS = 3;
 const MAX_URL = 4_096;
-/** What is behind such an encoding is of any size, and not what its type says. */
+/** Encoded content has an unknown size, and its type describes the decoded content. */
 const COMPRESSED = /\b(gzip|deflate|compress|br|zstd)\b/i;
 
 /**
- * Everything that is not the public internet: IANA's special-purpose registries, what wraps such an address in IPv6, and the one
- * public address behind which a cloud answers questions about the machine that asks.
+ * All addresses that are not public internet: IANA's special-purpose registries, IPv6 ranges that embed such an
+ * address, and the one public address of a cloud metadata service.
  */
 const isSpecial = createAddressList([
   '0.0.0.0/8',
@@ -73,11 +73,14 @@ const isSpecial = createAddressList([
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]);
-/** Of IPv6 only global unicast is the internet; of that, these lead elsewhere: Teredo, benchmarks, ORCHID, documentation, 6to4, AS112. */
+/**
+ * In IPv6 only global unicast is public internet; of that, these ranges are special: Teredo, benchmarks, ORCHID,
+ * documentation, 6to4, AS112.
+ */
 const isGlobal6 = createAddressList(['2000::/3']);
 const isSpecial6 = createAddressList(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
 
-/** True where an address is one of the public internet. */
+/** True for an address on the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -90,8 +93,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Fetches a URL of a client's, which stands in `param`. Refuses with 400 `media_not_fetched`; the message says what is wrong with the
- * address, and nothing of what was found behind it. `allowance`: of all that one request names.
+ * Fetches a client's URL from the field `param`. Refuses with 400 `media_not_fetched`; the message says what is wrong
+ * with the URL and discloses nothing of its content. `allowance`: for all URLs of one request.
  */
 export async function fetchGuarded(
   url: string,
@@ -129,7 +132,7 @@ export async function fetchGuarded(
     throw notFetched(`it leads through more than ${MAX_REDIRECTS} redirects`);
   } catch (error) {
     signal.throwIfAborted();
-    // Whether a name leads somewhere inside is nobody's business.
+    // The message must not disclose whether a name is internal.
     const late = limit.aborted ? 'the server there took too long' : UNREACHABLE;
     throw refusal(error instanceof NotFetched ? error.message : late, param);
   } finally {
@@ -138,8 +141,9 @@ export async function fetchGuarded(
 }
 
 /**
- * Posts to an address that a person gave us, and resolves with the status of the answer, of which nothing else is read. No redirect
- * is followed. Rejects where it could not be delivered, with words that end a sentence and tell nothing of what is behind the address.
+ * Posts to a user-supplied URL, and resolves with the status of the answer; nothing else of it is read. Redirects are
+ * not followed. Rejects if the request could not be delivered; the message ends a sentence and discloses nothing about
+ * the host.
  */
 export async function postGuarded(
   url: string,
@@ -168,7 +172,7 @@ export async function postGuarded(
   }
 }
 
-/** What connects to public addresses only, for one request. */
+/** The dispatcher of one request, which connects to public addresses only. */
 interface GuardedAgent {
   readonly agent: Agent;
   readonly request: typeof import('undici').request;
@@ -176,7 +180,7 @@ interface GuardedAgent {
 }
 
 async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: GuardOptions): Promise<GuardedAgent> {
-  // Few gateways ever fetch anything: undici is loaded when one does.
+  // Few gateways ever fetch anything: undici is loaded on first use.
   const { Agent, request } = await import('undici');
   const isPublic = options.isPublic ?? isPublicAddress;
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
@@ -185,7 +189,7 @@ async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: Guar
     connect: {
       lookup: publicOnly(options.lookup ?? askNameServers(resolver), isPublic),
       timeout: timeoutMs,
-      // Of the connection, not of a request: that one hears nothing before it is connected.
+      // A timeout of the connection: the request emits nothing before it is connected.
       signal: limit,
     },
     headersTimeout: timeoutMs,
@@ -202,7 +206,9 @@ async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: Guar
   };
 }
 
-/** A URL whose host, where it is an address, is a public one. The connection is made from this very object: nobody parses it twice. */
+/**
+ * A URL whose host, if it is an address, is public. The connection uses this very object: the URL is not parsed twice.
+ */
 function checked(text: string, { isPublic = isPublicAddress, anyPort = false }: GuardOptions): URL {
   let url: URL;
   try {
@@ -212,7 +218,7 @@ function checked(text: string, { isPublic = isPublicAddress, anyPort = false }: 
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw notFetched('only http and https are fetched');
   if (url.username !== '' || url.password !== '') throw notFetched('it holds a user or a password');
-  // `port` is empty for the scheme's own.
+  // `port` is empty for the scheme's default.
   if (url.port !== '' && !anyPort) throw notFetched('only the usual ports of http and https are connected to');
   if (text.length > MAX_URL) throw notFetched(`it is longer than ${MAX_URL} characters`);
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -221,31 +227,31 @@ function checked(text: string, { isPublic = isPublicAddress, anyPort = false }: 
 }
 
 /**
- * Asks the name servers directly: the system's own lookup keeps one of few threads waiting, which lookups of vendors need as well,
- * for as long as the server of a client's name likes to take.
+ * Queries DNS servers directly: the system's lookup blocks one of few threads, which lookups of vendors need, too, for
+ * as long as the DNS server of a client's name takes.
  */
 function askNameServers(resolver: Resolver): Lookup {
-  return (name, _options, found) => {
+  return (name, _options, callback) => {
     const addresses: LookupAddress[] = [];
     let failure: NodeJS.ErrnoException | null = null;
-    let asked = 2;
-    const heard = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, some: string[]) => {
-      if (error === null) addresses.push(...some.map((address) => ({ address, family })));
+    let pending = 2;
+    const collect = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, results: string[]) => {
+      if (error === null) addresses.push(...results.map((address) => ({ address, family })));
       else failure = error;
       // Many names have addresses of one family only.
-      if (--asked === 0) found(addresses.length === 0 ? failure : null, addresses);
+      if (--pending === 0) callback(addresses.length === 0 ? failure : null, addresses);
     };
-    resolver.resolve4(name, heard(4));
-    resolver.resolve6(name, heard(6));
+    resolver.resolve4(name, collect(4));
+    resolver.resolve6(name, collect(6));
   };
 }
 
-/** Names are looked up here and nowhere else, so the address that is checked is the one that is connected to. */
+/** The only lookup of the name, so the checked address is the one that is connected to. */
 function publicOnly(lookup: Lookup, isPublic: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, []);
-      // One private address among public ones is how a name is made to change its mind.
+      // A private address among public ones indicates DNS rebinding.
       if (addresses.length === 0 || !addresses.every(({ address }) => isPublic(address)))
         return callback(notFetched(UNREACHABLE), []);
       if (options.all) return callback(null, addresses);
@@ -255,7 +261,7 @@ function publicOnly(lookup: Lookup, isPublic: (address: string) => boolean): Loo
   };
 }
 
-/** Nobody wants the rest, nor to hear that it was cut off. */
+/** The rest is not needed; an error of the aborted body is ignored. */
 function leave(body: Readable): void {
   body.on('error', () => {}).destroy();
 }
@@ -277,7 +283,7 @@ function mediaTypeOf(header: string | string[] | undefined): string {
   const [type = ''] = String(header ?? '')
     .toLowerCase()
     .split(';');
-  // It is said again to a vendor, in places where other characters would have a meaning.
+  // The type is repeated to vendors, in places where other characters would have a meaning.
   return /^\s*([\w.+-]+\/[\w.+-]+)\s*$/.exec(type)?.[1] ?? 'application/octet-stream';
 }
 
@@ -285,7 +291,7 @@ function notPublic(): NotFetched {
   return notFetched('it does not lead to a public address');
 }
 
-/** Why an address is not fetched; ends a sentence. */
+/** Why a URL is not fetched; ends a sentence. */
 class NotFetched extends Error {}
 
 function notFetched(why: string): NotFetched {

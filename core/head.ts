@@ -1,33 +1,33 @@
-/** The head of a request, checked: what `node:http` lets through and a gateway must not. */
+/** Checks the head of a request: refuses what `node:http` accepts but is ambiguous or unsafe for a gateway. */
 import type { IncomingMessage } from 'node:http';
 import type { Headers } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
 import { Dictionary } from './dictionary.ts';
 import type { GatewayError } from './errors.ts';
 
-/** Everything later code reads of a request's head. */
+/** The parsed head, used by all later code. */
 export interface Head {
   readonly method: string;
   readonly path: string;
-  /** Behind the question mark; empty where there is none. */
+  /** Without the question mark; empty if there is none. */
   readonly search: string;
   readonly headers: Headers;
-  /** Declared length of the body; undefined where it comes in chunks. */
+  /** Declared length of the body; undefined if it is chunked. */
   readonly length: number | undefined;
   readonly hasBody: boolean;
 }
 
-/** Pairs of a request; more are refused, because node drops what is beyond its own limit without a word. */
+/** Maximum number of headers; more are refused, because node silently drops those beyond its own limit. */
 export const MAX_HEADERS = 100;
 const MAX_TARGET = 8_192;
 const METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
 const METHOD_SET: ReadonlySet<string> = new Set(METHODS.split(', '));
 const HOST = /^[A-Za-z0-9.\-:[\]]+$/;
-/** Visible ASCII without `#` and `\`, which proxies and servers disagree about. */
+/** Visible ASCII without `#` and `\`, which proxies and servers interpret differently. */
 const TARGET = /^\/[!"$-[\]-~]*$/;
-/** Dots and separators in disguise: whoever sends them wants two readers to see two paths. */
+/** Encoded dots and separators: used to make two parsers see different paths. */
 const DISGUISED = /%2e|%5c|%00|\/\/|\/\.{1,2}([/;]|$)/i;
-/** Coming twice, these would let two readers believe two different things. */
+/** Duplicates of these could be interpreted differently by two parsers. */
 const ONCE: ReadonlySet<string> = new Set([
   'authorization',
   'content-length',
@@ -37,10 +37,12 @@ const ONCE: ReadonlySet<string> = new Set([
   'host',
   'transfer-encoding',
 ]);
-/** Credentials by whatever vendor's name. */
+/** Credential headers of all vendors. */
 const isCredential = (name: string): boolean => name.endsWith('api-key');
 
-/** Reads and checks the head of a request; throws what the client is told. A refused head also ends the connection. */
+/**
+ * Parses and checks the head of a request; throws the error for the client. A refused head also closes the connection.
+ */
 export function readHead(request: IncomingMessage): Head {
   const method = request.method ?? '';
   if (!METHOD_SET.has(method)) throw methodNotServed();
@@ -65,7 +67,7 @@ export function readHead(request: IncomingMessage): Head {
   return { method, path, search: question < 0 ? '' : target.slice(question + 1), headers, length, hasBody };
 }
 
-/** For methods that no path has, those that the parser refuses among them. */
+/** For unsupported methods, those that the parser refuses included. */
 export function methodNotServed(): GatewayError {
   return coreErrors
     .method_not_allowed(`This method is not served here; ${METHODS} are.`)
@@ -76,7 +78,7 @@ function readHeaders(raw: readonly string[]): Headers {
   if (raw.length >= 2 * (MAX_HEADERS + 1)) {
     throw coreErrors.too_many_headers(MAX_HEADERS);
   }
-  // No prototype: a header may be called anything, `__proto__` included.
+  // No prototype: header names are untrusted, `__proto__` included.
   const headers = new Dictionary();
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();
@@ -118,7 +120,7 @@ function checkExpectation(expected: string | undefined): void {
   throw coreErrors.expectation_failed();
 }
 
-/** Some readers take `010` for eight. */
+/** Some parsers read `010` as eight. */
 const LENGTH = /^(0|[1-9]\d{0,14})$/;
 
 function readLength(text: string | undefined): number | undefined {

@@ -1,4 +1,4 @@
-/** Has plugins inspect requests that are no calls: those whose tokens a vendor counts. */
+/** Runs the `inspect` phase for requests that are not calls: token counting by a vendor. */
 import type { Clock } from './clock.ts';
 import { inspectCall } from './content.ts';
 import type { Inspecting } from './contracts/inspecting.ts';
@@ -7,7 +7,7 @@ import type { Known } from './plugin.ts';
 import type { Generation } from './server.ts';
 import { supposedExchange } from './supposed.ts';
 
-/** The service, on whatever generation is the current one when it is asked. */
+/** The service; uses the generation that is current at each call. */
 export function createInspecting(current: () => Generation, clock: Clock): Inspecting {
   return {
     async inspect({ holder, style: name, model, body: json, ...request }) {
@@ -16,7 +16,7 @@ export function createInspecting(current: () => Generation, clock: Clock): Inspe
       if (style === undefined) throw new Error(`there is no style ${name}`);
       if (!pipeline.inspects) return undefined;
       const x = Object.assign(supposedExchange(style, request, clock), { identity: holder });
-      // It was within the limits when it came.
+      // It was within the limits when it arrived.
       const body = scanJson(Buffer.from(JSON.stringify(json)), UNLIMITED);
       const bounds = { inputBytes: body.textBytes, media: body.media, outputTokens: undefined, choices: 1 };
       x.call = { style: name, model, stream: false, asksUsage: false, body, bounds };

@@ -1,32 +1,32 @@
-/** How many bytes of bodies the gateway holds at a time: in memory and on disk, over all and for each sender. */
+/** Budgets for bytes of bodies in memory and on disk, in total and per account. */
 import { coreErrors } from './contracts/errors.ts';
 import type { GatewayError } from './errors.ts';
 
-/** Bytes that may be held at a time. */
+/** Byte limits. */
 export interface Budget {
   readonly total: number;
   readonly perAccount: number;
 }
 
-/** Where the bytes are. */
+/** The storage of the bytes. */
 export type Where = 'memory' | 'disk';
 
-/** Whose they are: an account by its id; where there is none, an address. */
+/** The owner: an account id; before authentication, an address. */
 export type Sender = number | string;
 
-/** What one request holds; it grows, and is given back as a whole. */
+/** The bytes of one request; they grow and are released together. */
 export interface Holding {
-  /** Counts so many bytes more; refuses with 429 where the sender holds too much, with 503 where all do. */
+  /** Counts more bytes; refuses with 429 if the owner exceeds its limit, with 503 if the total is exceeded. */
   take(bytes: number): void;
   giveBack(): void;
 }
 
-/** What all requests hold, in one place. It outlives a reload, whose budgets count from then on. */
+/** The bytes of all requests in one storage. It survives a reload, whose new limits apply from then on. */
 export interface Intake {
   begin(where: Where, sender: Sender, budget: Budget): Holding;
 }
 
-/** Makes one in which nothing is held. */
+/** Creates an empty one. */
 export function createIntake(): Intake {
   const pools = { memory: new Pool('memory'), disk: new Pool('disk') };
   return { begin: (where, sender, budget) => new Held(pools[where], sender, budget) };
@@ -34,7 +34,7 @@ export function createIntake(): Intake {
 
 class Pool {
   readonly where: Where;
-  /** Of everybody. */
+  /** In total. */
   held = 0;
   readonly bySender = new Map<Sender, number>();
 
@@ -61,7 +61,7 @@ class Held implements Holding {
     const before = bySender.get(this.#sender);
     const own = (before ?? 0) + bytes;
     if (own > perAccount) throw tooMuch(where, perAccount);
-    // Where all together hold too much, only those are refused who would hold more than an equal share of it.
+    // If the total is exceeded, only owners that would use more than an equal share are refused.
     const senders = bySender.size + (before === undefined ? 1 : 0);
     if (held + bytes > total && own > total / senders) throw overloaded(where);
     this.#pool.held = held + bytes;

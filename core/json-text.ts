@@ -1,4 +1,4 @@
-/** JSON measured in its bytes: a stream has too many events to parse each. */
+/** Measures JSON in its bytes, without parsing: a stream has too many events to parse each. */
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -9,10 +9,12 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Nothing that a vendor means is nested deeper, and what is would end in the stack of the code that walks through it. */
+/** Maximum nesting: no valid answer is deeper, and a deeper one would overflow the stack of recursive code. */
 export const MAX_ANSWER_DEPTH = 512;
 
-/** Whether the JSON of an answer, or of an event with the names of its lines, is nested deeper than that. What is short cannot be. */
+/**
+ * Whether the JSON of an answer, or of an event with its field names, exceeds the maximum nesting. Short text cannot.
+ */
 export function isTooDeep(json: Buffer | string): boolean {
   if (json.length < 2 * MAX_ANSWER_DEPTH) return false;
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
@@ -27,7 +29,7 @@ export function isTooDeep(json: Buffer | string): boolean {
   return false;
 }
 
-/** How many characters a string has that begins at `start`, behind its quote; one that is not closed ends with the bytes. */
+/** Number of characters of the string that starts at `start`, after its quote; an unclosed one ends with the bytes. */
 export function jsonTextLength(bytes: Buffer, start: number): number {
   let count = 0;
   for (let at = start; at < bytes.length && bytes[at] !== QUOTE; at++) {
@@ -44,20 +46,22 @@ export function jsonTextLength(bytes: Buffer, start: number): number {
   return count;
 }
 
-/** The second half of an escaped pair, `dc00` to `dfff`: with the first it is one character. */
+/** A low surrogate escape, `dc00` to `dfff`: together with the high one it is one character. */
 function isLowSurrogate(bytes: Buffer, at: number): boolean {
   const letter = bytes[at + 1]! | 0x20;
   return (bytes[at]! | 0x20) === 0x64 && letter >= 0x63 && letter <= 0x66;
 }
 
-/** The first place from `start` on that holds no white space. */
+/** The first position from `start` on that is not white space. */
 export function behindSpace(bytes: Buffer, start: number): number {
   let at = start;
   while (bytes[at]! <= SPACE) at++;
   return at;
 }
 
-/** Where the quote stands that closes the string whose text begins at `start`; the end of the bytes where there is none. */
+/**
+ * The position of the closing quote of the string whose text starts at `start`; the end of the bytes if there is none.
+ */
 export function closingQuote(bytes: Buffer, start: number): number {
   let at = start;
   let byte = bytes[at];

@@ -1,4 +1,4 @@
-/** A JSON body seen through one scan of its bytes: members by name, parsed only where somebody asks. */
+/** A JSON body after one scan of its bytes: members by name, parsed on demand. */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { coreErrors } from './contracts/errors.ts';
@@ -10,18 +10,21 @@ import { abridge } from './outline.ts';
 import { isNoText } from './translation/data-url.ts';
 import { wordAt } from './words.ts';
 
-/** How much structure a body may have. Parsing costs by structure, not by size: ten megabytes of `[` block for a second. */
+/**
+ * Limits on the structure of a body. The cost of parsing depends on structure, not on size: ten megabytes of `[` block
+ * for a second.
+ */
 export interface JsonLimits {
-  /** Objects and arrays inside each other. */
+  /** Nesting of objects and arrays. */
   readonly depth?: number;
   /** Values and member names together. */
   readonly tokens?: number;
 }
 
 /**
- * Reads a client's body. Refuses with 400 `invalid_json` what is not one JSON object in UTF-8, what exceeds the limits, and
- * what two readers could read differently: a member that comes twice, and names that reach a JavaScript object's prototype.
- * Control characters inside strings are the one mistake it leaves to the parser. `letters`: what is known of a large body.
+ * Reads a client's body. Refuses with 400 `invalid_json` what is not one JSON object in UTF-8, exceeds the limits, or
+ * is ambiguous: duplicate members, and names that reach a JavaScript object's prototype. Control characters inside
+ * strings are the only mistake it leaves to the parser. `letters`: the base64 stretches of a large body.
  */
 export function scanJson(bytes: Buffer, limits: JsonLimits = {}, letters: Letters = noLetters(bytes)): JsonBody {
   if (!isUtf8Between(bytes, letters)) throw invalid('The body is not valid UTF-8. Send JSON in UTF-8.');
@@ -31,7 +34,7 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = {}, letters: Letter
   return new ScannedBody(bytes, scan(bytes, letters, limits.depth ?? 64, limits.tokens ?? 200_000, true));
 }
 
-/** Letters begin and end no character that is more than a byte. */
+/** A base64 character is never part of a multi-byte character. */
 function isUtf8Between(bytes: Buffer, letters: Letters): boolean {
   for (let at = letters.behind(0); at < bytes.length; ) {
     const end = letters.beginning(at);
@@ -41,7 +44,10 @@ function isUtf8Between(bytes: Buffer, letters: Letters): boolean {
   return true;
 }
 
-/** Reads a vendor's whole answer; undefined where it is not a JSON object, or one that is nested too deeply. What is only doubtful passes: the last of two members counts. */
+/**
+ * Reads a vendor's whole answer; undefined if it is not a JSON object, or is nested too deeply. Ambiguities are
+ * accepted: the last duplicate member counts.
+ */
 export function scanAnswer(bytes: Buffer): JsonBody | undefined {
   try {
     return new ScannedBody(bytes, scan(bytes, noLetters(bytes), MAX_ANSWER_DEPTH, Number.POSITIVE_INFINITY, false));
@@ -51,15 +57,15 @@ export function scanAnswer(bytes: Buffer): JsonBody | undefined {
   }
 }
 
-/** What a scan found out, without the bytes: it can be told from one thread to another. */
+/** The result of a scan without the bytes, to be sent between threads. */
 export type ScanFacts = Pick<JsonBody, 'members' | 'textBytes' | 'media'>;
 
-/** A body that another thread has scanned: `facts` are those of the body it made of the same bytes. */
+/** A body that another thread has scanned: `facts` is the result for the same bytes. */
 export function knownJson(bytes: Buffer, facts: ScanFacts): JsonBody {
   return new ScannedBody(bytes, facts as Scanned);
 }
 
-/** A top-level member: its value's span, where its name begins, and the value once somebody has asked. */
+/** A top-level member: the span of its value, the start of its name, and the value once it was requested. */
 interface Member extends Span {
   readonly nameStart: number;
   value: Json | undefined;
@@ -69,11 +75,11 @@ interface Scanned {
   readonly members: Map<string, Member>;
   readonly textBytes: number;
   readonly media: number;
-  /** Letters inside of media, most of them; only where they are many. */
+  /** Base64 characters in media, approximately; only for large media. */
   readonly stretches?: readonly Span[] | undefined;
 }
 
-/** A class, because there are two for every call: nothing but the facts is made for each. */
+/** A class, because two are created for every call: only the scan result is allocated. */
 class ScannedBody implements JsonBody {
   readonly bytes: Buffer;
   readonly members: ReadonlyMap<string, Member>;
@@ -154,10 +160,10 @@ function outlined({ text, bytesOf }: ReturnType<typeof abridge>): Outline {
   return { tree: parseText(text), bytesOf };
 }
 
-/** Digits that are a safe integer whichever they are. */
+/** Any integer of this many digits is a safe integer. */
 const SAFE_DIGITS = 15;
 
-/** The value of a member that the scan has let through, where its first byte says it, or it is a short word or a small number. */
+/** The value of a scanned member if its first byte tells it, or it is a short word or a small number. */
 function scalar(bytes: Buffer, { start, end }: Span): string | number | boolean | undefined {
   const first = bytes[start]!;
   if (first === QUOTE) return wordAt(bytes, start + 1, end - 1);
@@ -207,7 +213,7 @@ const LOWER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What may stand at the next place: numbers, because each byte of structure is compared with several of them. */
+/** What is allowed at the next position: numbers, because each structural byte is compared with several of them. */
 const FIRST_NAME = 0;
 const NAME = 1;
 const AFTER_NAME = 2;
@@ -216,7 +222,7 @@ const FIRST_VALUE = 4;
 const AFTER_MEMBER = 5;
 const AFTER_ITEM = 6;
 const NOTHING = 7;
-/** The same in the words of the error message. */
+/** The same for error messages. */
 const IN_WORDS = [
   'a member name in double quotes, or `}`',
   'a member name in double quotes',
@@ -228,12 +234,12 @@ const IN_WORDS = [
   'nothing more',
 ] as const;
 
-/** One pass: the grammar, the limits, the top-level members and the sizes. `strict` refuses what is only doubtful, too. */
+/** One pass: the grammar, the limits, the top-level members and the sizes. `strict` also refuses ambiguities. */
 function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: number, strict: boolean): Scanned {
   const members = new Map<string, Member>();
   const length = bytes.length;
   const closingQuote = stringReader(bytes, letters);
-  /** For every open object or array: is it an object? The innermost, the body itself, is not in it. */
+  /** For every open object or array: is it an object? The outermost, the body itself, is not included. */
   const outer: boolean[] = [];
   let inObject = false;
   let depth = 0;
@@ -242,10 +248,10 @@ function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: numb
   let folded: Set<string> | undefined;
   let media = 0;
   let stretches: Span[] | undefined;
-  /** The last name, without its quotes: the one a value, or a list of values, belongs to. */
+  /** The last name, without its quotes: that of the current value, or of its list. */
   let nameStart = 0;
   let nameEnd = 0;
-  /** The name of the top-level member being read. */
+  /** The name of the current top-level member. */
   let member = '';
   let memberStart = 0;
   let valueStart = 0;
@@ -253,7 +259,7 @@ function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: numb
   let at = 0;
 
   for (;;) {
-    // Never a byte behind the end: one undefined among them makes every comparison here a slow one.
+    // Never reads beyond the end: one undefined value makes every comparison here slow.
     while (at < length && IS_SPACE[bytes[at]!] === 1) at++;
     if (at >= length) break;
     const byte = bytes[at]!;
@@ -262,7 +268,7 @@ function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: numb
       throw unexpected(bytes, at, expected);
     }
 
-    // Commas and colons first: they are the most frequent, and nothing follows from them but what may come next.
+    // Commas and colons first: they are the most frequent, and only change what may come next.
     if (byte === COMMA) {
       if (expected === AFTER_MEMBER) expected = NAME;
       else if (expected === AFTER_ITEM) expected = VALUE;
@@ -346,7 +352,7 @@ function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: numb
       at = afterScalar(bytes, at, expected);
       textBytes += at - start;
     }
-    // A scalar has ended.
+    // End of a scalar.
     expected = inObject ? AFTER_MEMBER : AFTER_ITEM;
     if (depth === 1) members.set(member, { start, end: at, nameStart: memberStart, value: undefined });
   }
@@ -373,19 +379,19 @@ function forbidden(name: string): GatewayError {
   return invalid(`The body has a member \`${name}\`, which is never accepted. Leave it out.`);
 }
 
-/** A table with 1 for each of these characters. */
+/** A lookup table with 1 for each of these characters. */
 function tableOf(characters: string): Uint8Array {
   const table = new Uint8Array(256);
   for (const byte of Buffer.from(characters)) table[byte] = 1;
   return table;
 }
 
-/** So many bytes of a string are looked at one by one before a native search: for short strings that is cheaper. */
+/** This many bytes of a string are checked one by one before a native search: for short strings that is cheaper. */
 const NEAR = 32;
 
 /**
- * Finds where strings end and checks their escapes. To be asked in the order of the text: what a native search has found is
- * kept for the strings behind, so that all searches together pass the body once.
+ * Finds ends of strings and checks their escapes. Call it in text order: the result of a native search is reused for
+ * later strings, so that all searches together pass the body once.
  */
 function stringReader(bytes: Buffer, letters: Letters): (start: number) => number {
   const length = bytes.length;
@@ -422,10 +428,10 @@ function stringReader(bytes: Buffer, letters: Letters): (start: number) => numbe
 
 const IS_SPACE = tableOf(' \n\r\t');
 const HEX = tableOf('0123456789abcdefABCDEF');
-/** What may stand behind a backslash, beside `u`. */
+/** Allowed after a backslash, in addition to `u`. */
 const SIMPLE_ESCAPES = tableOf('"\\/bfnrt');
 
-/** Behind a backslash and what it escapes. */
+/** The position after an escape. */
 function afterEscape(bytes: Buffer, backslash: number): number {
   const byte = bytes[backslash + 1];
   if (byte === LOWER_U) {
@@ -444,7 +450,7 @@ const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 const NULL = Buffer.from('null');
 
-/** Behind a number or a literal. */
+/** The position after a number or a literal. */
 function afterScalar(bytes: Buffer, start: number, expected: number): number {
   const first = bytes[start]!;
   if (first === MINUS || (first >= ZERO && first <= NINE)) return afterNumber(bytes, start);
@@ -481,7 +487,7 @@ function checkMember(name: string, members: ReadonlyMap<string, Member>): void {
   if (name === '__proto__' || name === 'constructor' || name === 'prototype') throw forbidden(name);
 }
 
-/** What nearly all names of members are made of. */
+/** The characters of nearly all member names. */
 const IN_PLAIN_NAMES = tableOf('abcdefghijklmnopqrstuvwxyz0123456789_');
 
 function isPlain(bytes: Buffer, start: number, end: number): boolean {
@@ -490,8 +496,8 @@ function isPlain(bytes: Buffer, start: number, end: number): boolean {
 }
 
 /**
- * The names so far without regard to case, with this one. There are readers to whom `Model` is another spelling of `model`, and
- * the later one counts: what is priced must be what is served.
+ * The names so far, ignoring case. Some parsers treat `Model` as `model` and use the later one: what is priced must be
+ * what is served.
  */
 function withFolded(name: string, members: ReadonlyMap<string, Member>, before: Set<string> | undefined): Set<string> {
   const folded = before ?? new Set([...members.keys()].map(fold));
@@ -502,12 +508,12 @@ function withFolded(name: string, members: ReadonlyMap<string, Member>, before: 
   return folded.add(key);
 }
 
-/** Upper case first: it knows of letters that are two in lower case, such as the long s. */
+/** Upper case first: it folds characters that have two lower-case forms, such as the long s. */
 function fold(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** A name without its quotes, escapes read. */
+/** A name without its quotes, unescaped. */
 function nameAt(bytes: Buffer, start: number, end: number): string {
   const word = wordAt(bytes, start, end);
   if (word !== undefined) return word;
@@ -518,8 +524,8 @@ function nameAt(bytes: Buffer, start: number, end: number): string {
 }
 
 /**
- * Below the top level only `__proto__` is refused: `constructor` is an honest word in a tool's schema, and harmless as a
- * parsed member. A name is read only where its first character can be the underscore.
+ * Below the top level only `__proto__` is refused: `constructor` is a valid word in a tool's schema, and harmless as a
+ * parsed member. A name is only decoded if its first character can be an underscore.
  */
 function isPrototype(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start];
@@ -528,14 +534,14 @@ function isPrototype(bytes: Buffer, start: number, end: number): boolean {
   return possible && nameAt(bytes, start, end) === '__proto__';
 }
 
-/** Members whose string may be an image, a clip or a file: its bytes, or where it is. */
+/** Members whose string may be an image, an audio clip or a file: its bytes or its URL. */
 const MEDIA_NAMES: ReadonlySet<string> = new Set([
   ...['url', 'data', 'image', 'file_id', 'file_url', 'b64_json', 'file_data', 'image_url'],
 ]);
 const SHORTEST_MEDIA_NAME = 3;
-/** The longest, each of its characters as an escape: whoever writes a plain name in escapes means it all the same. */
+/** The length of the longest such name with each character escaped: escaped names are recognized, too. */
 const LONGEST_ESCAPED = 6 * 9;
-/** What such a name begins with. */
+/** First characters of such names. */
 const BEGINS_MEDIA_NAMES = tableOf('udifb\\');
 
 function isMediaName(bytes: Buffer, start: number, end: number): boolean {
@@ -544,12 +550,12 @@ function isMediaName(bytes: Buffer, start: number, end: number): boolean {
   return MEDIA_NAMES.has(nameAt(bytes, start, end));
 }
 
-/** A shorter string is not taken for base64 unless it says so. */
+/** A shorter string counts as base64 only if it is a data URL. */
 const LEAST_BASE64 = 64;
 
 /**
- * What a member of that kind holds: `inline` base64, a `link` to a file, or only text. Text must not pass for base64, because
- * its bytes would not be counted: every byte is looked at.
+ * The content of such a member: `inline` base64, a `link` to a file, or only text. Text must not be taken for base64,
+ * because its bytes would not be counted: every byte is checked.
  */
 function mediumIn(bytes: Buffer, letters: Letters, start: number, end: number): 'inline' | 'link' | undefined {
   const beginning = bytes.toString('latin1', start, Math.min(end, start + 128));
@@ -564,14 +570,14 @@ function mediumIn(bytes: Buffer, letters: Letters, start: number, end: number): 
     }
     if (at >= end) return 'inline';
   }
-  // An address that begins with an escape has something to hide.
+  // A URL that starts with an escape is suspicious.
   return /^(https?:|gs:|s3:|file[-_]|.{0,5}\\u00)/i.test(beginning) ? 'link' : undefined;
 }
 
-/** The bytes of base64, in a URL's alphabet, too; the backslash because some write `\\/`. */
+/** The characters of base64, URL-safe ones included; the backslash because some encoders write `\\/`. */
 const IN_BASE64 = tableOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\\');
 
-/** A stretch of the body and what replaces it. */
+/** A span of the body and its replacement. */
 interface Edit extends Span {
   readonly text: string;
 }
@@ -602,18 +608,18 @@ function isEmpty(object: object): boolean {
   return true;
 }
 
-/** In the order of the bytes, none overlapping. */
+/** In byte order, not overlapping. */
 function editsFor(
   bytes: Buffer,
   members: ReadonlyMap<string, Member>,
   changes: Readonly<Record<string, string | undefined>>,
 ): Edit[] {
   const edits: Edit[] = [];
-  /** Behind the member before this one, removed or not. */
+  /** The position after the previous member, removed or not. */
   let previousEnd = bytes.indexOf(OPEN_OBJECT) + 1;
-  /** Whether a member before this one stays. */
+  /** Whether a previous member stays. */
   let kept = false;
-  /** Where the removed members before this one begin: with their comma, unless nothing stays before them. */
+  /** Start of the previous removed members: with their comma, unless no member before them stays. */
   let gap: number | undefined;
   for (const [name, member] of members) {
     const changed = Object.hasOwn(changes, name);

@@ -1,4 +1,4 @@
-/** Of which kind the members of a request are, told from their first bytes: what is inside is the vendor's to judge. */
+/** The JSON kinds of request members, by their first bytes: the content is the vendor's to validate. */
 
 import { invalidField } from './contracts/errors.ts';
 import type { JsonBody } from './contracts/json.ts';
@@ -6,7 +6,7 @@ import type { JsonBody } from './contracts/json.ts';
 /** The kinds of JSON values. */
 export type JsonKind = 'string' | 'array' | 'object' | 'number' | 'boolean' | 'null';
 
-/** The kind that begins with each byte. */
+/** The kind by first byte. */
 const FIRST: readonly JsonKind[] = kindsByByte({
   '"': 'string',
   '[': 'array',
@@ -31,7 +31,7 @@ const NAMES: Readonly<Record<JsonKind, string>> = {
   null: 'null',
 };
 
-/** Refuses with 400 and the field's name what is of another kind; a member that is null or missing counts as left out. */
+/** Refuses members of another kind with 400 and the field's name; null counts as missing. */
 export function checkKinds(body: JsonBody, kinds: Readonly<Record<string, readonly JsonKind[]>>): void {
   for (const name in kinds) {
     const span = body.members.get(name);

@@ -1,17 +1,17 @@
-/** Where a large body is nothing but letters of base64: it is found out in turns, and whoever reads the body can pass over it. */
+/** Finds stretches of base64 in a large body, yielding to other requests, so that the JSON scan can skip them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Bytes from which on reading a body takes so long that others notice. */
+/** Bodies of at least this size block the event loop noticeably. */
 export const LARGE = 1_024 * 1_024;
 
-/** Bytes that are looked at as one: a multiple of four, which base64 is read by. */
+/** Bytes checked together: a multiple of four, the group size of base64. */
 const BLOCK = 16 * 1_024;
-/** Blocks between two turns of others. */
+/** Blocks between two yields. */
 const AT_ONCE = 16;
 
-/** Stretches of letters in a body, none touching another. */
+/** The base64 stretches of a body; they do not touch. */
 export class Letters {
-  /** Where they begin and end, by turns. */
+  /** Start and end positions, alternating. */
   readonly #bounds: readonly number[];
   readonly #length: number;
 
@@ -21,25 +21,25 @@ export class Letters {
     this.#length = length;
   }
 
-  /** Behind the stretch that holds this place; the place itself where none does. */
+  /** The end of the stretch that contains this position; the position itself if none does. */
   behind(at: number): number {
     const next = this.#next(at);
     return next % 2 === 1 ? this.#bounds[next]! : at;
   }
 
-  /** Where the next stretch behind this place begins, which is in none; the end of the body where there is none. */
+  /** The start of the next stretch after this position, which is in none; the end of the body if there is none. */
   beginning(at: number): number {
     return this.#bounds[this.#next(at)] ?? this.#length;
   }
 
-  /** The first that lies within these places as a whole; undefined where none does. */
+  /** The first stretch that lies completely within these positions; undefined if none does. */
   within(start: number, end: number): { readonly start: number; readonly end: number } | undefined {
     const next = this.#next(start - 1);
     const [from, to] = [this.#bounds[next], this.#bounds[next + 1]];
     return next % 2 === 0 && from !== undefined && to! <= end ? { start: from, end: to! } : undefined;
   }
 
-  /** Which bound is the first one behind this place. */
+  /** The index of the first bound after this position. */
   #next(at: number): number {
     let low = 0;
     let high = this.#bounds.length;
@@ -52,15 +52,15 @@ export class Letters {
   }
 }
 
-/** What is known of a body that is small: nothing, and nothing is lost by that. */
+/** The result for a small body: no stretches, which is always safe. */
 export function noLetters({ length }: Buffer): Letters {
   return new Letters([], length);
 }
 
-/** Looks through a body, with turns of others in between. */
+/** Scans a body, yielding in between. */
 export async function findLetters(bytes: Buffer): Promise<Letters> {
   const bounds: number[] = [];
-  // A body that begins at an odd place of its memory was not read from a connection; it is read as if it were small.
+  // A body at an odd memory offset was not read from a connection; it is treated as small.
   if (bytes.byteOffset % 2 === 1) return noLetters(bytes);
   const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
   for (let start = 0, count = 1; start + BLOCK <= bytes.length; start += BLOCK, count++) {
@@ -74,7 +74,7 @@ export async function findLetters(bytes: Buffer): Promise<Letters> {
   return new Letters(bounds, bytes.length);
 }
 
-/** Eight bytes at a time: that takes a third of what one at a time does. */
+/** Eight bytes at a time: a third of the time of one at a time. */
 function isLetters(pairs: Uint16Array, start: number): boolean {
   const table = LETTER_PAIRS;
   const end = (start + BLOCK) / 2;
@@ -85,7 +85,7 @@ function isLetters(pairs: Uint16Array, start: number): boolean {
   return true;
 }
 
-/** 1 for two bytes that are letters both, read as one number. */
+/** 1 for two bytes that are both base64 characters, read as one number. */
 const LETTER_PAIRS = new Uint8Array(0x1_00_00);
 const LETTERS = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 for (const one of LETTERS) for (const other of LETTERS) LETTER_PAIRS[one * 0x1_00 + other] = 1;

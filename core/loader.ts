@@ -1,4 +1,7 @@
-/** Finds a plugin by what stands in gateway.yaml: a folder of `plugins/`, a path, or an npm package. Any failure stops the start. */
+/**
+ * Finds a plugin by its name in gateway.yaml: a folder of `plugins/`, a path, or an npm package. Any failure stops the
+ * start.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,10 +13,10 @@ import { problemOfPlugin } from './registration.ts';
 
 const SHIPPED = fileURLToPath(new URL('../plugins/', import.meta.url));
 
-/** A plugin could not be had; the message is a sentence for whoever wrote gateway.yaml. */
+/** A plugin could not be loaded; the message is for the author of gateway.yaml. */
 export class LoadError extends Error {}
 
-/** The plugin behind `use`, which is relative to `dir` where it is a path. Throws `LoadError`. */
+/** Loads the plugin `use`; a path is relative to `dir`. Throws `LoadError`. */
 export async function loadPlugin(use: string, dir: string): Promise<Plugin<Sections>> {
   const plugin = await loadDefault(use, dir);
   const problem = problemOfPlugin(plugin);
@@ -21,7 +24,7 @@ export async function loadPlugin(use: string, dir: string): Promise<Plugin<Secti
   return plugin as Plugin<Sections>;
 }
 
-/** The store driver behind `store.driver`. Throws `LoadError`. */
+/** Loads the store driver `store.driver`. Throws `LoadError`. */
 export async function loadDriver(use: string, dir: string): Promise<StoreDriver> {
   const driver = await loadDefault(existsSync(`${SHIPPED}stores/${use}/index.ts`) ? `stores/${use}` : use, dir);
   if (typeof (driver as Partial<StoreDriver> | undefined)?.open !== 'function') {
@@ -50,7 +53,7 @@ interface Exports {
   readonly __esModule?: unknown;
 }
 
-/** What compilers make of a module for CommonJS has its default export one level further in. */
+/** Compilers nest the default export of a CommonJS module one level deeper. */
 function defaultOf(exports: Exports): unknown {
   const inner = exports.default as Exports | undefined;
   return inner?.__esModule === true ? inner.default : inner;
@@ -79,13 +82,13 @@ function locate(use: string, dir: string): string {
   }
 }
 
-/** What a pipeline may name without a path: folders of `plugins/`, and theirs where a folder holds several. */
+/** The built-in names: folders of `plugins/`, and subfolders of those with several plugins. */
 function shippedPlugins(): readonly string[] {
   const folders = readdirSync(SHIPPED, { recursive: true, encoding: 'utf8' });
   return folders.filter((name) => basename(name) === 'index.ts').map((name) => dirname(name).split(sep).join('/'));
 }
 
-/** Whether a pipeline's word means something that ships with the gateway. */
+/** Whether a name refers to a built-in plugin. */
 export function shipsPlugin(use: string): boolean {
   return shippedPlugins().includes(use);
 }

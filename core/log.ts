@@ -1,4 +1,4 @@
-/** The log: one JSON line per message, with secrets masked where the line is made. */
+/** The logger: one JSON line per message; secrets are masked when the line is created. */
 
 /** One JSON line per message on stderr, with secrets masked. */
 export interface Log {
@@ -6,26 +6,26 @@ export interface Log {
   info(message: string, facts?: Readonly<Record<string, unknown>>): void;
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
   error(message: string, facts?: Readonly<Record<string, unknown>>): void;
-  /** Whatever contains this is never written: it is replaced by `[secret]`. */
+  /** Registers a secret: it is replaced by `[secret]` in every line. */
   hide(secret: string): void;
 }
 
-/** From the least important to the most. */
+/** In order of increasing severity. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** How a log is made. */
+/** Options of a logger. */
 export interface LogOptions {
-  /** The least important level that is written; `debug` also writes the stacks of errors. */
+  /** The lowest level that is written; `debug` also writes stacks of errors. */
   readonly level: LogLevel;
-  /** Gets each line, without its newline. What it throws is swallowed. */
+  /** Gets each line, without its newline. Its errors are ignored. */
   readonly write: (line: string) => void;
   /** Wall time, unix milliseconds. */
   readonly now: () => number;
-  /** Stand in every line, before its own. */
+  /** Members of every line, before its own facts. */
   readonly facts?: Readonly<Record<string, string | number>>;
 }
 
-/** A log that writes `{ts, level, msg, ...facts}`. Its methods never throw, whatever the facts are. */
+/** A logger that writes `{ts, level, msg, ...facts}`. Its methods never throw, whatever the facts are. */
 export function createLog(options: LogOptions): Log {
   const redactor = createRedactor();
   const at = (level: LogLevel) => {
@@ -44,7 +44,7 @@ export function createLog(options: LogOptions): Log {
           line[name in line ? `${name}_` : name] = value;
         options.write(oneLine(JSON.stringify(line)));
       } catch {
-        // A log that cannot be written is no reason to fail what is being logged.
+        // A failure to log must not fail the logged operation.
       }
     };
   };
@@ -53,7 +53,7 @@ export function createLog(options: LogOptions): Log {
 
 const rank: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** JSON lets these stand unescaped; terminals and line readers act on them. */
+/** JSON does not escape these characters; terminals and line readers interpret them. */
 function oneLine(json: string): string {
   return json.replace(
     /[\u007f-\u009f\u2028\u2029]/g,
@@ -61,7 +61,7 @@ function oneLine(json: string): string {
   );
 }
 
-/** What a copied fact record became, whatever it was. */
+/** A copied fact. */
 function asFacts(copied: unknown): object {
   if (copied === undefined) return {};
   return typeof copied === 'object' && copied !== null ? copied : { facts: copied };
@@ -69,19 +69,19 @@ function asFacts(copied: unknown): object {
 
 // ---- facts
 
-/** Characters of one string. */
+/** Maximum characters of a string. */
 const longestText = 8192;
-/** Objects within objects. */
+/** Maximum nesting of objects. */
 const deepest = 6;
-/** Values of one line, those inside objects among them. */
+/** Maximum values of one line, nested ones included. */
 const mostValues = 500;
 
-/** Makes the copier of one line: it turns values into what JSON can say, short enough to be read, secrets masked. */
+/** Creates the copier of one line: it converts values to short JSON with secrets masked. */
 function copier(redact: (text: string) => string, stacks: boolean): (value: unknown) => unknown {
   const ancestors: object[] = [];
   let left = mostValues;
 
-  // Masked before it is cut, so that no cut can leave half a secret behind.
+  // Masked before it is cut, so that no part of a secret remains.
   const text = (value: string): string => {
     const masked = redact(value);
     const over = masked.length - longestText;
@@ -152,7 +152,7 @@ function copier(redact: (text: string) => string, stacks: boolean): (value: unkn
   return copy;
 }
 
-/** A member, or a word for the getter that threw. */
+/** A member, or a placeholder if its getter threw. */
 function read(from: object, name: string): unknown {
   try {
     return (from as Readonly<Record<string, unknown>>)[name];
@@ -165,30 +165,32 @@ function read(from: object, name: string): unknown {
 
 const PLACEHOLDER = '[secret]';
 
-/** A hidden string shorter than this would hide innocent text by chance. */
+/** A shorter secret would also hide innocent text. */
 export const SHORTEST_SECRET = 8;
 
-/** True where a field of this name holds a credential: `key`, `apiKey`, `x-api-key`, `SOME_API_KEY`, `webhookSecret`. */
+/**
+ * True if a field of this name contains a credential: `key`, `apiKey`, `x-api-key`, `SOME_API_KEY`, `webhookSecret`.
+ */
 export function isSecretName(name: string): boolean {
   if (!secretEnding.test(name)) return false;
   return secretWord.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'));
 }
-// The first is the cheap question that nearly every name answers with no.
+// The first test is cheap and false for nearly every name.
 const secretEnding = /(?:key|secret|token|password|passwd|passphrase|authorization|cookie|credentials?)$/i;
 const secretWord = new RegExp(`(?:^|[^a-z0-9]|api)${secretEnding.source}`, 'i');
 
-/** Knows secrets, and keeps them out of text. */
+/** Knows secrets and removes them from text. */
 export interface Redactor {
-  /** From now on this is masked, in every encoding it is likely to appear in. Shorter than eight characters: ignored. */
+  /** Masks this secret from now on, in all common encodings. Ignored if shorter than eight characters. */
   hide(secret: string): void;
-  /** The text with `[secret]` for every hidden string and for whatever looks like a credential. */
+  /** The text with `[secret]` for every registered secret and for everything that looks like a credential. */
   redact(text: string): string;
 }
 
-/** Masks secrets in text: those it was told, and those that give themselves away by their looks. */
+/** Masks secrets in text: registered ones, and those recognized by their form. */
 export function createRedactor(): Redactor {
   const spellings = new Set<string>();
-  /** All of them; undefined while one of them is new: of many secrets in a row, only the last makes it worth the work. */
+  /** The pattern of all secrets; undefined while one is new: if many are added, it is compiled only once. */
   let hidden: RegExp | undefined = NOTHING;
 
   const pass = (text: string): string => {
@@ -206,7 +208,7 @@ export function createRedactor(): Redactor {
     },
     redact(text) {
       if (text.length < SHORTEST_SECRET) return text;
-      // A replacement can join its neighbours to a hidden string; hardly ever, so one pass that changes nothing ends it.
+      // A replacement may join its neighbours to another secret; rarely, so passes repeat until one changes nothing.
       let masked = text;
       for (let passes = 0; passes < 8; passes++) {
         const next = pass(masked);
@@ -219,31 +221,31 @@ export function createRedactor(): Redactor {
 }
 
 /**
- * What credentials look like. Each is linear in the text: a run is entered at its first character only, or is bounded.
- * None of them matches its own result differently.
+ * Patterns of credentials. Each is linear in the text: a match starts only at the first character of a run, or is
+ * bounded. None matches its own replacement differently.
  */
 const looks: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g, PLACEHOLDER],
   [/(?<![A-Za-z0-9])sk[-_][A-Za-z0-9_-]{8,}/g, PLACEHOLDER],
   [/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]+)?/g, PLACEHOLDER],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{12,}/gi, `$1 ${PLACEHOLDER}`],
-  // `?key=…`, and the same in a form body.
+  // `?key=…`, also in a form body.
   [/(key|token|secret|password|signature)=[^&\s"'#\\]+/gi, `$1=${PLACEHOLDER}`],
-  // `"api_key": "…"`, also where the JSON itself stands in a JSON string.
+  // `"api_key": "…"`, also in JSON inside a JSON string.
   [
     /(["'][\w-]{0,40}(?:key|token|secret|password|authorization|cookie)\\{0,3}["']\s{0,8}:\s{0,8}\\{0,3}["'])[^"'\\]+/gi,
     `$1${PLACEHOLDER}`,
   ],
-  // A header written out.
+  // A header line.
   [
     /\b((?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]{0,30}key|api-key):[^\S\n]*[^\s][^\r\n]*/gi,
     `$1: ${PLACEHOLDER}`,
   ],
-  // A password inside an address.
+  // A password in a URL.
   [/(:\/\/[^\s/@:]*:)[^\s/@]+@/g, `$1${PLACEHOLDER}@`],
 ];
 
-/** The ways a secret is written in logs of others: as it is, inside JSON, in an address, in base64, in hexadecimal. */
+/** The encodings of a secret in other programs' logs: plain, JSON, URL, base64, hexadecimal. */
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const wellFormed = bytes.toString();
@@ -263,13 +265,13 @@ function spellingsOf(secret: string): string[] {
   ];
 }
 
-/** What base64 makes of the bytes, wherever they stand: the characters that no neighbour before or behind can change. */
+/** The base64 of the bytes at each alignment: only characters that do not depend on neighbouring bytes. */
 function insideBase64(bytes: Buffer, shift: number): string {
   const shifted = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
   return shifted.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
 }
 
-/** Finds each of the texts. The longest first: an encoding may begin with another secret. */
+/** A pattern for all texts, the longest first: an encoding may start with another secret. */
 function anyOf(texts: ReadonlySet<string>): RegExp {
   const longestFirst = [...texts].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map(literal).join('|'), 'g');
@@ -280,5 +282,5 @@ function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
-/** For whoever has nobody to talk to. */
+/** A logger that discards everything. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };

@@ -1,4 +1,7 @@
-/** The command line: `start`, `check`, `schema`, `restore`, and every command that works beside a running gateway and without one. */
+/**
+ * The command line: `start`, `check`, `schema`, `restore`, and the commands that run inside a running gateway or
+ * without one.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -29,18 +32,18 @@ interface Arguments {
   readonly configFile: string;
 }
 
-/** Where a command writes: lines for standard output and for standard error. */
+/** Standard output and standard error, by line. */
 export interface Terminal {
   say(line: string): void;
   complain(line: string): void;
-  /** Somebody reads along. */
+  /** Standard error is a terminal. */
   readonly isWatched: boolean;
   /** Called when the gateway serves. */
   readonly serving?: () => void;
 }
 
-/** What a command that runs in this process is given. */
-interface Asked extends Pick<CommandRequest, 'values' | 'positionals'>, Terminal {
+/** Arguments of a command that runs in this process. */
+interface Invocation extends Pick<CommandRequest, 'values' | 'positionals'>, Terminal {
   readonly configFile: string;
 }
 
@@ -51,23 +54,26 @@ const TERMINAL: Terminal = {
   isWatched: process.stderr.isTTY === true,
 };
 
-/** Runs the command line, and ends the process with its exit code; `start` is over when the gateway has stopped. `serving` is called when it serves. */
+/**
+ * Runs the command line, and ends the process with its exit code; `start` ends when the gateway has stopped. `serving`
+ * is called when it serves.
+ */
 export async function main(args: readonly string[], serving: () => void = () => {}): Promise<never> {
-  // Whoever pipes our output away has still had our work done.
+  // A closed pipe does not undo the work.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
   const code = await runCommandLine(args, { ...TERMINAL, serving });
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
-  // What is done is over, also where a plugin has left a timer or a connection behind.
+  // Exit even if a plugin has left a timer or a connection open.
   return process.exit(code);
 }
 
-/** Resolves when everything written has left, or cannot. */
+/** Resolves when all output was written, or cannot be. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((done) => void stream.write('', () => done()));
 }
 
-/** Runs the command line in this process; its exit code. */
+/** Runs the command line in this process; returns its exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
     return await run(args, terminal);
@@ -105,15 +111,15 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   }
 }
 
-/** Shows what a command has left behind. Its exit code. */
+/** Prints the result of a command. Returns its exit code. */
 function show({ code, stdout, stderr }: CommandResult, { say, complain }: Terminal): number {
   if (stdout !== '') say(stdout);
   if (stderr !== '') complain(stderr);
   return code;
 }
 
-/** The commands that run in this process, whether a gateway runs or not. */
-const OWN_COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<number>>> = {
+/** The commands that run in this process even if a gateway runs. */
+const OWN_COMMANDS: Readonly<Record<string, (invocation: Invocation) => Promise<number>>> = {
   start,
   check,
   errors,
@@ -126,14 +132,14 @@ const OWN_COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<number>>> 
   version,
 };
 
-/** Variables that have node or a library write requests to the terminal. */
+/** Environment variables that make node or a library print requests to the terminal. */
 const DEBUGGERS: readonly (readonly [name: string, talks: RegExp])[] = [
   ['DEBUG', /(^|[\s,])(\*|http-proxy)/],
   ['NODE_DEBUG', /http|net|tls|undici|fetch/i],
 ];
 
-/** Serves until a signal ends it. */
-async function start({ configFile, values, say, complain, isWatched, serving }: Asked): Promise<number> {
+/** Serves until a signal. */
+async function start({ configFile, values, say, complain, isWatched, serving }: Invocation): Promise<number> {
   const chatter = DEBUGGERS.find(([name, talks]) => talks.test(process.env[name] ?? ''));
   if (chatter !== undefined) {
     complain(
@@ -162,27 +168,27 @@ async function start({ configFile, values, say, complain, isWatched, serving }: 
     serving?.();
     return await ending.ended;
   } catch (error) {
-    // They are made only once, and are good for the next start.
+    // They are created only once, and stay valid for the next start.
     greet();
-    // Whoever ended it before it was ready has not found anything wrong with it.
+    // A stop before the gateway was ready is not a failure.
     if (ending?.hasBegun() === true) return ending.ended;
     await gateway?.stop();
     if (forPeople) throw error;
-    // Where the log is read by programs, this is a line of it, too.
+    // If programs read the log, this must be a log line, too.
     log.error('the gateway did not start', reasons(error));
     return codeOf(error);
   }
 }
 
-/** The end of a gateway that a signal asks for. */
+/** The stop of a gateway by a signal. */
 interface Ending {
-  /** A signal has come. */
+  /** A signal has arrived. */
   hasBegun(): boolean;
   /** The exit code, when the gateway has stopped. */
   readonly ended: Promise<number>;
 }
 
-/** SIGTERM and SIGINT drain, a second one cuts the drain short; SIGHUP reloads. */
+/** SIGTERM and SIGINT drain, a second one ends the drain; SIGHUP reloads. */
 function untilSignal(gateway: Gateway, log: Log): Ending {
   let stopping = false;
   const ended = new Promise<number>((ended) => {
@@ -197,7 +203,7 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
       gateway.stop().then(
         () => ended(failed ? EXIT.failed : EXIT.done),
         (error: unknown) => {
-          log.error('the gateway did not stop well', { error });
+          log.error('the gateway failed to stop', { error });
           ended(EXIT.failed);
         },
       );
@@ -215,22 +221,22 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
   return { hasBegun: () => stopping, ended };
 }
 
-/** Says what the file means, or everything that is wrong with it. */
-async function check({ configFile, say }: Asked): Promise<number> {
+/** Prints the effective configuration, or all errors of the file. */
+async function check({ configFile, say }: Invocation): Promise<number> {
   const { describeAssembly } = await import('./check.ts');
   say(await describeAssembly(configFile, process.env));
   return EXIT.done;
 }
 
-/** Lists the errors that this gateway can tell. */
-async function errors({ configFile, say }: Asked): Promise<number> {
+/** Lists the errors of core and the plugins. */
+async function errors({ configFile, say }: Invocation): Promise<number> {
   const { describeErrors } = await import('./check.ts');
   say(await describeErrors(configFile, process.env));
   return EXIT.done;
 }
 
-/** Writes the JSON Schema of gateway.yaml that editors read. */
-async function schema({ configFile, say }: Asked): Promise<number> {
+/** Writes the JSON Schema of gateway.yaml for editors. */
+async function schema({ configFile, say }: Invocation): Promise<number> {
   const [{ planFrom }, { editorSchema }, { throwIfWrong }] = await Promise.all([
     import('./assembly.ts'),
     import('./config/schema.ts'),
@@ -244,15 +250,15 @@ async function schema({ configFile, say }: Asked): Promise<number> {
   return EXIT.done;
 }
 
-/** Makes the folder of a new plugin in the working directory. */
-async function newPlugin({ positionals, values, say }: Asked): Promise<number> {
+/** Creates the folder of a new plugin in the working directory. */
+async function newPlugin({ positionals, values, say }: Invocation): Promise<number> {
   const { newPlugin } = await import('./scaffold.ts');
   say(newPlugin(positionals[0]!, values.kind as string | undefined, process.cwd()));
   return EXIT.done;
 }
 
-/** Puts a backup in the place of the database. Only while no gateway runs on it. */
-async function restore({ positionals, configFile, say, complain }: Asked): Promise<number> {
+/** Replaces the database with a backup. Only while no gateway runs on it. */
+async function restore({ positionals, configFile, say, complain }: Invocation): Promise<number> {
   const [{ driverOf, planFrom }, { throwIfWrong }, { storeFileOf, unfitKey }] = await Promise.all([
     import('./assembly.ts'),
     import('./config/sections.ts'),
@@ -270,8 +276,8 @@ async function restore({ positionals, configFile, say, complain }: Asked): Promi
   return EXIT.done;
 }
 
-/** Copies the store to another kind of store. */
-async function copy({ configFile, values, say, complain }: Asked): Promise<number> {
+/** Copies the store to another driver. */
+async function copy({ configFile, values, say, complain }: Invocation): Promise<number> {
   if (typeof values.to !== 'string') throw new UsageError('--to URL or --to FILE is missing');
   const { copyStore } = await import('./copy.ts');
   const to = /^[a-z]+:\/\//.test(values.to) ? values.to : resolve(values.to);
@@ -279,8 +285,8 @@ async function copy({ configFile, values, say, complain }: Asked): Promise<numbe
   return EXIT.done;
 }
 
-/** Makes a new master key in the place of a lost one, and says what was given up. */
-async function recover({ configFile, values, say, complain }: Asked): Promise<number> {
+/** Creates a new master key to replace a lost one, and lists the deleted secrets. */
+async function recover({ configFile, values, say, complain }: Invocation): Promise<number> {
   if (values['without-master-key'] !== true) throw new UsageError('--without-master-key is missing');
   const { recover } = await import('./alone.ts');
   const lost = await recover({ configFile, env: process.env, log: processLog('warn', complain) });
@@ -289,8 +295,8 @@ async function recover({ configFile, values, say, complain }: Asked): Promise<nu
   return EXIT.done;
 }
 
-/** Lists the commands of core and those that the plugins bring. */
-async function help({ configFile, say }: Asked): Promise<number> {
+/** Lists the commands of core and of the plugins. */
+async function help({ configFile, say }: Invocation): Promise<number> {
   say('turnpike <command> [--config FILE]\n');
   for (const command of [...Object.values(CORE_COMMANDS), ...(await commandsOf(configFile))]) {
     say(`  ${command.name.padEnd(24)}${command.summary}`);
@@ -299,7 +305,7 @@ async function help({ configFile, say }: Asked): Promise<number> {
   return EXIT.done;
 }
 
-async function version({ say }: Asked): Promise<number> {
+async function version({ say }: Invocation): Promise<number> {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
@@ -307,21 +313,21 @@ async function version({ say }: Asked): Promise<number> {
   return EXIT.done;
 }
 
-/** Has the running gateway do it; undefined where none runs. */
+/** Runs the command in the running gateway; undefined if none runs. */
 async function askRunning(configFile: string, line: CommandLine): Promise<CommandResult | undefined> {
-  // Mistakes elsewhere in the file are no reason not to find a gateway that still runs on an older one.
+  // Errors in other sections must not prevent finding a gateway that still runs with an older file.
   const { dir, value } = readConfig(configFile, process.env);
   const store = typeof value.store === 'object' && value.store !== null ? value.store : {};
   return askControl(controlPath(resolve(dir, placeOfStore(store))), line);
 }
 
-/** Does it in this process. */
+/** Runs the command in this process. */
 async function runHere(configFile: string, line: CommandLine, { complain }: Terminal): Promise<CommandResult> {
   const { runAlone } = await import('./alone.ts');
   return runAlone({ configFile, env: process.env, log: processLog('warn', complain) }, line);
 }
 
-/** The commands a configuration has; those of core alone where it cannot be opened. */
+/** The commands of a configuration; only those of core if it cannot be loaded. */
 async function commandsOf(configFile: string): Promise<readonly Command[]> {
   try {
     const { commandList } = await import('./check.ts');
@@ -335,7 +341,7 @@ function processLog(level: 'debug' | 'info' | 'warn', write: Terminal['complain'
   return createLog({ level, write, now: () => Date.now() });
 }
 
-/** Other ways to say `help` and `version`. */
+/** Aliases of `help` and `version`. */
 const SPELLINGS: ReadonlyMap<string | undefined, string> = new Map([
   [undefined, 'help'],
   ['--help', 'help'],
@@ -343,7 +349,7 @@ const SPELLINGS: ReadonlyMap<string | undefined, string> = new Map([
   ['--version', 'version'],
 ]);
 
-/** Takes what concerns every command out of the words; a sentence where they make no sense. */
+/** Extracts the global options from the words; a sentence if they are invalid. */
 function readArguments(args: readonly string[]): Arguments | string {
   const argv: string[] = [];
   let configFile = process.env.TURNPIKE_CONFIG || './gateway.yaml';

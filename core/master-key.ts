@@ -1,4 +1,4 @@
-/** The master key of a store: where it is kept, how the first one is made, and how a new one takes the place of a lost one. */
+/** The master key of a store: where it is kept, how the first one is created, and how a lost one is replaced. */
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -17,23 +17,23 @@ import type { OpenStore, Step } from './plugin.ts';
 import { rememberVault, sealedWith } from './store.ts';
 import { createVault, KEY_BYTES, readMasterKey, type Vault } from './vault.ts';
 
-/** Where the master key of a store comes from. */
+/** The source of the master key. */
 export interface KeySource {
   /** The file beside the database. */
   readonly file: string;
-  /** TURNPIKE_MASTER_KEY; it counts before the file. */
+  /** TURNPIKE_MASTER_KEY; takes precedence over the file. */
   readonly given: string | undefined;
 }
 
-/** Where the master key of the store in `storeFile` comes from. */
+/** The source of the master key of the store in `storeFile`. */
 export function keySource(storeFile: string, env: Readonly<Record<string, string | undefined>>): KeySource {
   return { file: `${storeFile}.key`, given: env.TURNPIKE_MASTER_KEY || undefined };
 }
 
 /**
- * The vault of a store. A store that nothing was sealed in yet gets a key if `mayMake`. The key's file gets its name when the store
- * knows the key, so that a file beside a store that knows none proves that the store has lost its content. Throws if the key is
- * missing, if it is another one, or if the store has lost its content.
+ * The vault of a store. If nothing was sealed in the store yet, a key is created if `mayMake`. The key file gets its
+ * final name after the store has recorded the key, so that a key file beside a store without a record proves that the
+ * store has lost its content. Throws if the key is missing or another one, or if the store has lost its content.
  */
 export async function openVault(source: KeySource, store: OpenStore, mayMake: boolean): Promise<Vault> {
   const { file, given } = source;
@@ -54,7 +54,7 @@ export async function openVault(source: KeySource, store: OpenStore, mayMake: bo
     nameDraft(file);
     return vault;
   }
-  // The power went between the two.
+  // Power failed between the two steps.
   const draft = drafted(file);
   if (draft?.keyId !== sealed) {
     throw new Error(
@@ -66,15 +66,15 @@ export async function openVault(source: KeySource, store: OpenStore, mayMake: bo
   return draft;
 }
 
-/** A vault on a new master key, in the place of one that is lost. Throws if it is not lost. */
+/** A vault with a new master key that replaces a lost one. Throws if it is not lost. */
 export async function newVault(
   { file, given }: KeySource,
   store: OpenStore,
 ): Promise<{
   readonly vault: Vault;
-  /** They have the store know it, instead of the lost one. */
+  /** The steps that record it in the store instead of the lost one. */
   readonly steps: readonly Step[];
-  /** To be called when the steps are written. */
+  /** Call it after the steps are written. */
   finish(): void;
 }> {
   const sealed = await sealedWith(store);
@@ -95,7 +95,7 @@ export async function newVault(
   };
 }
 
-/** What is wrong with the place of the key, as far as can be seen without opening the store; undefined: nothing. */
+/** Problems with the key's location that can be detected without opening the store; undefined: none. */
 export function missingKey({ file, given }: KeySource, storeFile: string): string | undefined {
   const isThere = (statSync(storeFile, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isThere && given === undefined) {
@@ -115,7 +115,7 @@ async function remembered(store: OpenStore, vault: Vault): Promise<Vault> {
   return vault;
 }
 
-/** The master key in a file. Throws if others may read it, or if it holds no key. */
+/** The master key in a file. Throws if others may read the file, or it contains no key. */
 export function readKeyFile(file: string): Buffer {
   const { mode } = statSync(file);
   if ((mode & 0o077) !== 0) throw new Error(`others may read ${file}: chmod 600 it`);
@@ -126,7 +126,7 @@ export function readKeyFile(file: string): Buffer {
 
 const draftOf = (file: string): string => `${file}.new`;
 
-/** A new key, on the disk under a name that does not count yet. The caller holds the store. */
+/** Writes a new key to the disk under a temporary name. The caller has the store locked. */
 export function draftKey(file: string): Buffer {
   const draft = draftOf(file);
   rmSync(draft, { force: true });
@@ -139,7 +139,7 @@ export function draftKey(file: string): Buffer {
   return key;
 }
 
-/** Gives a draft its name. */
+/** Renames the temporary file. */
 export function nameDraft(file: string): void {
   renameSync(draftOf(file), file);
   syncFolder(file);

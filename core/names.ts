@@ -1,11 +1,11 @@
-/** Names that people give to accounts and keys. */
+/** Names of accounts and keys. */
 import { coreErrors } from './contracts/errors.ts';
 
 const LONGEST_NAME = 64;
-/** Characters nobody can see or type: control, format and direction marks, half surrogates, line separators. */
+/** Invisible characters: control, format and direction marks, half surrogates, line separators. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** A name in its one spelling (NFC, no space around it). Refuses (400) an empty or long one, and what nobody can see. */
+/** The normalized name (NFC, trimmed). Refuses (400) an empty or long name, and invisible characters. */
 export function readName(text: string): string {
   const name = text.normalize('NFC').trim();
   const length = [...name].length;

@@ -1,4 +1,7 @@
-/** The carrier of opaque bytes: http-proxy-3, fed with requests of our own so that nothing of a client's goes out unasked. */
+/**
+ * Forwards opaque bytes with http-proxy-3, which gets requests that core creates, so that nothing of the client's
+ * request is forwarded unintentionally.
+ */
 import { EventEmitter } from 'node:events';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -6,66 +9,66 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { createProxyServer } from 'http-proxy-3';
 
-/** What goes to a vendor: exactly this, beside the `host` of its address. */
+/** The upstream request: exactly this, plus the `host` of its address. */
 export interface OpaqueRequest {
   readonly method: string;
   readonly url: URL;
-  /** Those that frame the body among them. Of two that differ only in case, the last counts. */
+  /** Includes those that frame the body. Of two that differ only in case, the last counts. */
   readonly headers: Record<string, string>;
 }
 
-/** Who hears how a request fares. Whatever follows the first ending has to be ignored. */
+/** Callbacks for a request. Ignore whatever follows the first end. */
 export interface OpaqueListener {
-  /** The connection to the vendor stands. */
+  /** The connection to the vendor is established. */
   connected(): void;
-  /** The vendor answers; the body is still to be read. An answer that nobody wants has to be destroyed. */
+  /** The vendor answers; the body is unread. An unwanted answer must be destroyed. */
   answered(answer: IncomingMessage): void;
-  /** No answer, or one that broke off. May come before `answered`, even for an answer that was received. */
+  /** No answer, or a truncated one. May come before `answered`, even for an answer that was received. */
   failed(error: Error): void;
 }
 
-/** The same for a request that asks for a websocket. */
+/** The same for a WebSocket request. */
 export interface SocketListener extends OpaqueListener {
-  /** The vendor agrees to the upgrade: with which headers the client is told so. From here on both are joined. */
+  /** The vendor accepts the upgrade: returns the headers for the client. From now on both connections are joined. */
   opened(answer: IncomingMessage, vendor: Socket): Record<string, string>;
 }
 
-/** A request under way. */
+/** A running request. */
 export interface OpaqueCall {
-  /** Ends it where it stands. Its connection is not used again unless the answer had come to its end. */
+  /** Aborts it. Its connection is reused only if the answer was complete. */
   abort(): void;
 }
 
-/** Carries bytes and websockets without understanding them. */
+/** Forwards bytes and WebSockets without decoding them. */
 export interface OpaqueCarrier {
-  /** Sends a request; `body` undefined: without one. Throws where no such request can be made. */
+  /** Sends a request; `body` undefined: without one. Throws if the request is invalid. */
   web(request: OpaqueRequest, body: Readable | undefined, listener: OpaqueListener): OpaqueCall;
   /**
-   * Asks for a websocket and, where the vendor opens it, joins it to the client's connection. `first` is what the client sent
-   * behind its head. `abort` ends it as long as it is not open.
+   * Requests a WebSocket and, if the vendor accepts, joins it to the client's connection. `first` is what the client
+   * sent after its head. `abort` works until it is open.
    */
   ws(request: OpaqueRequest, client: Socket, first: Buffer, listener: SocketListener): OpaqueCall;
-  /** Closes what is kept for later. */
+  /** Closes idle connections. */
   close(): void;
 }
 
 /**
- * Shorter than servers keep a connection (5 s are usual), so that none closes one as we use it: a body that has streamed away
- * cannot be sent again.
+ * Shorter than the keep-alive of servers (usually 5 s), so that no connection closes while it is being used: a streamed
+ * body cannot be sent again.
  */
 const IDLE_MS = 4_000;
 
-/** What http-proxy-3 takes for the client's request. */
+/** Looks like the client's request to http-proxy-3. */
 class Outgoing extends EventEmitter {
   readonly httpVersion = '1.1';
   readonly httpVersionMajor = 1;
   readonly url = '/';
-  // Only its end is asked for, and ends of clients are told to us by others.
+  // Only its end is used; the end of the client is reported elsewhere.
   readonly socket = { destroyed: false };
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly listener: OpaqueListener;
-  /** The vendor's side of a websocket being asked for. */
+  /** The upstream side of a requested WebSocket. */
   sent: ClientRequest | undefined;
 
   constructor({ method, headers }: OpaqueRequest, listener: OpaqueListener) {
@@ -76,16 +79,18 @@ class Outgoing extends EventEmitter {
   }
 }
 
-/** What it takes for the client's answer. Nothing is written there; its `close` ends the request to the vendor. */
-class Seat extends EventEmitter {
+/**
+ * Looks like the client's response to http-proxy-3. Nothing is written to it; its `close` aborts the upstream request.
+ */
+class ResponseStub extends EventEmitter {
   readonly headersSent = false;
   readonly finished = false;
   readonly writableFinished = false;
 }
 
-/** Makes it, with its own connections to vendors. */
+/** Creates it, with its own upstream connections. */
 export function createOpaqueCarrier(): OpaqueCarrier {
-  // The library's other way of sending, which follows redirects and reads answers ahead, must not be forced from outside.
+  // The library's alternative client follows redirects and buffers answers; the environment must not enable it.
   delete process.env.FORCE_FETCH_PATH;
   const agents = { http: watched(new HttpAgent(agentOptions)), https: watched(new HttpsAgent(agentOptions)) };
   const proxy = createProxyServer({
@@ -95,12 +100,12 @@ export function createOpaqueCarrier(): OpaqueCarrier {
     changeOrigin: true,
     ignorePath: true,
   });
-  // Every request has its own callback; an event that nobody hears would be thrown.
+  // Every request has its own callback; an event without a listener would be thrown.
   proxy.on('error', () => {});
-  proxy.on('proxyReq', (sent, request, _seat, _options, socket) => {
+  proxy.on('proxyReq', (sent, request, _response, _options, socket) => {
     const { listener } = ours(request);
     tellConnected(listener, socket);
-    // A vendor that switches protocols unasked would otherwise end the request without a word.
+    // If a vendor switches protocols without a request for it, the request would otherwise end silently.
     sent.on('upgrade', (_answer, unasked) => {
       unasked.destroy();
       listener.failed(new Error('the vendor switched protocols'));
@@ -119,14 +124,14 @@ export function createOpaqueCarrier(): OpaqueCarrier {
 
   return {
     web(request, body, listener) {
-      const seat = new Seat();
+      const stub = new ResponseStub();
       proxy.web(
         theirs(new Outgoing(request, listener)),
-        seat as unknown as ServerResponse,
+        stub as unknown as ServerResponse,
         { ...targetOf(request), buffer: body ?? Readable.from([]) },
         (error) => listener.failed(error),
       );
-      return { abort: () => seat.emit('close') };
+      return { abort: () => stub.emit('close') };
     },
 
     ws(request, client, first, listener) {
@@ -134,11 +139,11 @@ export function createOpaqueCarrier(): OpaqueCarrier {
       proxy.ws(theirs(outgoing), client, first, targetOf(request), () => {});
       const { sent } = outgoing;
       if (sent === undefined) throw new Error('http-proxy-3 did not ask for the websocket');
-      // It would answer the client itself, with whatever the vendor says; that is for us to do.
+      // It would forward the vendor's answer to the client itself, which is our task.
       for (const event of ['response', 'error']) sent.removeAllListeners(event);
       sent.on('response', (answer) => listener.answered(answer));
       sent.on('error', (error) => listener.failed(error));
-      // Heard before http-proxy-3 writes these headers to the client.
+      // Called before http-proxy-3 writes these headers to the client.
       sent.prependListener('upgrade', (answer, vendor: Socket) => {
         answer.headers = listener.opened(answer, vendor);
       });
@@ -162,7 +167,7 @@ function ours(request: IncomingMessage): Outgoing {
   return request as unknown as Outgoing;
 }
 
-/** Closes a kept connection on which the vendor speaks unasked: the next request would take it for its answer. */
+/** Closes an idle connection on which the vendor sends data: the next request would take it for its answer. */
 function watched<A extends HttpAgent>(agent: A): A {
   const speaksUnasked = function (this: Socket): void {
     this.destroy();

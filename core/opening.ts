@@ -1,4 +1,6 @@
-/** The store that a plan names: opened for a gateway, which makes it on the first start, or for a command, which never does. */
+/**
+ * Opens the store of a plan: for a gateway, which creates it on the first start, or for a command, which never does.
+ */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { driverOf, type Plan } from './assembly.ts';
@@ -13,30 +15,30 @@ import { socketPath } from './private-socket.ts';
 import { openStore } from './store.ts';
 import type { Vault } from './vault.ts';
 
-/** Has the driver that a file names start what opening a store takes, while the plugins are loaded and checked. */
+/** Lets the driver prepare for opening the store while the plugins are loaded and checked. */
 export async function prepareStore({ dir, value }: ConfigFile): Promise<void> {
   const { driver = DEFAULT_DRIVER } = (value.store ?? {}) as Partial<StoreSection>;
-  // What is wrong with it is told when the file is checked.
+  // Errors are reported when the file is checked.
   const found = await loadDriver(String(driver), dir).catch(() => undefined);
   found?.prepare?.();
 }
 
-/** The database of a plan, or what files are named after that lie beside one where it is a server's; absolute. */
+/** The database file of a plan, or, for a server, the base path of the files beside it; absolute. */
 export function storeFileOf({ file, values }: Plan): string {
   return resolve(file.dir, placeOfStore(values.store as StoreSection));
 }
 
-/** Whether the database of a plan is a server's. */
+/** Whether the database of a plan is a server. */
 export function isOnServer({ values }: Plan): boolean {
   return (values.store as StoreSection).url !== undefined;
 }
 
-/** Where the master key of a plan's store comes from. */
+/** The source of the master key of a plan's store. */
 export function keySourceOf(plan: Plan): KeySource {
   return keySource(storeFileOf(plan), plan.env);
 }
 
-/** What has to be kept apart from every backup. */
+/** What must be kept separately from every backup. */
 export function keepKey(plan: Plan): string {
   const { file, given } = keySourceOf(plan);
   const key = given === undefined ? file : 'TURNPIKE_MASTER_KEY';
@@ -44,8 +46,9 @@ export function keepKey(plan: Plan): string {
 }
 
 /**
- * Opens the store for a gateway, with `shared` for its workers, too. Makes it if there is none, and nothing that lies in its place says that there was one: then it throws
- * `ConfigError`, as for everything that the operator has to put right. Throws `StoreInUse`.
+ * Opens the store for a gateway, with `shared` for its workers, too. Creates it if there is none, unless other files
+ * prove that there was one: then it throws `ConfigError`, as for everything that the operator has to correct. Throws
+ * `StoreInUse`.
  */
 export async function openToServe(plan: Plan, log: Log, shared?: StoreSharing): Promise<OpenStore> {
   try {
@@ -53,13 +56,13 @@ export async function openToServe(plan: Plan, log: Log, shared?: StoreSharing): 
   } catch (error) {
     if (!(error instanceof StoreMissing)) throw error;
     const file = storeFileOf(plan);
-    const left = [`${file}.key`, `${file}-wal`, `${file}-shm`].filter((name) => existsSync(name));
-    const advice = left.length === 0 ? '' : `. To begin with an empty database, move away ${left.join(', ')}`;
+    const leftovers = [`${file}.key`, `${file}-wal`, `${file}-shm`].filter((name) => existsSync(name));
+    const advice = leftovers.length === 0 ? '' : `. To begin with an empty database, move away ${leftovers.join(', ')}`;
     return decline(plan, ['store', isOnServer(plan) ? 'url' : 'file'], `${missing(plan, error)}${advice}`);
   }
 }
 
-/** Attaches to the store of the owner, for a worker of this name. */
+/** Attaches a worker of this name to the store of the owner. */
 export async function attachStore(plan: Plan, log: Log, name: string): Promise<OpenStore> {
   const driver = await driverOf(plan);
   if (driver.attach === undefined) throw new Error('its store cannot be used with `listen.workers`');
@@ -67,12 +70,12 @@ export async function attachStore(plan: Plan, log: Log, name: string): Promise<O
   return driver.attach({ file, socket: storeSocketOf(file), name, log });
 }
 
-/** Where the workers of a database reach the process that writes it. */
+/** The socket through which the workers of a database reach the writing process. */
 export function storeSocketOf(storeFile: string): string {
   return socketPath(storeFile, '.writer');
 }
 
-/** Opens a store that is there, for a command. Throws if there is none, and `StoreInUse`. */
+/** Opens an existing store for a command. Throws if there is none, and `StoreInUse`. */
 export async function openForCommand(plan: Plan, log: Log): Promise<OpenStore> {
   try {
     return await open(plan, log, true);
@@ -83,7 +86,7 @@ export async function openForCommand(plan: Plan, log: Log): Promise<OpenStore> {
   }
 }
 
-/** What keeps the next start from opening what is in the store: its master key is missing, or another one. Undefined: nothing. */
+/** What prevents the next start from using the store: its master key is missing, or another one. Undefined: nothing. */
 export async function unfitKey(plan: Plan, log: Log): Promise<string | undefined> {
   const store = await openForCommand(plan, log);
   try {
@@ -96,7 +99,7 @@ export async function unfitKey(plan: Plan, log: Log): Promise<string | undefined
   }
 }
 
-/** The vault of a store that was opened. Throws `ConfigError` if its master key is missing or wrong. */
+/** The vault of an open store. Throws `ConfigError` if its master key is missing or wrong. */
 export async function vaultOf(plan: Plan, store: OpenStore, mayMake: boolean): Promise<Vault> {
   try {
     return await openVault(keySourceOf(plan), store, mayMake);
@@ -118,7 +121,7 @@ function missing(plan: Plan, { message }: StoreMissing): string {
   return `there is no database: ${message}${proof}. If there was one, put it back, or restore a backup ${cure}`;
 }
 
-/** What is wrong with the store stands where the file names it. */
+/** An error of the store is reported at its place in the file. */
 function decline({ file }: Plan, path: readonly string[], message: string): never {
   file.problem(path, message);
   throwIfWrong(file);

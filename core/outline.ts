@@ -1,9 +1,15 @@
-/** A body without most of the bytes of its large media: names stand for them while it is translated, and they take their places again. */
+/**
+ * A body with placeholders for most of the bytes of its large media while it is translated; afterwards the bytes are
+ * inserted again.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Outline } from './contracts/json.ts';
 import { type Parcel, piecesParcel } from './parcel.ts';
 
-/** A body as text, in which names stand for stretches of letters; their number of characters leaves the same rest by four. */
+/**
+ * A body as text with placeholders for stretches of base64; the lengths of a stretch and its placeholder are equal
+ * modulo four.
+ */
 export function abridge(
   bytes: Buffer,
   stretches: readonly { readonly start: number; readonly end: number }[],
@@ -12,9 +18,9 @@ export function abridge(
   let text = '';
   let read = 0;
   for (const { start, end } of stretches) {
-    // What a format begins with says which one it is.
+    // The first bytes tell a media format.
     const from = start + BEGINNING;
-    // Nobody can have foreseen it, so it stands nowhere else; it is letters, too, and needs no escapes.
+    // Random, so it occurs nowhere else; of base64 characters, so it needs no escapes.
     const name = `turnpikeData${randomBytes(18).toString('hex')}`;
     bytesOf.set(name, bytes.subarray(from, end));
     text += bytes.toString('utf8', read, from) + name;
@@ -25,7 +31,7 @@ export function abridge(
 
 const BEGINNING = 64;
 
-/** JSON with the bytes where names stand for them. */
+/** JSON with the bytes in place of placeholders. */
 export function spliced(text: string, bytesOf: Outline['bytesOf']): Parcel | Buffer {
   if (bytesOf.size === 0) return Buffer.from(text);
   const pieces = text.split(/(turnpikeData[0-9a-f]{36})/).map((piece) => bytesOf.get(piece) ?? Buffer.from(piece));

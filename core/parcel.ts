@@ -1,11 +1,11 @@
-/** Bodies on their way to a vendor that are too large to be held: forms with files, and JSON with files inside. */
+/** Request bodies that are too large to be held: multipart with files, and JSON with files inside. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Upload } from './contracts/call.ts';
 import type { Json, JsonObject } from './contracts/json.ts';
 import type { Attachments } from './contracts/vendor.ts';
 
-/** A body whose length is known before it is read, and that can be read again for the next attempt. */
+/** A body of known length that can be read again for the next attempt. */
 export interface Parcel {
   readonly contentType: string;
   /** In bytes. */
@@ -13,15 +13,17 @@ export interface Parcel {
   read(): AsyncIterable<Buffer>;
 }
 
-/** A piece of a parcel: bytes, or those of a file. */
+/** A piece of a body: bytes, or those of a file. */
 type Piece = Buffer | { readonly file: Upload; readonly as: 'bytes' | 'base64' };
 
-/** A form: texts first, then files, as most servers like it. A list becomes one part for each of its values. */
+/**
+ * A multipart body: texts first, then files, as most servers prefer. A list becomes one part for each of its values.
+ */
 export function formParcel(fields: JsonObject, files: readonly Upload[]): Parcel {
-  // Nobody can have foreseen it, so it stands in no file.
+  // Random, so it occurs in no file.
   const boundary = `turnpike-${randomBytes(18).toString('hex')}`;
   const pieces: Piece[] = [];
-  // What stands between two files is one piece: a hundred thousand small ones cost more than all their bytes.
+  // The bytes between two files are one piece: a hundred thousand small ones would cost more than all their bytes.
   let text = '';
   const part = (about: string): void => {
     text += `--${boundary}\r\nContent-Disposition: form-data; ${about}\r\n\r\n`;
@@ -43,14 +45,14 @@ export function formParcel(fields: JsonObject, files: readonly Upload[]): Parcel
   return parcelOf(`multipart/form-data; boundary=${boundary}`, pieces);
 }
 
-/** Files that are said in base64 inside JSON: texts stand for them until the body leaves. */
+/** Files that are sent in base64 inside JSON: placeholders stand for them until the body is sent. */
 export interface Placing {
   base64: Attachments['base64'];
-  /** The body with the files' bytes where their texts stand. */
+  /** The body with the files' bytes in place of the placeholders. */
   parcel(body: unknown): Parcel | Buffer;
 }
 
-/** For one request. */
+/** Creates one for a request. */
 export function createPlacing(): Placing {
   const placed = new Map<string, Upload>();
   return {
@@ -71,7 +73,7 @@ export function createPlacing(): Placing {
   };
 }
 
-/** JSON that is in memory in pieces. */
+/** JSON whose pieces are in memory. */
 export function piecesParcel(pieces: readonly Buffer[]): Parcel {
   return parcelOf('application/json', pieces);
 }
@@ -90,7 +92,7 @@ function parcelOf(contentType: string, pieces: readonly Piece[]): Parcel {
   };
 }
 
-/** Bytes that are written at once: a system takes megabytes of them, and copies them while everybody else waits. */
+/** Maximum bytes of one write: the system accepts megabytes at once, and blocks the event loop while it copies them. */
 const SLICE = 128 * 1_024;
 
 async function* inSlices(bytes: Buffer): AsyncIterable<Buffer> {
@@ -105,7 +107,7 @@ function lengthOf(piece: Piece): number {
   return piece.as === 'bytes' ? piece.file.size : 4 * Math.ceil(piece.file.size / 3);
 }
 
-/** Three bytes are four letters: what is left of a piece waits for the next one. */
+/** Three bytes become four characters: the rest of a piece is carried over to the next. */
 async function* inBase64(bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of bytes) {
@@ -117,7 +119,7 @@ async function* inBase64(bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }
 
-/** A name inside a header, as browsers write it. */
+/** A name in a header, encoded as browsers do. */
 function quoted(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

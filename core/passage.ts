@@ -1,4 +1,4 @@
-/** Passages: requests whose bytes are carried without being understood, yet bounded, timed and booked like calls. */
+/** Passthrough routes: requests that are forwarded as bytes, with the limits, deadlines and accounting of calls. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { answerHeaders, type SentHeaders, send } from './answers.ts';
@@ -17,23 +17,23 @@ import type { OpaqueCall, OpaqueCarrier, OpaqueListener, OpaqueRequest } from '.
 import type { Known, Passage, PassageTarget } from './plugin.ts';
 import { USUAL } from './translation/quirks.ts';
 
-/** A request for a passage, as it came. */
+/** A received request for a passthrough route. */
 export interface Arrival {
   readonly head: Head;
-  /** The client waits for a go-ahead before it sends its body. */
+  /** The client waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
   /** A larger body is cut off. */
   readonly maxBytes: number;
 }
 
-/** More than this of an error is not read. */
+/** Limit for an error body. */
 const MAX_ERROR_BODY = 64 * 1_024;
 const HEAD_MS = 600_000;
-/** How long a client may leave its answer unread. */
+/** Time a client may stop reading its answer. */
 const WRITE_STALL_MS = 120_000;
-/** What of the client's head goes to the vendor, beside what frames the body. */
+/** Client headers that are forwarded, in addition to those that frame the body. */
 const ASKED: readonly string[] = ['accept', 'content-type', 'range'];
-/** What of the vendor's head goes to the client. */
+/** Vendor headers that are forwarded. */
 const ANSWERED: readonly string[] = [
   'accept-ranges',
   'content-disposition',
@@ -46,7 +46,7 @@ const ANSWERED: readonly string[] = [
 ];
 const EMPTY = scanJson(Buffer.from('{}'));
 
-/** What a passage asks for, as far as anybody here can tell. Refuses what must not be carried. */
+/** The call of a passthrough request. Refuses what must not be forwarded. */
 export function readPassage(passage: Passage, { head, maxBytes }: Pick<Arrival, 'head' | 'maxBytes'>): Call {
   if (/%2f/i.test(head.path)) {
     throw coreErrors.invalid_path('An encoded slash (%2F) in the path is not carried.');
@@ -63,8 +63,8 @@ export function readPassage(passage: Passage, { head, maxBytes }: Pick<Arrival, 
 }
 
 /**
- * Carries an admitted request to the vendor and its answer back, or throws what the client is to be told. When it returns,
- * the client has its answer, or a connection that broke off, and the exchange is concluded.
+ * Forwards an admitted request to the vendor and its answer back, or throws the error for the client. When it returns,
+ * the client has its answer or a closed connection, and the request has ended.
  */
 export function carryPassage(
   x: LiveExchange & Known,
@@ -80,12 +80,12 @@ export function carryPassage(
   });
 }
 
-/** The only place a passage may go to, as an attempt names it. */
+/** The target of a passthrough request, as attempts need it. */
 export function offerOf({ channel }: PassageTarget): Offer {
   return { channel, model: '', style: '', quirks: USUAL, strict: false, priced: '' };
 }
 
-/** `refused`: the vendor says no, and its reasons are read. `answering`: a success is on its way. */
+/** `refused`: the vendor refuses, and its error is read. `answering`: a success is being forwarded. */
 type State = 'asking' | 'refused' | 'answering' | 'done';
 
 class Carriage implements OpaqueListener {
@@ -101,14 +101,14 @@ class Carriage implements OpaqueListener {
   #upload: Upload | undefined;
   #deadline: Deadline | undefined;
   #connected = false;
-  /** The vendor takes the body slower than the client sends it. */
+  /** The vendor reads the body more slowly than the client sends it. */
   #vendorStalls = false;
-  /** The client takes the answer slower than the vendor sends it. */
+  /** The client reads the answer more slowly than the vendor sends it. */
   #clientStalls = false;
   #answer: IncomingMessage | undefined;
-  /** Bytes of the body still to come, where the vendor said how many. */
+  /** Remaining bytes of the answer, if the vendor declared its length. */
   #left: number | undefined;
-  /** Bytes of the answer that are held back. */
+  /** Held-back bytes of the answer. */
   #held: Buffer[] = [];
   #heldBytes = 0;
 
@@ -166,7 +166,7 @@ class Carriage implements OpaqueListener {
       this.#fail('broken', 'the request could not be made');
       return;
     }
-    // Only now: whoever waits for a go-ahead never sends what would be refused.
+    // Not earlier: a client that waits for `100 Continue` never sends a body that would be refused.
     if (expectsContinue) response.writeContinue();
     this.#x.onStop((error) => this.#stop(error));
   }
@@ -179,7 +179,7 @@ class Carriage implements OpaqueListener {
   }
 
   answered(answer: IncomingMessage): void {
-    // An answer nobody waits for may still break; then it must not do so unheard.
+    // An answer that is no longer needed may still fail; that error must have a listener.
     answer.on('error', () => this.failed());
     if (this.#state !== 'asking') {
       answer.destroy();
@@ -230,7 +230,7 @@ class Carriage implements OpaqueListener {
     this.#attempt.firstByteMs ??= this.#tools.clock.now() - this.#attempt.startedMs;
     this.#waitFor(this.#target.channel.timeout.idleMs);
     if (this.#left !== undefined) this.#left -= chunk.length;
-    // An error is relayed whole or not at all; and what completes a success waits until that is written down.
+    // An error is forwarded completely or not at all; the last bytes of a success wait for settlement.
     if (this.#state === 'refused' || (this.#left !== undefined && this.#left <= 0)) this.#hold(chunk);
     else this.#write(chunk);
   }
@@ -247,7 +247,7 @@ class Carriage implements OpaqueListener {
     this.#x.delivered = true;
     this.#sendHead();
     if (response.write(chunk) || this.#clientStalls) return;
-    // The client reads slower than the vendor writes: the vendor has to wait, and the client not for ever.
+    // The client reads more slowly than the vendor writes: pause the vendor, and limit how long the client may stall.
     this.#clientStalls = true;
     this.#answer?.pause();
     this.#waitFor(WRITE_STALL_MS);
@@ -258,7 +258,9 @@ class Carriage implements OpaqueListener {
     });
   }
 
-  /** Leaves with the first bytes of the body, so that a vendor that fails before them can still be answered for. */
+  /**
+   * The head is sent with the first bytes of the body, so that a vendor failure before them can still become an error.
+   */
   #sendHead(): void {
     const { response } = this.#x;
     if (response.headersSent) return;
@@ -277,9 +279,9 @@ class Carriage implements OpaqueListener {
     return answerHeaders(this.#x.id, this.#x.answerHeaders, own);
   }
 
-  // ---- endings
+  // ---- ends
 
-  /** The good ending: the books first, then the last bytes. */
+  /** Successful end: settle first, then send the last bytes. */
   #finish(): void {
     const x = this.#x;
     x.served = this.#attempt.offer;
@@ -291,7 +293,7 @@ class Carriage implements OpaqueListener {
           x.delivered = true;
           this.#sendHead();
           x.response.end(Buffer.concat(this.#held));
-          // What the vendor did not want to read has to go before the connection can serve again.
+          // The rest of the client's body must be drained before the connection can be reused.
           x.request.resume();
         }
         this.#resolve();
@@ -300,7 +302,7 @@ class Carriage implements OpaqueListener {
     );
   }
 
-  /** The vendor says no, and the client should hear it. */
+  /** The vendor refuses: forward its error. */
   #relayRefusal(): void {
     const x = this.#x;
     const { status } = this.#attempt;
@@ -322,7 +324,7 @@ class Carriage implements OpaqueListener {
     );
   }
 
-  /** Not in the books: the client must not believe it has everything. */
+  /** Not settled: the client must not take the answer for complete. */
   #giveUp(error: unknown): void {
     if (!this.#x.response.headersSent) {
       this.#reject(error);
@@ -332,7 +334,7 @@ class Carriage implements OpaqueListener {
     this.#resolve();
   }
 
-  /** The vendor did not sign the request, or cannot sign one with a body that is still to come. */
+  /** The vendor did not sign the request, or cannot sign one while its body arrives. */
   #unsigned(error: Error): void {
     if (this.#state === 'done') return;
     if (error instanceof GatewayError) this.#stop(error);
@@ -346,14 +348,17 @@ class Carriage implements OpaqueListener {
     this.#breakOff(errorOf(this.#attempt.failure, this.#attempt), 'failed');
   }
 
-  /** The client left, sends too much, or somebody cut the exchange off. */
+  /** The client disconnected, sent too much, or the request was cut off. */
   #stop(error: Error): void {
     if (this.#state === 'done') return;
     this.#attempt.cut = true;
     this.#breakOff(error, error instanceof ClientLeft ? 'aborted' : 'failed');
   }
 
-  /** The bad ending: the error where there is still room for one, else no ending at all, so that no part is taken for the whole. */
+  /**
+   * Failed end: an error if the head was not sent yet, otherwise a closed connection, so that no client takes a
+   * truncated answer for a complete one.
+   */
   #breakOff(error: Error, outcome: 'failed' | 'aborted'): void {
     const { response } = this.#x;
     this.#end();
@@ -368,7 +373,7 @@ class Carriage implements OpaqueListener {
     this.#tools.conclude(this.#x, outcome).then(close, close);
   }
 
-  /** Whatever happens from here on is nobody's business. */
+  /** Ignores all later events. */
   #end(): void {
     this.#state = 'done';
     if (this.#deadline !== undefined) this.#tools.deadlines.clear(this.#deadline);
@@ -379,13 +384,13 @@ class Carriage implements OpaqueListener {
     endAttempt(this.#x, this.#attempt, this.#tools);
   }
 
-  // ---- waiting
+  // ---- deadlines
 
   #waitFor(ms: number): void {
     if (this.#deadline !== undefined) this.#deadline.atMs = Math.min(this.#tools.clock.mono() + ms, this.#totalAtMs);
   }
 
-  /** Slow clients are the server's to watch; the vendor may not be slow in taking the body, nor in answering it. */
+  /** The server watches slow clients; here the vendor must read the body and answer in time. */
   #waitForHead(): void {
     if (!this.#connected || this.#state !== 'asking') return;
     const { idleMs, headMs } = this.#target.channel.timeout;
@@ -402,14 +407,14 @@ class Carriage implements OpaqueListener {
   }
 }
 
-/** Who is told how an upload fares. */
+/** Callbacks of an upload. */
 interface UploadWatcher {
   readonly tooLarge: () => void;
-  /** Whether the vendor keeps the client waiting; also told when the body has come to its end. */
+  /** Whether the vendor blocks the client; also called when the body is complete. */
   readonly stalled: (yes: boolean) => void;
 }
 
-/** The client's body on its way: bounded, and read no faster than the vendor takes it. */
+/** The client's body: limited, and read no faster than the vendor accepts it. */
 class Upload extends Readable {
   readonly #source: IncomingMessage;
   readonly #watcher: UploadWatcher;
@@ -448,11 +453,11 @@ class Upload extends Readable {
   }
 }
 
-/** Everything the vendor learns about the request, but for what frames its body. */
+/** All upstream headers except those that frame the body. */
 function requestOf(head: Head, target: PassageTarget): OpaqueRequest {
   const headers: Record<string, string> = {
     'user-agent': 'turnpike',
-    // Whether the client could read anything else, we do not pass on.
+    // Accepted encodings of the client are not forwarded.
     'accept-encoding': 'identity',
   };
   for (const name of ASKED) if (head.headers[name] !== undefined) headers[name] = head.headers[name];
@@ -461,7 +466,7 @@ function requestOf(head: Head, target: PassageTarget): OpaqueRequest {
   return { method: head.method, url: addressOf(target), headers };
 }
 
-/** Where a request goes: the passage's address with the channel's query parameters. */
+/** The target URL: the passthrough address with the channel's query parameters. */
 export function addressOf({ url, channel }: PassageTarget): URL {
   if (channel.query === undefined) return url;
   const whole = new URL(url);
@@ -475,7 +480,7 @@ function frame(headers: Record<string, string>, head: Head): void {
   else if (head.method === 'POST' || head.method === 'PUT') headers['content-length'] = String(head.length ?? 0);
 }
 
-/** What makes an answer none; undefined where it may be relayed. */
+/** Why an answer is invalid; undefined if it may be forwarded. */
 function whyNotRelayed({ statusCode = 0, headers }: IncomingMessage): string | undefined {
   if (statusCode < 200 || (statusCode >= 300 && statusCode < 400) || statusCode === 407) return `status ${statusCode}`;
   if (/^\s*(text\/html|application\/xhtml)/i.test(headers['content-type'] ?? ''))
@@ -483,7 +488,7 @@ function whyNotRelayed({ statusCode = 0, headers }: IncomingMessage): string | u
   return undefined;
 }
 
-/** The headers of an answer; of repeated ones, node has made one already wherever we look. */
+/** The headers of an answer; node has joined repeated ones wherever we look. */
 function flat({ headers }: IncomingMessage): Record<string, string> {
   const result: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') result[name] = value;

@@ -1,4 +1,4 @@
-/** The nine phases and how each runs: who plays, in which order, what a failure means. */
+/** The phases and how each runs: players, order, and failures. */
 import type { Attempt, Offer } from './contracts/call.ts';
 import type { Content, Inspection, Revision } from './contracts/content.ts';
 import { coreErrors } from './contracts/errors.ts';
@@ -8,7 +8,7 @@ import { GatewayError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { Awaitable, Entrant, Exchange, Known, Parts, RouteEnd, Step } from './plugin.ts';
 
-/** A plugin's name and the parts it plays. */
+/** A plugin's name and its parts. */
 export interface Player {
   readonly name: string;
   readonly parts: Parts;
@@ -20,73 +20,79 @@ export interface Revising {
   readonly revision: Revision;
 }
 
-/** Who wants something done with a call's content, and the plugin's place in the pipeline. */
+/** A result of `inspect`, and the plugin's index in the pipeline. */
 export interface Inspector {
   readonly plugin: string;
   readonly at: number;
 }
 
-/** What is done with an inspection; true: the plugins behind this one are not asked. */
+/** Applies a result; true: later plugins are not called. */
 export type Take = (inspection: Inspection, by: Inspector) => Awaitable<boolean>;
 
-/** The phases, each with its players. */
+/** The phases. */
 export interface Pipeline {
-  /** Who is calling? Refuses with 401 where nobody can tell. */
+  /** Who is calling? Refuses with 401 if no plugin knows. */
   authenticate(x: Exchange): Awaitable<Holder>;
-  /** May the request come in? */
+  /** May the request enter? */
   enter(x: Entrant): Awaitable<void>;
   /** Whether any plugin inspects calls. */
   readonly inspects: boolean;
   /** Whether any plugin revises answers. */
   readonly revises: boolean;
-  /** What do plugins want done with the content? All in turn; rejects if one refuses. Synchronous if no plugin waits for anything. */
+  /** Runs `inspect` of all plugins in turn; rejects if one refuses. Synchronous unless a plugin returns a promise. */
   inspect(x: Known, content: Content, take: Take): Awaitable<void>;
-  /** May the call go ahead? */
+  /** May the call proceed? */
   admit(x: Known): Awaitable<void>;
-  /** What can serve it? Refuses with 404. */
+  /** Which targets can serve it? Refuses with 404. */
   route(x: Known): Awaitable<Iterable<Offer>>;
-  /** Can the answer be paid? Rejects with what the client is told where it cannot. At once where nothing is waited for. */
+  /**
+   * Can the answer be paid? Rejects with the error for the client if it cannot. Synchronous unless a plugin returns a
+   * promise.
+   */
   pay(x: Known): Awaitable<void>;
   /**
-   * The revisions of an answer, that of the last plugin first, as an onion. `before`: only those of plugins that stand before this place.
+   * The revisions of an answer, that of the last plugin first. `before`: only those of plugins before this index.
    * Throws what a plugin throws.
    */
   revise(x: Known, before: number): readonly Revising[];
-  /** Tells how an attempt went. */
+  /** Reports an attempt. */
   attempted(x: Known, attempt: Attempt): void;
-  /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. Rejects if an essential one failed. */
+  /**
+   * The settlement of a request: the steps of all plugins, to be written as one atomic list. Called once. Rejects if an
+   * essential plugin failed.
+   */
   settle(x: Exchange): Awaitable<Settlement>;
   /**
-   * The same without the steps of one plugin that is not essential; undefined if no other plugin is left. `tried`: how many plugins were left
-   * out before, one after the other.
+   * The same without the steps of one plugin that is not essential; undefined if no other plugin is left. `tried`:
+   * number of plugins already left out, one after the other.
    */
   without(settlement: Settlement, tried: number): Settlement | undefined;
-  /** Names the plugin in the log whose steps were left out because of `error`. */
+  /** Logs the plugin whose steps were left out because of `error`. */
   blame(settlement: Settlement, error: unknown, x: Exchange): void;
-  /** Tells that what was to be kept of an exchange could not be written. */
+  /** Reports that a settlement could not be written. */
   unsettled(x: Exchange): void;
-  /** Tells what a key's request for a route was answered. */
+  /** Reports the answer to a key's request for a route. */
   answered(x: Entrant, end: RouteEnd): void;
   /** `admit` → `keys → limits → quota`; for `check`. */
   describe(): readonly (readonly [phase: string, players: readonly string[]])[];
 }
 
-/** The steps of a call, and whose they are. */
+/** The settlement steps of a call, by plugin. */
 export interface Settlement {
-  /** Of all plugins, in the order of the pipeline. */
+  /** Of all plugins, in pipeline order. */
   readonly steps: Step[];
-  /** Where those of each settling plugin end. */
+  /** End index of each settling plugin's steps. */
   readonly ends: number[];
-  /** The plugin whose steps were left out, by its place among those that settle. */
+  /** The plugin whose steps were left out, by its index among the settling ones. */
   readonly omitted?: number;
 }
 
-/** How long a plugin may take for one phase of one call. */
+/** Time limit of a plugin for one phase of one call. */
 const PHASE_MS = 30_000;
-/** How much longer it is waited for after that. */
+/** Additional time before it counts as failed. */
 const GRACE_MS = 1_000;
 
-/** A plugin broke a phase. The client learns no more than that. */
+/** A plugin failed in a phase. The client learns no more than that. */
 function broken(log: Log, phase: string, plugin: string, error: unknown, x: { readonly id: string }): never {
   if (error instanceof GatewayError) throw error;
   log.error('a plugin failed', { phase, plugin, exchange: x.id, error });
@@ -95,13 +101,13 @@ function broken(log: Log, phase: string, plugin: string, error: unknown, x: { re
 
 type Phase = 'authenticate' | 'enter' | 'inspect' | 'admit' | 'route' | 'revise' | 'pay';
 
-/** A player of a phase who is asked about an `X`, and whose answer is a `T`. */
+/** A plugin's function for a phase: from `X` to `T`. */
 interface Asked<X, T> {
   readonly name: string;
   run(x: X): Awaitable<T | undefined>;
 }
 
-/** What `work` throws, as a rejection. */
+/** Converts what `work` throws to a rejection. */
 async function rejected(work: () => never): Promise<never> {
   return work();
 }
@@ -114,7 +120,7 @@ function nobodyServes(): never {
   throw coreErrors.model_not_found('No plugin of the pipeline serves models.');
 }
 
-/** Builds the phases from the players, in the order of the pipeline. */
+/** Builds the phases from the plugins, in pipeline order. */
 export function createPipeline(players: readonly Player[], log: Log, deadlines: Deadlines): Pipeline {
   const having = <P extends keyof Parts>(phase: P) =>
     players.flatMap(({ name, parts }, at) =>
@@ -142,8 +148,8 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
   const answered = having('answered') as { name: string; run: NonNullable<Parts['answered']> }[];
 
   /**
-   * Asks one player after the other, until one has an answer where the first one `wins`. What every plugin answers at once is
-   * there at once: promises that nobody needs would cost a call more than the rest of its phases. Rejects, and never throws.
+   * Calls the players in turn, until one returns a value if the first `wins`. Synchronous if all are: needless promises
+   * would cost a call more than the rest of its phases. Rejects, and never throws.
    */
   function ask<X extends { readonly id: string }, T>(
     phase: Phase,
@@ -170,11 +176,11 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
     return undefined;
   }
 
-  /** What a plugin answers, or a rejection once it has taken too long. */
+  /** A player's result, or a rejection after the time limit. */
   function inTime<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const late = (): void => reject(new Error(`it has not answered within ${PHASE_MS / 1_000} s`));
-      // If the whole process stood still, the answer may be there and only has to be read.
+      // If the whole process was paused, the result may already be there.
       let deadline = deadlines.set(PHASE_MS, () => {
         deadline = deadlines.set(GRACE_MS, late);
       });
@@ -182,21 +188,21 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
     });
   }
 
-  /** Asks the players from this one on what they want done with the content. Rejects, and never throws. */
+  /** Calls `inspect` of the players from this one on. Rejects, and never throws. */
   function inspectFrom(i: number, x: Known, content: Content, take: Take): Awaitable<void> {
     for (let next = i; next < inspect.length; next++) {
       const { name, at, run } = inspect[next]!;
       const failed = (error: unknown): never => broken(log, 'inspect', name, error, x);
       try {
-        const wanted = run(x, content);
-        if (wanted instanceof Promise) {
-          return inTime(wanted)
+        const result = run(x, content);
+        if (result instanceof Promise) {
+          return inTime(result)
             .then((inspection) => inspection !== undefined && take(inspection, { plugin: name, at }))
             .catch(failed)
             .then((isLast) => (isLast ? undefined : inspectFrom(next + 1, x, content, take)));
         }
-        if (wanted === undefined) continue;
-        const taking = take(wanted, { plugin: name, at });
+        if (result === undefined) continue;
+        const taking = take(result, { plugin: name, at });
         if (taking instanceof Promise) {
           return taking.catch(failed).then((isLast) => (isLast ? undefined : inspectFrom(next + 1, x, content, take)));
         }
@@ -207,7 +213,7 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
     }
   }
 
-  /** Tells every player something that none of them can change. */
+  /** Notifies every player. */
   function tell<X extends { readonly id: string }, T>(
     phase: 'attempted' | 'answered' | 'unsettled',
     players: readonly { readonly name: string; run(x: X, what: T): void }[],
@@ -223,14 +229,14 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
     }
   }
 
-  /** Names it in the log; what an essential one throws ends the call badly. */
+  /** Logs a failure; one of an essential plugin fails the call. */
   function failedToSettle(place: number, error: unknown, x: Exchange, failures: unknown[]): void {
     const { name, isEssential } = settle[place]!;
     log.error('a plugin failed', { phase: 'settle', plugin: name, exchange: x.id, error });
     if (isEssential) failures.push(error);
   }
 
-  /** Asks the players from this one on for their steps; all are told that the call is over, even if one of them fails. */
+  /** Collects the steps of the players from this one on; all are called, even if one of them fails. */
   function collect(x: Exchange, from: number, settlement: Settlement, failures: unknown[]): Awaitable<Settlement> {
     const { steps, ends } = settlement;
     for (let i = from; i < settle.length; i++) {
@@ -256,7 +262,7 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
     return failures.length > 0 ? Promise.reject(failures[0]) : settlement;
   }
 
-  /** The places among those that settle whose steps the call can end without, and that have some. */
+  /** Indexes of the settling plugins that have steps and are not essential. */
   function dispensable({ ends }: Settlement): readonly number[] {
     return settle.flatMap(({ isEssential }, i) => (isEssential || ends[i] === (ends[i - 1] ?? 0) ? [] : [i]));
   }

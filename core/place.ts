@@ -1,32 +1,32 @@
-/** What a gateway is among the processes of its machine: alone, the owner of workers, one of these, or a command that serves nobody. */
+/** The role of a process on its machine: single gateway, owner of workers, worker, or command. */
 import type { Server } from 'node:http';
 import type { Peers } from './contracts/peers.ts';
 import type { Door } from './door.ts';
 import type { ServerOptions } from './server.ts';
 
-/** How it takes requests, and what its others have to be told. */
-export interface Place {
+/** How it accepts requests, and what it reports to the other processes. */
+export interface ProcessRole {
   readonly role: 'alone' | 'owner' | 'worker' | 'command';
-  /** Undefined: those that share its store, if any. */
+  /** Undefined: the processes that share its store, if any. */
   readonly peers: Peers | undefined;
-  /** What its server does otherwise than that of a gateway alone. */
+  /** Differences of its server from that of a single gateway. */
   readonly server: Pick<ServerOptions, 'forward' | 'servesWorkers'>;
-  /** Has a server take requests. Resolves with the port where clients reach the gateway, when that may be told. */
+  /** Makes a server accept requests. Resolves with the port for clients, if known. */
   listen(server: Server): Promise<number>;
-  /** This process serves from now on. */
+  /** Called when this process serves. */
   ready(): void;
-  /** This process has taken its configuration over. `drainMs`: how long calls may still run in one that has to end. */
+  /** Called when this process has loaded its configuration. `drainMs`: drain time of the previous one. */
   reloaded(drainMs: number): Promise<void>;
-  /** No more calls are taken. Resolves when the others have ended: whether they did so well. */
+  /** Stops accepting calls. Resolves when the other processes have ended, with their success. */
   stopping(drainMs: number): Promise<boolean>;
-  /** Nobody is waited for any longer. */
+  /** Called when waiting ends. */
   hurry(): void;
-  /** Gives everything up that it holds. */
+  /** Releases everything it holds. */
   close(): void;
 }
 
 const nothing = (): void => {};
-const ALONE: Omit<Place, 'role' | 'listen' | 'close'> = {
+const ALONE: Omit<ProcessRole, 'role' | 'listen' | 'close'> = {
   peers: undefined,
   server: {},
   ready: nothing,
@@ -35,8 +35,8 @@ const ALONE: Omit<Place, 'role' | 'listen' | 'close'> = {
   hurry: nothing,
 };
 
-/** The place of a gateway that serves by itself at an address that was taken. */
-export function placeAt(door: Door): Place {
+/** The role of a gateway that serves alone at a bound address. */
+export function roleAt(door: Door): ProcessRole {
   return {
     ...ALONE,
     role: 'alone',
@@ -48,8 +48,8 @@ export function placeAt(door: Door): Place {
   };
 }
 
-/** The place of a command. */
-export const NOWHERE: Place = {
+/** The role of a command. */
+export const COMMAND_ROLE: ProcessRole = {
   ...ALONE,
   role: 'command',
   listen: () => Promise.reject(new Error('a gateway that was opened for a command has no address')),

@@ -1,16 +1,16 @@
-/** Proxies before the gateway that it does not trust: everybody who comes through one of them has the same address. */
+/** Detects untrusted proxies in front of the gateway: all clients behind one have the same address. */
 import { canonicalAddress } from './address.ts';
 import type { Log } from './log.ts';
 
-/** Notices them. */
+/** Collects observations. */
 export interface ProxyWatch {
-  /** A request that says it was forwarded came from this peer. */
+  /** A request with `X-Forwarded-For` came from this untrusted peer. */
   note(peer: string, trusted: (ip: string) => boolean): void;
-  /** The address that such requests came from last; undefined: from none. */
+  /** The last address that such requests came from; undefined: none. */
   readonly untrusted: string | undefined;
 }
 
-/** Makes it; one for the process, so that the log says it once. `noticed` hears of every address that is another one than the last. */
+/** Creates one per process, so that the log warns once. `noticed` is called with every new address. */
 export function createProxyWatch(log: Pick<Log, 'warn'>, noticed: (address: string) => void = () => {}): ProxyWatch {
   let last: string | undefined;
   return {

@@ -1,15 +1,15 @@
-/** Asks every plugin whether what must hold in its tables does hold. */
+/** Checks the invariants of all plugins. */
 import type { Player } from './pipeline.ts';
 import type { OpenStore } from './plugin.ts';
 
-/** What was found of one invariant. */
+/** The result of one invariant. */
 export interface Finding {
   readonly name: string;
-  /** What breaks it; none: it holds. */
+  /** Violations; empty: it holds. */
   readonly faults: readonly string[];
 }
 
-/** All invariants, seen at one moment. */
+/** All invariants, in one snapshot. */
 export async function reconcile(players: readonly Player[], store: OpenStore): Promise<readonly Finding[]> {
   return store.snapshot(async (reader) => {
     const findings: Finding[] = [];

@@ -1,4 +1,7 @@
-/** Checks what a plugin registers, member by member: an unknown name or a wrong type stops the start, with the plugin and the member named. */
+/**
+ * Validates what a plugin registers, member by member: an unknown name or a wrong type stops the start, with the plugin
+ * and the member named.
+ */
 import { nearest } from './config/nearest.ts';
 import type { Command, CommandOption } from './contracts/command.ts';
 import type { Passage } from './contracts/exchange.ts';
@@ -20,7 +23,7 @@ import type { ErrorAbout, ErrorMaker } from './errors.ts';
 import type { Parts, Plugin, Sections } from './plugin.ts';
 import { quirksSchema } from './translation/quirks.ts';
 
-/** What is wrong with a value, as the end of a sentence that begins with where it stands; undefined: nothing. */
+/** The problem with a value, as the end of a sentence that starts with its path; undefined: none. */
 type Check = (value: unknown, at: string) => string | undefined;
 /** A check for each member of an interface. */
 type Members<T> = { readonly [K in keyof Required<T>]: Check };
@@ -28,7 +31,7 @@ type Members<T> = { readonly [K in keyof Required<T>]: Check };
 const is =
   (type: 'string' | 'boolean' | 'number' | 'bigint' | 'function' | 'object', word: string): Check =>
   (value, at) =>
-    typeof value === type && value !== null ? undefined : `\`${at}\` must be ${word}, and is ${shown(value)}`;
+    typeof value === type && value !== null ? undefined : `\`${at}\` must be ${word}, and is ${describe(value)}`;
 
 const text = is('string', 'a text');
 const flag = is('boolean', 'true or false');
@@ -39,7 +42,7 @@ const name: Check = (value, at) => text(value, at) ?? (value === '' ? `\`${at}\`
 
 const pathText: Check = (value, at) =>
   text(value, at) ??
-  ((value as string).startsWith('/') ? undefined : `\`${at}\` must begin with "/", and is ${shown(value)}`);
+  ((value as string).startsWith('/') ? undefined : `\`${at}\` must begin with "/", and is ${describe(value)}`);
 
 const optional =
   (check: Check): Check =>
@@ -49,7 +52,7 @@ const optional =
 const listOf =
   (check: Check): Check =>
   (value, at) => {
-    if (!Array.isArray(value)) return `\`${at}\` must be a list, and is ${shown(value)}`;
+    if (!Array.isArray(value)) return `\`${at}\` must be a list, and is ${describe(value)}`;
     return first(value.map((entry, i) => () => check(entry, `${at}[${i}]`)));
   };
 
@@ -70,7 +73,7 @@ const oneOf =
   (value, at) =>
     words.includes(value as string)
       ? undefined
-      : `\`${at}\` must be one of ${words.join(', ')}, and is ${shown(value)}`;
+      : `\`${at}\` must be one of ${words.join(', ')}, and is ${describe(value)}`;
 
 const either =
   (...checks: readonly Check[]): Check =>
@@ -79,7 +82,7 @@ const either =
     return found.includes(undefined) ? undefined : found[0];
   };
 
-/** An object of one interface. An instance of a class may have further members, which only the plugin uses; a literal may not. */
+/** An object of one interface. An instance of a class may have further members for its own use; a literal may not. */
 const objectOf =
   <T>(members: Members<T>): Check =>
   (value, at) => {
@@ -111,7 +114,7 @@ function first(checks: readonly (() => string | undefined)[]): string | undefine
   return undefined;
 }
 
-function shown(value: unknown): string {
+function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return `"${value}"`;
@@ -143,7 +146,7 @@ const errorMaker: Check = (value, at) => method(value, at) ?? errorAbout((value 
 const plugin = objectOf<Plugin<Sections>>({
   name,
   api: (value) =>
-    value === 2 ? undefined : `\`api\` must be 2, the interface version of this gateway, and is ${shown(value)}`,
+    value === 2 ? undefined : `\`api\` must be 2, the interface version of this gateway, and is ${describe(value)}`,
   sections: optional(recordOf(schema)),
   migrations: optional(listOf(migration)),
   needs: optional(listOf(service)),
@@ -153,12 +156,12 @@ const plugin = objectOf<Plugin<Sections>>({
   create: method,
 });
 
-/** What is read of a schema here. */
+/** The members of a schema that are read here. */
 interface Described {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly enum?: readonly string[];
 }
-/** Names and words only: to compile the schema for every start would take longer than everything else here. */
+/** Only names and words: compiling the schema would take longer than everything else here. */
 const bySchema =
   ({ properties, enum: words }: Schema & Described): Check =>
   (value, at) => {
@@ -322,15 +325,15 @@ const parts = objectOf<Parts>({
   stop: optional(method),
 });
 
-/** What is wrong with the default export of a plugin's module, as a sentence; undefined: nothing. */
+/** The problem with the default export of a plugin's module, as a sentence; undefined: none. */
 export function problemOfPlugin(candidate: unknown): string | undefined {
   if (typeof candidate !== 'object' || candidate === null) return 'its default export is not an object';
   return plugin(candidate, '');
 }
 
-/** What is wrong with what `create` has returned, as a sentence; undefined: nothing. */
+/** The problem with the result of `create`, as a sentence; undefined: none. */
 export function problemOfParts(candidate: unknown): string | undefined {
   if (typeof candidate !== 'object' || candidate === null)
-    return `its \`create\` must return an object of parts, and returned ${shown(candidate)}`;
+    return `its \`create\` must return an object of parts, and returned ${describe(candidate)}`;
   return parts(candidate, '');
 }

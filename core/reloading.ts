@@ -1,14 +1,14 @@
-/** When a gateway takes gateway.yaml over while it runs, and what it cannot take over. */
+/** Detects changes of gateway.yaml, and settings that cannot change while the gateway runs. */
 import { readFile } from 'node:fs/promises';
 import type { Plan } from './assembly.ts';
 import type { Clock } from './clock.ts';
 import type { ConfigFile } from './config/file.ts';
 
-/** What a running gateway cannot change is an error of the new file, not a silence. */
+/** A change that needs a restart is reported as an error of the new file, not ignored. */
 export function refuseRestart(running: Plan, next: Plan): void {
-  // What cannot be read says nothing of it.
+  // A section with errors is not compared.
   if (!next.file.readable) return;
-  // Which certificate it shows can change; whether it shows one cannot.
+  // The certificate can change; switching TLS on or off cannot.
   const same = (a: unknown, b: unknown): boolean =>
     typeof a === 'object' && typeof b === 'object' ? true : JSON.stringify(a) === JSON.stringify(b);
   const section = (plan: Plan, name: string) => (plan.values[name] ?? {}) as Record<string, unknown>;
@@ -25,13 +25,12 @@ export function refuseRestart(running: Plan, next: Plan): void {
   }
 }
 
-/** How often gateway.yaml is looked at. */
+/** How often gateway.yaml is read. */
 const LOOK_MS = 1_000;
 
 /**
- * Tells when the file says something else than it did, and has come to rest: two looks see the same. It is read, not watched:
- * that works behind symbolic links whose target changes, on file systems of other machines, and where the system has no watch
- * left to give.
+ * Reports that the file has changed and is stable: two reads are equal. Polling instead of watching works behind
+ * symbolic links whose target changes, on network file systems, and if the system has no watches left.
  */
 export function watchFile({ file, text }: ConfigFile, clock: Clock, changed: () => void): () => void {
   let taken: string | undefined = text;

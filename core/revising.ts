@@ -1,4 +1,7 @@
-/** The revisions of one answer: its parts pass the plugins one after the other, and what comes out is legal whatever they do. */
+/**
+ * The revisions of one answer: its parts pass through the plugins in turn; the output is a valid answer whatever they
+ * do.
+ */
 import { toGatewayError } from './answers.ts';
 import type { ContentPart } from './contracts/content.ts';
 import type { Part } from './contracts/conversation.ts';
@@ -9,9 +12,9 @@ import type { Pipeline, Revising } from './pipeline.ts';
 import type { Known } from './plugin.ts';
 import { foldParts } from './translation/fold.ts';
 
-/** A plugin refused an answer, or failed on it. */
+/** A plugin refused an answer, or failed. */
 export class AnswerRefused extends Error {
-  /** What the client is told. */
+  /** The error for the client. */
   readonly refusal: GatewayError;
 
   constructor(refusal: GatewayError) {
@@ -20,12 +23,12 @@ export class AnswerRefused extends Error {
   }
 }
 
-/** Every plugin of the pipeline. */
+/** All plugins of the pipeline. */
 const ALL = Number.POSITIVE_INFINITY;
 
 /**
- * The revisions of the answer of one attempt, or of a plugin's own answer (`before`: by the plugins before it). Undefined if there is
- * nothing to do: then an answer costs nothing more. Throws what a plugin throws.
+ * The revisions for the answer of one attempt, or for a plugin's own answer (`before`: by the plugins before it).
+ * Undefined if there are none: then an answer has no extra cost. Throws what a plugin throws.
  */
 export function revisionsOf(
   x: LiveExchange & Known,
@@ -42,14 +45,14 @@ export function revisionsOf(
 
 /** One answer on its way through the plugins. */
 export class Revisions {
-  /** Whether any of them may change it; otherwise they only look, and it is forwarded as bytes. */
+  /** Whether one of them may change it; otherwise they only look, and it is forwarded as bytes. */
   readonly changes: boolean;
   readonly #list: readonly Revising[];
   readonly #x: LiveExchange;
   readonly #log: Log;
-  /** The parts as the client gets them, if its answer is to be kept. */
+  /** The parts as sent to the client, if its answer is collected. */
   readonly kept: Part[] | undefined;
-  /** The blocks that are open in what was sent. */
+  /** The open blocks of what was sent. */
   readonly #open = new Set<number>();
   #ended = false;
   /** A plugin ended the answer before its vendor did. */
@@ -63,7 +66,7 @@ export class Revisions {
     this.kept = x.keepsAnswer ? [] : undefined;
   }
 
-  /** What is sent for a part; nothing after the end. Throws `AnswerRefused`. */
+  /** The parts to send for a part; none after the end. Throws `AnswerRefused`. */
   pass(part: Part): readonly Part[] {
     if (part.type === 'ping' || part.type === 'error') return [part];
     if (this.#ended) return [];
@@ -95,7 +98,7 @@ export class Revisions {
         const own = revision.part(part);
         const last = own.findIndex(({ type }) => type === 'finish');
         out.push(...(last === -1 ? own : own.slice(0, last + 1)));
-        // A plugin can end an answer, and cannot keep it from ending.
+        // A plugin can end an answer, but cannot prevent its end.
         if (part.type === 'finish' && last === -1) out.push(part);
         if (last !== -1) break;
       }
@@ -108,7 +111,7 @@ export class Revisions {
     return revision.observes === true ? parts : out;
   }
 
-  /** What was kept, as a whole answer in the common form; undefined before its end. */
+  /** The collected answer in the common form; undefined before its end. */
   reply(): ReturnType<typeof foldParts> {
     return this.kept && foldParts(this.kept);
   }

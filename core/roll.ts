@@ -1,29 +1,30 @@
-/** Who is present: a set for what comes and goes with every call. */
+/** A registry for objects that are added and removed with every call. */
 
-/** What can be on a roll; on one at a time. */
+/** An entry; it can be in one registry at a time. */
 export interface Member {
-  /** Its place on the roll, which alone may change it; -1 where it is on none. */
+  /** Its index, which only the registry may change; -1 if it is in none. */
   place: number;
 }
 
-/** How many came, on all rolls that it is given to. */
+/** Counts additions to all registries that share it. */
 export interface Tally {
   added: number;
 }
 
-/** Who is here now. */
+/** A set of entries. */
 export interface Roll<T extends Member> extends Iterable<T> {
   add(member: T): void;
-  /** Nothing happens where it is not on this roll. */
+  /** Does nothing if the entry is not in this registry. */
   delete(member: T): void;
   readonly size: number;
-  /** Resolves when nobody is on it. */
+  /** Resolves when it is empty. */
   empty(): Promise<void>;
 }
 
 /**
- * An empty roll; iterating sees those present when it began. It is no `Set`: under load, with Sets in this place, far more of
- * what belongs to calls that have ended was moved to the old generation. That was measured; why V8 does it was not looked into.
+ * An empty registry; iterating uses the entries present at its start. Not a `Set`: under load, Sets caused far more
+ * objects of finished calls to be promoted to the old generation. That was measured; the cause in V8 was not
+ * investigated.
  */
 export function createRoll<T extends Member>(tally: Tally = { added: 0 }): Roll<T> {
   const present: T[] = [];

@@ -1,4 +1,4 @@
-/** Which handler a path belongs to: matched on the raw path, exactly, once. */
+/** Matches paths to handlers: on the raw path, exactly, once. */
 import { coreErrors } from './contracts/errors.ts';
 import type { Style } from './contracts/style.ts';
 import type { GatewayError } from './errors.ts';
@@ -6,23 +6,23 @@ import type { Passage, Route } from './plugin.ts';
 
 type Params = Readonly<Record<string, string>>;
 
-/** What a request reached. */
+/** The handler of a request. */
 export type Match =
   | { readonly kind: 'style'; readonly style: Style; readonly params: Params }
   | { readonly kind: 'route'; readonly route: Route; readonly params: Params }
   | { readonly kind: 'passage'; readonly passage: Passage };
 
-/** Everything that is served, by path. */
+/** All handlers, by path. */
 export interface Router {
   /** Throws 404 or 405. */
   find(method: string, path: string): Match;
-  /** The passage of a path, undefined where something else is served; throws 404 where nothing is. */
+  /** The passthrough route of a path, undefined if something else is served; throws 404 if nothing is. */
   passageAt(path: string): Passage | undefined;
-  /** The style whose errors a path speaks, also where the request itself is refused. */
+  /** The style whose error format a path uses, also if the request itself is refused. */
   styleAt(path: string): Style | undefined;
-  /** Whether pages of other sites may read what is answered at a path: at all calls, and at routes that say so. */
+  /** Whether CORS is allowed for a path: for all calls, and for routes that allow it. */
   isShared(path: string): boolean;
-  /** A route of a path, whatever its method; undefined where none is. */
+  /** A route of a path, whatever its method; undefined if there is none. */
   routeAt(path: string): Route | undefined;
 }
 
@@ -31,13 +31,13 @@ interface Pattern<T> {
   readonly at: T;
 }
 
-/** A route, and what its path says. */
+/** A route, and the parameters of its path. */
 interface Hit {
   readonly route: Route;
   readonly params: Params;
 }
 
-/** Builds the table of everything that is served. */
+/** Builds the table of all handlers. */
 export function createRouter(styles: readonly Style[], routes: readonly Route[], passages: readonly Passage[]): Router {
   const styleByPath = new Map<string, Style>();
   const stylePatterns: Pattern<Style>[] = [];
@@ -47,7 +47,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     if (path.includes(':')) stylePatterns.push({ parts: path.split('/'), at: style });
     else styleByPath.set(path, style);
   }
-  // What stands below a style's path (`/v1/messages/count_tokens`) is asked by its clients, too.
+  // Paths below a style's path (`/v1/messages/count_tokens`) are used by its clients, too.
   const styleAbove = (path: string): Style | undefined => {
     for (const [above, style] of styleByPath) if (path.startsWith(`${above}/`)) return style;
     return undefined;
@@ -94,11 +94,11 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     coreErrors
       .method_not_allowed(`${method} is not served here; ${allowed.join(' or ')} is.`)
       .with({ headers: { allow: allowed.join(', ') } });
-  /** `more`: the methods by which something else is served at this path. */
+  /** `more`: the methods of other handlers at this path. */
   const pick = (method: string, found: readonly Hit[], ...more: readonly string[]): Match => {
-    // A HEAD is a GET whose body node leaves out.
-    const wanted = method === 'HEAD' ? 'GET' : method;
-    const hit = found.find(({ route }) => route.method === wanted || route.method === 'any');
+    // HEAD is GET; node omits the body.
+    const effective = method === 'HEAD' ? 'GET' : method;
+    const hit = found.find(({ route }) => route.method === effective || route.method === 'any');
     if (hit === undefined)
       throw wrongMethod(method, [...new Set([...found.map(({ route }) => route.method), ...more])]);
     return { kind: 'route', ...hit };
@@ -165,7 +165,7 @@ function matchParts(pattern: readonly string[], parts: readonly string[]): Recor
   return parts.length === pattern.length ? params : undefined;
 }
 
-/** A parameter as text; one that is not encoded properly stays as it came and will name nothing. */
+/** A decoded parameter; an invalid encoding stays as it is and will match nothing. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,4 +1,4 @@
-/** What core tells plugins of the gateway that they run in, its workers included, and of the other gateways on its store. */
+/** The service `Running`: the state of this gateway, its workers included, and of the other gateways on its store. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createAddressList } from './address.ts';
@@ -22,39 +22,39 @@ import type {
 import { createDiskWatch } from './disk.ts';
 import type { LiveExchange } from './exchange.ts';
 import { type Log, silentLog } from './log.ts';
-import type { Place } from './place.ts';
+import type { ProcessRole } from './place.ts';
 import type { Json, OpenStore } from './plugin.ts';
 import type { ProxyWatch } from './proxies.ts';
 import type { Roll } from './roll.ts';
 import { lastBackup } from './store.ts';
 import { createWatch, type Look, type ProcessVitals, sumOfVitals } from './vitals.ts';
 
-/** What it is made with. */
+/** What is needed to create it. */
 export interface RunningTools extends ConfigurationTools {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: OpenStore;
   readonly peers: Peers;
-  /** The same, if several gateways may share the store. */
+  /** Set if several gateways may share the store. */
   readonly cluster: ClusterPeers | undefined;
-  readonly role: Place['role'];
+  readonly role: ProcessRole['role'];
   readonly proxies: ProxyWatch;
   /** Of every generation that has not ended. */
   rolls(): readonly Roll<LiveExchange>[];
-  /** Exchanges that have begun since the process did. */
+  /** Requests that began since the start of the process. */
   begun(): number;
   readiness(): Readiness;
   counters(): Counters | undefined;
 }
 
-/** The service, and what begins and ends with the gateway. */
+/** The service, and its start and stop. */
 export interface RunningWatch {
   readonly service: Running;
   start(): void;
   stop(): void;
 }
 
-/** Makes it. Nothing is looked at before `start`, and no call is touched: what runs is read when somebody asks. */
+/** Creates it. Nothing is sampled before `start`, and calls have no extra cost: running requests are read on demand. */
 export function createRunning(tools: RunningTools): RunningWatch {
   const { clock, log, store, rolls, begun, loaded, peers, cluster, role } = tools;
   const isWorker = role === 'worker';
@@ -63,7 +63,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
   const isWritable = (): boolean => Number.isFinite(store.pressure().oldestMs);
   const looks = (): Promise<readonly Look[]> => others<Look>(TOPIC.look);
   const watch = createWatch(clock, { inFlight, begun, waiting }, isWorker ? undefined : looks);
-  // Once is enough for the log.
+  // Logged only once.
   const disk = createDiskWatch(store, clock, isWorker ? silentLog : log);
 
   const others = async <T>(topic: string, message: Json = null): Promise<readonly T[]> =>
@@ -100,7 +100,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
 
   const ownState = (): GatewayState => stateOf(watch.now(), { inFlight: inFlight(), waiting: waiting() });
   const gateways = cluster === undefined ? NO_OTHERS : createOtherGateways(cluster, clock);
-  // A command is among the processes on the store, and no gateway.
+  // A command is a member of the store's processes, but not a gateway.
   if (role === 'command') gateways.answer(undefined);
 
   if (isWorker) {
@@ -117,7 +117,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
       watch.start();
       disk.start();
       gateways.answer({ look: ownState, inFlight: (query) => ownInFlight(query, name()) });
-      // Compared as they run now, not as they were when the others started.
+      // Compared with their current configuration, not that of their start.
       void gateways.look().then(
         (others) => {
           const differing = differingFrom(ownState(), others);
@@ -191,17 +191,17 @@ export function createRunning(tools: RunningTools): RunningWatch {
   };
 }
 
-/** Which version of the gateway this is. */
+/** The version of the gateway. */
 export const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   readonly version: string;
 };
 
-/** What the other gateways on a store know this one by. */
+/** The name of this gateway for the others on its store. */
 export function gatewayName({ values }: Plan): string {
   return `${hostname()}:${readListen(values.listen).port}`;
 }
 
-/** What the process that leads asks the others. */
+/** The query of the leading process to the others. */
 const TOPIC = { look: 'core.look', inFlight: 'core.in flight', vitals: 'core.vitals' } as const;
 
 interface WorkerVitals extends Pick<ProcessVitals, 'memory' | 'cpu'> {
@@ -209,24 +209,24 @@ interface WorkerVitals extends Pick<ProcessVitals, 'memory' | 'cpu'> {
   readonly waiting: number;
 }
 
-/** Ids are in the order of time. */
+/** Ids are ordered by time. */
 function newestFirst(a: { readonly id: string }, b: { readonly id: string }): number {
   return a.id < b.id ? 1 : -1;
 }
 
-/** The names of gateways that run with another gateway.yaml than one of them. */
+/** The names of gateways with a different gateway.yaml. */
 function differingFrom({ report: own }: GatewayState, others: readonly GatewayState[]): readonly string[] {
   return others
     .filter(({ report }) => report !== undefined && report.configuration !== own?.configuration)
     .map(({ name }) => name);
 }
 
-/** What a section names as its driver. */
+/** The driver of a section. */
 function driverIn(section: unknown): string | undefined {
   return (section as { readonly driver?: string } | undefined)?.driver;
 }
 
-/** An exchange as it is at this moment. */
+/** A request in its current state. */
 function seen(x: LiveExchange, clock: Clock, gateway: string | undefined): RunningExchange {
   const { callSoFar: call, identity } = x;
   return {
@@ -249,7 +249,7 @@ function seen(x: LiveExchange, clock: Clock, gateway: string | undefined): Runni
   };
 }
 
-/** The sections that say how long they keep what is theirs. */
+/** Sections with a retention setting. */
 function keepsOf(values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const keeps: Record<string, string> = {};
   for (const [name, section] of Object.entries(values)) {

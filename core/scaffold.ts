@@ -1,4 +1,7 @@
-/** `turnpike plugin new`: makes the folder of a new plugin, whose test passes, from the templates in scripts/scaffold. */
+/**
+ * `turnpike plugin new`: creates the folder of a new plugin with a passing test, from the templates in
+ * scripts/scaffold.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +11,7 @@ import { UsageError } from './plugin.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '');
 const TEMPLATES = join(ROOT, 'scripts/scaffold');
-/** What the plugin of a template is called. */
+/** The plugin's name in the templates. */
 const EXAMPLE = /my-plugin/g;
 
 const TSCONFIG = {
@@ -30,8 +33,8 @@ const TSCONFIG = {
 };
 
 /**
- * Makes the folder `name` in `cwd`. Returns what to do next, for a person. Throws `UsageError` if the name or the kind is none, or if there is
- * such a folder.
+ * Creates the folder `name` in `cwd`. Returns the next steps for the user. Throws `UsageError` if the name or kind is
+ * invalid, or the folder exists.
  */
 export function newPlugin(name: string, kind: string | undefined, cwd: string): string {
   const kinds = readdirSync(TEMPLATES);

@@ -1,8 +1,8 @@
-/** Which calls a rule of gateway.yaml is about: by key, account and model, with `*` for any characters. */
+/** The scope of a rule in gateway.yaml: keys, accounts and models, with `*` for any characters. */
 import type { Known } from './plugin.ts';
 import { starIn } from './star.ts';
 
-/** A list that is missing is about all. */
+/** A missing list matches all. */
 export interface Scope {
   /** Names or ids of keys. */
   readonly keys?: readonly string[];
@@ -14,17 +14,17 @@ export interface Scope {
 
 const patterns = { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } };
 
-/** The members of a section's schema that say it. */
+/** The schema members for a scope. */
 export const scopeProperties = {
-  keys: { ...patterns, description: 'Only for these keys, by name or id; `*` stands for any characters.' },
-  accounts: { ...patterns, description: 'Only for these accounts, by name or id; `*` stands for any characters.' },
+  keys: { ...patterns, description: 'Only for these keys, by name or id; `*` matches any characters.' },
+  accounts: { ...patterns, description: 'Only for these accounts, by name or id; `*` matches any characters.' },
   models: {
     ...patterns,
-    description: 'Only for these models, by the name that clients send; `*` stands for any characters.',
+    description: 'Only for these models, by the name that clients send; `*` matches any characters.',
   },
 };
 
-/** Whether a rule with this scope is about a call. */
+/** Whether a rule with this scope applies to a call. */
 export function isInScope({ keys, accounts, models }: Scope, { identity: { key, account }, call }: Known): boolean {
   return (
     isListed(keys, key.name, String(key.id)) &&

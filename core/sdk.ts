@@ -1,4 +1,4 @@
-/** `turnpike/sdk`: helpers that plugins share. None of them is needed to write a plugin, and none knows the gateway. */
+/** `turnpike/sdk`: helpers that plugins share. None is required to write a plugin, and none depends on the gateway. */
 export { canonicalRange, createAddressList } from './address.ts';
 export { BASE62, randomBase62 } from './base62.ts';
 export { boundedMap } from './bounded.ts';

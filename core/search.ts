@@ -1,4 +1,4 @@
-/** What the query of an address says, as the values that a route's `search` schema names. */
+/** Parses query parameters by a route's `search` schema. */
 import type { Json, JsonObject } from './contracts/json.ts';
 import { Dictionary } from './dictionary.ts';
 import type { Schema } from './plugin.ts';
@@ -10,18 +10,18 @@ interface SearchSchema {
 const NUMBER = /^-?\d{1,16}(\.\d{1,16})?$/;
 
 /**
- * The parameters that the schema has, numbers and booleans as such; of one that came twice, the last. What cannot be read
- * stays text, for the schema to refuse; an empty one counts as left out.
+ * The parameters of the schema, with numbers and booleans converted; of duplicates, the last. Invalid values stay text,
+ * which the schema refuses; empty ones count as missing.
  */
 export function searchOf(schema: Schema, query: URLSearchParams): JsonObject {
   const { properties = {} } = schema as SearchSchema;
-  const asked = new Dictionary() as unknown as Record<string, Json>;
+  const values = new Dictionary() as unknown as Record<string, Json>;
   for (const [name, { type }] of Object.entries(properties)) {
     const text = query.getAll(name).at(-1);
     if (text === undefined || text === '') continue;
-    if (type === 'integer' && NUMBER.test(text)) asked[name] = Number(text);
-    else if (type === 'boolean' && (text === 'true' || text === 'false')) asked[name] = text === 'true';
-    else asked[name] = text;
+    if (type === 'integer' && NUMBER.test(text)) values[name] = Number(text);
+    else if (type === 'boolean' && (text === 'true' || text === 'false')) values[name] = text === 'true';
+    else values[name] = text;
   }
-  return asked;
+  return values;
 }

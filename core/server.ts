@@ -1,4 +1,4 @@
-/** The HTTP server: takes requests in, walks each through its life, and answers every one exactly once. */
+/** The HTTP server: accepts requests, runs each through its life, and answers every one exactly once. */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -60,7 +60,7 @@ import { createSpool } from './spool.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
 import { type Forward, HOP_ROOM, unwrap } from './workers/forward.ts';
 
-/** Everything one configuration brings to a request. A reload swaps it for the next; running exchanges keep theirs. */
+/** Everything a request needs from one configuration. A reload swaps it; running requests keep theirs. */
 export interface Generation {
   readonly router: Router;
   readonly pipeline: Pipeline;
@@ -69,11 +69,11 @@ export interface Generation {
   readonly trusted: (ip: string) => boolean;
   readonly origins: Origins;
   readonly limits: BodyLimits;
-  /** What bodies of all generations hold. */
+  /** The body budgets of all generations. */
   readonly intake: Intake;
-  /** Where files of forms are kept while they are on their way. */
+  /** The folder for uploaded files. */
   readonly spoolDirectory: string;
-  /** Exchanges that still run in this generation. */
+  /** Requests that run in this generation. */
   readonly live: Roll<LiveExchange>;
 }
 
@@ -81,45 +81,45 @@ export interface Generation {
 export interface ServerOptions {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly current: () => Generation;
-  /** `ready` answers calls; otherwise they are refused with 503. */
+  /** `ready`: calls are answered; otherwise they are refused with 503. */
   readonly state: () => 'starting' | 'ready' | 'draining';
   readonly opaque: OpaqueCarrier;
   readonly clock: Clock;
   readonly log: Log;
   readonly proxies: ProxyWatch;
-  /** Has requests for routes answered by the owner, in a worker. */
+  /** In a worker: forwards requests for routes to the owner. */
   readonly forward?: Forward | undefined;
-  /** It serves workers: what comes was sent to one of them. */
+  /** In an owner of workers: its requests were sent to a worker. */
   readonly servesWorkers?: boolean;
 }
 
-/** A request as it came, whatever it is for. */
+/** A received request of any kind. */
 interface Arrived {
   readonly head: Head;
   readonly ip: string;
   readonly expectsContinue: boolean;
 }
 
-/** So many requests of one connection are served at a time; what it has sent beyond waits, and it is not read further. */
+/** Maximum concurrent requests of one connection; further ones wait, and the connection is not read. */
 const MAX_PIPELINED = 20;
 
-/** Makes the server. It listens to nothing yet; every request is served by the generation that is current when it comes. */
+/** Creates the server, not listening yet; every request is served by the generation that is current when it arrives. */
 export function createGatewayServer(options: ServerOptions): Server {
   const room = options.servesWorkers === true ? HOP_ROOM : { bytes: 0, headers: 0 };
   const settings = {
     maxHeaderSize: 16 * 1_024 + room.bytes,
     headersTimeout: 10_000,
-    // An upload may take that long over a thin line; JSON has less time, see body.ts.
+    // Uploads may be slow; JSON bodies have a shorter limit, see body.ts.
     requestTimeout: 300_000,
     connectionsCheckingInterval: 1_000,
     keepAliveTimeout: 75_000,
     insecureHTTPParser: false,
-    requireHostHeader: false, // `readHead` checks it, and says what is wrong in the error object
+    requireHostHeader: false, // `readHead` checks it, and reports errors in the error object
     noDelay: true,
   };
   const server = options.tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...options.tls });
   server.maxHeadersCount = MAX_HEADERS + 1 + room.headers;
-  // That a connection between two processes ends is nothing to a client.
+  // The end of a connection between two processes does not concern a client.
   server.maxRequestsPerSocket = options.servesWorkers === true ? 0 : 1_000;
   server.maxConnections = 20_000;
 
@@ -145,15 +145,15 @@ export function createGatewayServer(options: ServerOptions): Server {
   return server;
 }
 
-/** A request that the parser itself refuses. */
+/** A request that the parser refuses. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, options: ServerOptions): void {
-  // What was answered there already is still to be read.
+  // An answer was already sent there and is still to be read.
   if (isClosing(socket) && error.code !== 'ECONNRESET') return;
   const { owed, waiting } = lineOf(socket);
-  // Not the client is slow: we do not read it.
+  // The client is not slow: the server does not read it.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && waiting.length > 0) return;
   const unanswered = [...owed];
-  // The request that broke off may be answered here; behind others, or inside an answer, this one would be taken for theirs.
+  // The broken request may be answered here; after others, or inside an answer, this one would be taken for theirs.
   const inPlace = unanswered.every(({ req, headersSent }) => !req.complete && !headersSent) && unanswered.length <= 1;
   if (error.code === 'ECONNRESET' || !socket.writable || !inPlace) {
     socket.destroy();
@@ -179,17 +179,17 @@ function endSocket(socket: Duplex, error: GatewayError, { clock }: ServerOptions
   answerRaw(socket, rawAnswer(error, newId(clock.now())), clock.after);
 }
 
-/** What goes on at one connection. */
+/** The state of one connection. */
 interface Line {
-  /** The answers that have not been given, in their order. */
+  /** Pending answers, in order. */
   readonly owed: ServerResponse[];
-  /** Begins the requests that wait until fewer are served. */
+  /** Starts waiting requests when fewer are served. */
   readonly waiting: (() => void)[];
-  /** Where it comes from, once that was asked. */
+  /** The client's address, once determined. */
   address: string | undefined;
 }
 
-/** A connection bears its line itself: every request asks for it, and a look into a WeakMap takes much longer. */
+/** A property of the connection: every request needs it, and a WeakMap lookup is much slower. */
 const LINE = Symbol('line');
 type Bearer = Duplex & { [LINE]?: Line };
 
@@ -198,7 +198,7 @@ function lineOf(socket: Bearer): Line {
   if (known !== undefined) return known;
   const line: Line = { owed: [], waiting: [], address: undefined };
   socket[LINE] = line;
-  // Of the answers that wait for their turn, node tells none that their connection has gone.
+  // Node does not tell queued answers that their connection has closed.
   socket.on('close', () => {
     for (const response of [...line.owed]) {
       if (response.socket !== null) continue;
@@ -209,7 +209,7 @@ function lineOf(socket: Bearer): Line {
   return line;
 }
 
-/** Takes a place in the line of a connection until the answer is given. A promise where too many stand before it. */
+/** Waits in the line of a connection. A promise if too many are before it. */
 function lineUp({ socket }: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
   const { owed, waiting } = lineOf(socket);
   owed.push(response);
@@ -220,12 +220,12 @@ function lineUp({ socket }: IncomingMessage, response: ServerResponse): Promise<
     if (begin !== undefined && waiting.length === 0) socket.resume();
   });
   if (owed.length <= MAX_PIPELINED) return undefined;
-  // What came in one packet with this request comes all the same.
+  // Pipelined requests in the same packet are emitted all the same.
   socket.pause();
   return new Promise((begin) => waiting.push(begin));
 }
 
-/** A reset between two writes is the client's business, never an exception. */
+/** A reset between two writes is caused by the client and must not become an exception. */
 function ignore(): void {}
 
 function serve(
@@ -244,7 +244,7 @@ function serve(
   });
 }
 
-/** A request whose turn it is. What a call throws is told by the call itself. */
+/** Serves a request. Errors of a call are answered by the call itself. */
 function serveNow(
   request: IncomingMessage,
   response: ServerResponse,
@@ -255,7 +255,7 @@ function serveNow(
 
   const generation = options.current();
   let head: Head;
-  /** The other end of the client's connection, where that is to a worker. */
+  /** The other end of the client's connection, if that is to a worker. */
   let peer: string | undefined;
   try {
     if (options.servesWorkers === true) peer = unwrap(request);
@@ -266,7 +266,7 @@ function serveNow(
     return;
   }
   const style = generation.router.styleAt(head.path);
-  // Browsers alone say where a page comes from.
+  // Only browsers send an origin.
   if (head.headers.origin !== undefined && generation.router.isShared(head.path)) {
     shareWithPage(response, head.headers, generation.origins);
     if (isPreflight(head)) {
@@ -306,15 +306,15 @@ function serveNow(
   function refuse(error: unknown): void {
     const id = newId(options.clock.now());
     const spelling = style ?? spellingAt(generation.router, head.path);
-    refuseRequest(request, response, told(error, id, options.log), spelling, id, options);
+    refuseRequest(request, response, clientError(error, id, options.log), spelling, id, options);
   }
 }
 
-/** What the client is told of an error; what it is not told is in the log, under the same id. */
-function told(error: unknown, id: string, log: Log): GatewayError {
+/** The error for the client; internal details are in the log, under the same id. */
+function clientError(error: unknown, id: string, log: Log): GatewayError {
   const refusal = toGatewayError(error);
   if (refusal.status === 500 && !(error instanceof ClientLeft)) log.error('a request failed', { request: id, error });
-  // The client can only come back; whoever runs the gateway can make room.
+  // The client can only retry; the operator can make room.
   if (refusal.code === 'spool_unavailable') log.error('an upload could not be kept', { request: id, error });
   return refusal;
 }
@@ -323,7 +323,7 @@ function notReady(): GatewayError {
   return coreErrors.shutting_down();
 }
 
-/** The life of an exchange, from its sender to its place in the books. `work` answers the client, or throws what it is told. */
+/** The life of a call, from authentication to settlement. `work` answers the client, or throws the error for it. */
 async function serveExchange(
   x: LiveExchange,
   generation: Generation,
@@ -348,7 +348,7 @@ async function serveExchange(
     await failExchange(x, error, generation, options);
   } finally {
     isConcluded = true;
-    // The last bytes may still be on their way.
+    // The last bytes may still be in transit.
     if (x.response.headersSent && !x.response.destroyed) {
       boundFlush(x.response, generation.deliver.deadlines);
     } else {
@@ -357,10 +357,10 @@ async function serveExchange(
   }
 }
 
-/** How long a client may take none of the bytes that are ready for it. */
+/** Time a client may stop reading a complete answer. */
 const FLUSH_STALL_MS = 120_000;
 
-/** Closes an answer that is complete on our side and that the client has stopped reading. */
+/** Closes the connection of a complete answer that the client has stopped reading. */
 function boundFlush(response: ServerResponse, deadlines: Deadlines): void {
   const { socket } = response;
   if (socket === null || socket.writableLength === 0) return;
@@ -386,7 +386,7 @@ async function serveCall(
 ): Promise<void> {
   const { pipeline, limits, intake, deliver: tools } = generation;
   const { form } = x.style!.ingress!;
-  // A form that does not say how long it is may be a large one.
+  // A multipart body of unknown length may be large.
   const isLarge = (head.length ?? Infinity) > SPOOLED_AT_ONCE;
   const onDisk = isLarge && form !== undefined && isForm(head.headers['content-type'] ?? '');
   const where = onDisk ? 'disk' : 'memory';
@@ -422,10 +422,10 @@ async function serveCall(
   await deliver(x, offers instanceof Promise ? await offers : offers, tools);
 }
 
-/** A form that is larger goes to disk from its first byte on. */
+/** A larger multipart body goes to disk from its first byte on. */
 const SPOOLED_AT_ONCE = 1_024 * 1_024;
 
-/** Understands a call: what its body asks for, and what it refers to. At once where that is nothing. */
+/** Decodes a call: the options of its body, and what it refers to. Synchronous if there are no references. */
 export function readCall(
   x: LiveExchange & Known,
   bytes: Buffer,
@@ -458,7 +458,7 @@ async function measureCall(x: LiveExchange, style: Style): Promise<void> {
   x.call = { ...x.call, bounds: await style.ingress!.measure!(x.call) };
 }
 
-/** Puts what the body only referred to in the place of the body, so that it is counted and can be sent anywhere. */
+/** Replaces the body by one with its references resolved, so that it is counted and can be sent to any channel. */
 function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): void {
   if (recalled === undefined) return;
   const { body, channel } = recalled;
@@ -466,21 +466,21 @@ function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): 
   x.call = { style: style.name, body, ...style.ingress!.read(body, x), earlier };
 }
 
-/** A passage: admitted like a call, carried without being understood. */
+/** A passthrough request: admitted like a call, forwarded without being decoded. */
 async function servePassage(
   x: LiveExchange & Known,
   passage: Passage,
-  asked: Omit<Arrival, 'maxBytes'>,
+  passageRequest: Omit<Arrival, 'maxBytes'>,
   generation: Generation,
   options: ServerOptions,
 ): Promise<void> {
-  const arrival = { ...asked, maxBytes: generation.limits.uploadBytes };
+  const arrival = { ...passageRequest, maxBytes: generation.limits.uploadBytes };
   x.call = readPassage(passage, arrival);
   await generation.pipeline.admit(x);
   await carryPassage(x, passage, arrival, options.opaque, generation.deliver);
 }
 
-/** A websocket inside a passage. */
+/** A WebSocket on a passthrough route. */
 async function serveSocket(
   x: LiveExchange & Known,
   passage: Passage,
@@ -493,18 +493,18 @@ async function serveSocket(
   await carrySocket(x, passage, upgrade, options.opaque, generation.deliver);
 }
 
-/** Books the end of an exchange that did not go well, then tells the client, if it is still there. */
+/** Settles a failed request, then sends the error to the client, if it is still connected. */
 async function failExchange(
   x: LiveExchange,
   error: unknown,
   generation: Generation,
   options: ServerOptions,
 ): Promise<void> {
-  let refusal = told(error, x.id, options.log);
+  let refusal = clientError(error, x.id, options.log);
   x.status = x.gone ? 499 : refusal.status;
   if (!x.gone) x.note({ code: refusal.code });
   try {
-    // Of an offer that nobody was asked for, no failure is known.
+    // A target that was not called has no failure.
     const failure = x.attempts.findLast((attempt) => attempt.failure !== undefined)?.failure;
     const refused = refusal.status < 500 && (failure === undefined || failure === 'refused');
     await generation.deliver.conclude(x, x.gone ? 'aborted' : refused ? 'refused' : 'failed');
@@ -513,7 +513,7 @@ async function failExchange(
   }
   if (x.gone || x.response.destroyed) return;
   if (x.body !== undefined) {
-    // Only a comment has been sent so far: the stream's own kind of error, and no good ending.
+    // Only a comment was sent so far: an error event of the stream, and no successful end.
     x.body.write(x.style === undefined ? '' : errorEvent(refusal, x.style, x.id), () => x.response.destroy());
     return;
   }
@@ -539,48 +539,48 @@ function refuseRequest(
   else answerUnread(request, response, { status: error.status, headers, body }, options.clock.after);
 }
 
-/** A request for a route, as it came. */
+/** A received request for a route. */
 interface RouteRequest extends Arrived {
   readonly style: Style | undefined;
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The same under way. */
+/** The same while it runs. */
 interface RouteVisit extends RouteRequest {
   readonly id: string;
   readonly entry: Entry;
-  /** The request as limits and the log see it, once a key is found to be its sender. */
+  /** The request for limits and usage records, once a key was found to be its caller. */
   entrant: Entrant | undefined;
 }
 
-/** The life of a request for a route: answered or refused, and what was taken for its time is given back. */
+/** The life of a request for a route: answered or refused, and its resources released. */
 async function serveRoute(
   request: IncomingMessage,
   response: ServerResponse,
-  asked: RouteRequest,
+  routeRequest: RouteRequest,
   generation: Generation,
   options: ServerOptions,
 ): Promise<void> {
   const id = newId(options.clock.now());
   const entry = new Entry();
-  const at: RouteVisit = { id, entry, entrant: undefined, ...asked };
+  const at: RouteVisit = { id, entry, entrant: undefined, ...routeRequest };
   let result: unknown;
   let refusal: GatewayError | undefined;
   try {
     result = await handleRoute(request, response, at, generation);
   } catch (error) {
-    refusal = told(error, id, options.log);
+    refusal = clientError(error, id, options.log);
   }
   const releasing = entry.release((error) => options.log.error('a release failed', { request: id, error }));
   if (releasing !== undefined) await releasing;
   if (at.entrant !== undefined) {
     const status = refusal?.status ?? (result instanceof Answer ? result.status : 200);
-    generation.pipeline.answered(at.entrant, { route: asked.route, status, code: refusal?.code });
+    generation.pipeline.answered(at.entrant, { route: routeRequest.route, status, code: refusal?.code });
   }
   const { answerHeaders: added } = entry;
   if (refusal !== undefined) {
-    const spelling = spellingOf(asked.route) ?? asked.style;
+    const spelling = spellingOf(routeRequest.route) ?? routeRequest.style;
     refuseRequest(request, response, refusal, spelling, id, options, added);
   } else if (result instanceof Answer) {
     const headers = answerHeaders(id, added, result.headers);
@@ -592,7 +592,7 @@ async function serveRoute(
   }
 }
 
-/** What a route answers; throws what it refuses with. */
+/** The answer of a route; throws its refusal. */
 async function handleRoute(
   request: IncomingMessage,
   response: ServerResponse,
@@ -633,7 +633,7 @@ async function handleRoute(
     else body = scanJson(read, generation.limits).tree();
   }
   if (route.body !== undefined) {
-    // Nothing sent says as much as nothing said.
+    // No body is equivalent to an empty one.
     body ??= {};
     checkBody(route.body, body);
   }
@@ -642,25 +642,28 @@ async function handleRoute(
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Who spells what is refused at the door of a path: a route of it, by whatever method it is asked for. */
+/**
+ * The error format for requests that are refused before a route is selected: that of a route of the path, by whatever
+ * method.
+ */
 function spellingAt(router: Router, path: string): ErrorFormat | undefined {
   const route = router.routeAt(path);
   return route === undefined ? undefined : spellingOf(route);
 }
 
-/** Who spells a route's refusals, where that is the route itself. */
+/** The error format of a route, if it has its own. */
 function spellingOf(route: Route): ErrorFormat | undefined {
   return route.error === undefined ? undefined : { errors: { body: (error, id) => route.error!(error, id) } };
 }
 
-/** Refuses (400) what a query says wrong, and fills its defaults in. */
+/** Refuses (400) an invalid query, and fills in its defaults. */
 function readSearch(schema: Schema, query: URLSearchParams): JsonObject {
-  const asked = searchOf(schema, query);
-  checkBody(schema, asked, 'query');
-  return asked;
+  const values = searchOf(schema, query);
+  checkBody(schema, values, 'query');
+  return values;
 }
 
-/** Fills the defaults of a route's body or search in; refuses it (400) with the first mistake that is in it. */
+/** Fills in the defaults of a route's body or search; refuses it (400) with its first mistake. */
 function checkBody(schema: Schema, body: ApiRequest['body'], origin: 'body' | 'query' = 'body'): void {
   const [mistake] = checkValue(schema, body, origin);
   if (mistake !== undefined) throw invalid(mistake.path, mistake.message);
@@ -673,7 +676,7 @@ function invalid(path: readonly (string | number)[], message: string): GatewayEr
   return coreErrors.invalid_request_error(`${param || 'the body'}: ${message}.`).with({ param });
 }
 
-/** Where a number stands that is not what was sent: beyond 2^53 they are rounded, and no id and no amount may be. */
+/** Finds a number that was not received exactly: beyond 2^53 they are rounded, which ids and amounts must not be. */
 function inexact(
   value: ApiRequest['body'],
   path: readonly (string | number)[],
@@ -687,16 +690,16 @@ function inexact(
   return undefined;
 }
 
-/** A connection that wants to become something else: a websocket inside a passage, or nothing. */
+/** An upgrade request: a WebSocket on a passthrough route, otherwise refused. */
 function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, options: ServerOptions): void {
   socket.on('error', () => socket.destroy());
   if (lineOf(socket).owed.length > 0) {
-    // An answer is still on its way there, and would end up inside ours.
+    // An earlier answer is still being sent, and would mix with this one.
     socket.destroy();
     return;
   }
   upgradePassage(request, socket as Socket, first, options).catch((error: unknown) => {
-    endSocket(socket, told(error, newId(options.clock.now()), options.log), options);
+    endSocket(socket, clientError(error, newId(options.clock.now()), options.log), options);
   });
 }
 
@@ -709,8 +712,8 @@ async function upgradePassage(
   const head = readHead(request);
   const generation = options.current();
   const passage = generation.router.passageAt(head.path);
-  const asked = head.method === 'GET' && head.headers.upgrade?.toLowerCase() === 'websocket';
-  if (passage === undefined || !asked) throw upgradeNotServed();
+  const isWebSocket = head.method === 'GET' && head.headers.upgrade?.toLowerCase() === 'websocket';
+  if (passage === undefined || !isWebSocket) throw upgradeNotServed();
   if (options.state() !== 'ready') throw notReady();
   const ip = addressOf(socket, head, generation, options);
   const response = refusalOn(socket, request);
@@ -720,12 +723,12 @@ async function upgradePassage(
   );
 }
 
-/** Clients that find this status ask again without an upgrade, and do not try it once more. */
+/** With this status, clients retry without an upgrade, and do not try it again. */
 function upgradeNotServed(): GatewayError {
   return coreErrors.upgrade_not_served();
 }
 
-/** Where a request came from. */
+/** The client's address of a request. */
 function addressOf(socket: Socket, { headers }: Head, generation: Generation, options: ServerOptions): string {
   const forwardedFor = headers['x-forwarded-for'];
   if (forwardedFor !== undefined) return addressBehind(socket.remoteAddress ?? '', forwardedFor, generation, options);
@@ -734,7 +737,7 @@ function addressOf(socket: Socket, { headers }: Head, generation: Generation, op
   return line.address;
 }
 
-/** The same for a request whose connection is known by its other end alone. */
+/** The same for a request of which only the other end of the connection is known. */
 function addressBehind(
   peer: string,
   forwardedFor: string | undefined,
@@ -745,7 +748,7 @@ function addressBehind(
   return clientAddress(peer, forwardedFor, trusted);
 }
 
-/** The answer to a request for an upgrade, should there be one: node makes none, because it has given the connection away. */
+/** A response object for an upgrade request: node creates none, because it hands over the connection. */
 function refusalOn(socket: Socket, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
   response.assignSocket(socket);

@@ -1,25 +1,27 @@
-/** What a plugin keeps of one request: a slot on the request itself, which is gone with it. */
+/** State that a plugin keeps with one request: a slot on the request itself, collected with it. */
 import type { Entrant, Exchange } from './contracts/exchange.ts';
 
-/** A place for a `T` on every request: an index into a list that the request has, which costs a call next to nothing. */
+/** A slot for a `T` on every request: an index into the request's list, which costs almost nothing. */
 export interface Slot<T> {
   /** Undefined if nothing was set. */
   get(x: Exchange | Entrant): T | undefined;
   set(x: Exchange | Entrant, value: T): void;
 }
 
-/** A request with what is kept of it; undefined if nothing is. */
+/** A request with its state; undefined if nothing is kept. */
 interface Slotted {
   slots: unknown[] | undefined;
 }
 
-/** The places by name; shared by all copies of this module, because plugins may bring their own. */
+/** The slots by name; shared by all copies of this module, because plugins may bring their own. */
 const PLACES = Symbol.for('turnpike.slots');
 const shared = globalThis as { [PLACES]?: Map<string, number> };
 const places = shared[PLACES] ?? new Map<string, number>();
 shared[PLACES] = places;
 
-/** Makes one. `name` begins with the name of the plugin: `quota.taking`. Two slots with one name are the same place. */
+/**
+ * Creates one. `name` starts with the name of the plugin: `quota.taking`. Two slots with one name are the same slot.
+ */
 export function slot<T>(name: string): Slot<T> {
   const place = places.get(name) ?? places.size;
   places.set(name, place);

@@ -1,15 +1,18 @@
-/** The folder of `listen.body.spool`: found, and proven to be of use before the first upload comes. */
+/** The folder of `listen.body.spool`: located and tested before the first upload. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { BodyLimits } from './config/core-sections.ts';
 import type { ConfigFile } from './config/file.ts';
 
-/** Where files of forms are kept; the system's own folder for such where nobody says. What cannot be used is reported to the file. */
+/**
+ * The folder for uploaded files; default: the system's temporary folder. An unusable one is reported as a problem of
+ * the file.
+ */
 export function spoolFolder({ spool }: BodyLimits, file: ConfigFile): string {
   if (spool === undefined) return tmpdir();
   const folder = resolve(file.dir, spool);
-  // It is made when the first file comes; `turnpike check` makes nothing.
+  // Created when the first file comes; `turnpike check` creates nothing.
   const known = existsSync(folder) ? folder : dirname(folder);
   if (!isWritable(known)) {
     const what = known === folder ? 'it' : 'the folder that it would be made in';

@@ -1,4 +1,4 @@
-/** Where the files of one request are kept until its exchange has ended: small ones in memory, larger ones on disk, under no name. */
+/** Stores the files of one request until it has ended: small ones in memory, larger ones on disk, in unlinked files. */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,25 +7,25 @@ import { coreErrors } from './contracts/errors.ts';
 import type { Spool } from './contracts/style.ts';
 import type { GatewayError } from './errors.ts';
 
-/** Where the files of a request go, and how much of them. */
+/** The storage and limits for the files of a request. */
 export interface SpoolOptions {
-  /** Made where it is missing, though not the folders it is in. */
+  /** Created if missing, but not its parent folders. */
   readonly directory: string;
-  /** Of all files together; beyond it 413. */
+  /** Limit for all files together; beyond it 413. */
   readonly maxBytes: number;
-  /** Nothing is held in memory: for a request that is known to be large. */
+  /** Nothing is kept in memory: for a request that is known to be large. */
   readonly straightToDisk?: boolean;
 }
 
 /** The files of one request. */
 export interface RequestSpool extends Spool {
-  /** Lets go of everything; whoever still reads or writes is told so. Never rejects. */
+  /** Releases everything; pending reads and writes fail. Never rejects. */
   discard(): Promise<void>;
 }
 
-/** What one request may hold in memory. */
+/** Memory limit of one request. */
 const HELD_BYTES = 1_048_576;
-/** How much is written and read at once. */
+/** Block size of reads and writes. */
 const PIECE_BYTES = 65_536;
 
 /** A spool for one request. */
@@ -55,7 +55,7 @@ export function createSpool({ directory, maxBytes, straightToDisk = false }: Spo
   };
 }
 
-/** What the files of a request share. */
+/** Shared by the files of a request. */
 interface RequestState {
   readonly directory: string;
   heldBytes: number;
@@ -64,30 +64,30 @@ interface RequestState {
 
 interface KeptFile {
   write(chunk: Buffer): Promise<void>;
-  /** Tells its size. */
+  /** Counts bytes. */
   end(): Promise<number>;
   read(): AsyncGenerator<Buffer>;
   discard(): Promise<void>;
 }
 
 /**
- * One file. Its bytes are gathered in pieces of one size, however small they come. Once the request holds too much, whole pieces
- * go to disk, and the one that is being filled is all that is left in memory.
+ * One file. Its bytes are collected in blocks of equal size. Once the request exceeds its memory limit, full blocks are
+ * written to disk, and only the current one stays in memory.
  */
 function keepFile(request: RequestState): KeptFile {
   let disk: Promise<FileHandle> | undefined;
   let size = 0;
-  /** Bytes on disk; those in `pieces` come after them. */
+  /** Bytes on disk; those in `pieces` follow. */
   let written = 0;
   let pieces: Buffer[] = [];
-  /** Bytes in the last piece. */
+  /** Bytes in the last block. */
   let filled = PIECE_BYTES;
 
   function mustBeHere(): void {
     if (request.discarded) throw new Error('the files of this request are gone: its exchange has ended');
   }
 
-  /** The last piece is full, or there is none: begins another one, or the first again where all have gone to disk. */
+  /** The last block is full, or there is none: starts another one, or reuses the first if all are on disk. */
   async function makeRoom(): Promise<void> {
     if (disk === undefined && request.heldBytes + PIECE_BYTES <= HELD_BYTES) {
       request.heldBytes += PIECE_BYTES;
@@ -111,7 +111,7 @@ function keepFile(request: RequestState): KeptFile {
     pieces = [];
   }
 
-  /** Whatever the disk says, a request whose files are gone hears only that. */
+  /** Whatever the disk reports, a request whose files were deleted only gets that error. */
   async function onDisk(work: (handle: FileHandle) => Promise<void>): Promise<void> {
     try {
       const handle = await disk!;
@@ -138,7 +138,7 @@ function keepFile(request: RequestState): KeptFile {
     },
     async end() {
       mustBeHere();
-      // A file of which a part is on disk needs no memory any more.
+      // A file that is partly on disk needs no more memory.
       if (disk !== undefined) await flush();
       return size;
     },
@@ -156,7 +156,7 @@ function keepFile(request: RequestState): KeptFile {
     },
     async discard() {
       pieces = [];
-      // Closing waits for what is being read or written.
+      // Closing waits for pending reads and writes.
       await disk?.then((handle) => handle.close()).catch(() => {});
     },
   };
@@ -166,7 +166,7 @@ function* piecesOf(from: number, to: number): Generator<{ at: number; length: nu
   for (let at = from; at < to; at += PIECE_BYTES) yield { at, length: Math.min(PIECE_BYTES, to - at) };
 }
 
-/** A new file that loses its name at once: when it is closed, by whomever and however, nothing is left of it. */
+/** A new file that is unlinked at once: when it is closed, even by a crash, nothing is left. */
 async function openUnnamed(directory: string): Promise<FileHandle> {
   await mkdir(directory, { mode: 0o700 }).catch(ignoreExisting);
   const path = join(directory, `upload-${randomBytes(16).toString('hex')}`);
@@ -186,7 +186,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
 
 async function writeWhole(handle: FileHandle, piece: Buffer, length: number, at: number): Promise<void> {
   for (let done = 0; done < length; ) {
-    // A disk that is nearly full takes a part, and says no to the next one.
+    // A nearly full disk accepts a part, and fails the next write.
     done += (await handle.write(piece, done, length - done, at + done)).bytesWritten;
   }
 }

@@ -1,6 +1,9 @@
-/** Names with a `*`, which stands for any characters: `small-*` is every name that begins like that. */
+/** Patterns with one `*`, which matches any characters: `small-*` matches every name with that prefix. */
 
-/** What the `*` of a pattern stands for in a name; undefined if the name does not match, or the pattern has not exactly one `*`. */
+/**
+ * What the `*` of a pattern matches in a name; undefined if the name does not match, or the pattern has not exactly one
+ * `*`.
+ */
 export function starIn(pattern: string, name: string): string | undefined {
   const at = pattern.indexOf('*');
   if (at === -1 || at !== pattern.lastIndexOf('*') || name.length < pattern.length - 1) return undefined;

@@ -1,9 +1,9 @@
-/** Values on their way into a store: integers stay exact or are refused. */
+/** Prepares values for a store: integers stay exact or are refused. */
 import type { Value } from './plugin.ts';
 
 /**
- * The value as a store may keep it until it is written. Throws a `TypeError` for what is no `Value`, and a `RangeError` for numbers
- * that are not finite or have already lost digits.
+ * The value as a store may keep it until it is written. Throws a `TypeError` for an unsupported type, and a
+ * `RangeError` for numbers that are not finite or have already lost digits.
  */
 export function checkedValue(value: Value): Value {
   switch (typeof value) {
@@ -18,14 +18,14 @@ export function checkedValue(value: Value): Value {
       return value;
     default:
       if (value === null) return value;
-      // A view of a larger buffer would take all of that buffer along.
+      // A view of a larger buffer would keep all of that buffer in memory.
       if (value instanceof Uint8Array)
         return value.byteLength === value.buffer.byteLength ? value : new Uint8Array(value);
       throw new TypeError(`a statement takes null, numbers, bigints, strings and bytes, not ${typeof value}`);
   }
 }
 
-/** Adds amounts to those there are, place by place; a sum beyond 2^53 becomes a bigint. */
+/** Adds amounts by position; a sum beyond 2^53 becomes a bigint. */
 export function addAmounts(sums: (bigint | number)[], adds: readonly (bigint | number)[]): void {
   for (let i = 0; i < adds.length; i++) {
     const [before, more] = [sums[i]!, adds[i]!];

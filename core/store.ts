@@ -1,4 +1,4 @@
-/** Opens the store and brings its tables up to date. */
+/** Opens the store and migrates its tables. */
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -17,12 +17,12 @@ import {
 } from './plugin.ts';
 import type { Vault } from './vault.ts';
 
-/** Where the store is and what opens it. */
+/** The location and driver of the store. */
 export interface StoreOptions extends StoreOpening {
   readonly driver: StoreDriver;
 }
 
-/** Whose tables to bring up to date; a plugin is one. */
+/** An owner of tables to migrate, such as a plugin. */
 export interface TableOwner {
   readonly name: string;
   readonly migrations?: readonly Migration[];
@@ -34,10 +34,10 @@ const TABLE = `CREATE TABLE IF NOT EXISTS migration (
 
 const VAULT_TABLE = 'CREATE TABLE IF NOT EXISTS vault (key_id TEXT NOT NULL PRIMARY KEY) STRICT';
 
-/** The migration of core from which on the store says which older versions can work with what has run. */
+/** The migration of core since which the store records which older versions are compatible. */
 const COMPATIBILITY = 2;
 
-/** The tables of core itself that are migrated as those of plugins are. */
+/** Core's own tables that are migrated like those of plugins. */
 export const CORE_TABLES: TableOwner = {
   name: 'core',
   migrations: [
@@ -60,7 +60,7 @@ export const CORE_TABLES: TableOwner = {
   ],
 };
 
-/** Writes a copy, and remembers it: its name, not its folder. A copy that cannot be remembered is none the worse. */
+/** Writes a copy and records it: its name, not its folder. If recording fails, the copy is still valid. */
 export async function backUp(
   store: OpenStore & Required<Pick<OpenStore, 'backup'>>,
   file: string,
@@ -86,7 +86,7 @@ export async function backUp(
   }
 }
 
-/** The last one that was remembered. */
+/** The last recorded backup. */
 export async function lastBackup(store: OpenStore): Promise<Backup | undefined> {
   const row = await store.one<{ at_ms: number; name: string; bytes: number | null; took_ms: number }>(
     'SELECT at_ms, name, bytes, took_ms FROM last_backup WHERE one = 1',
@@ -95,13 +95,13 @@ export async function lastBackup(store: OpenStore): Promise<Backup | undefined> 
   return { atMs: row.at_ms, name: row.name, bytes: row.bytes ?? undefined, tookMs: row.took_ms };
 }
 
-/** Names the master key that seals what is in the store; undefined if nothing was sealed yet. */
+/** The id of the master key of the store; undefined if nothing was sealed yet. */
 export async function sealedWith(store: OpenStore): Promise<string | undefined> {
   await store.run(VAULT_TABLE);
   return (await store.one<{ key_id: string }>('SELECT key_id FROM vault'))?.key_id;
 }
 
-/** Notes which master key seals what is in the store. Throws where that was another one. */
+/** Records the master key of the store. Throws if another one was recorded. */
 export async function rememberVault(store: OpenStore, { keyId }: Vault): Promise<void> {
   await store.run(VAULT_TABLE);
   await store.run(
@@ -115,7 +115,10 @@ export async function rememberVault(store: OpenStore, { keyId }: Vault): Promise
   );
 }
 
-/** Opens the store, with the table that remembers migrations in it. Throws `StoreInUse`, `StoreMissing`, or says what is wrong with it. */
+/**
+ * Opens the store and creates the table of migrations. Throws `StoreInUse`, `StoreMissing`, or an error about the
+ * store.
+ */
 export async function openStore({ driver, ...options }: StoreOptions): Promise<OpenStore> {
   const store = await driver.open(options);
   try {
@@ -138,19 +141,19 @@ async function requireTables(store: OpenStore, file: string): Promise<void> {
   }
 }
 
-/** Does something while no other process that has the store open does it. */
+/** Runs a function exclusively among the processes that have the store open. */
 export function exclusively<T>(store: OpenStore, work: () => Promise<T>): Promise<T> {
   return store.exclusively === undefined ? work() : store.exclusively(work);
 }
 
-/** How often a migration is tried whose tables are being read by something that takes long, and how long after the last try. */
+/** Number of tries, and the pause between them, for a migration whose tables are locked by a long read. */
 const MOST_TRIES = 30;
 const AGAIN_MS = 1_000;
 
 /**
- * Runs what has not run yet, owner by owner, each migration in one atomic list with its row: cut off anywhere, the next run
- * goes on from there. Nothing runs where an owner's tables were made by a newer version that this one cannot work beside. Owners that are
- * not named are left alone, with their tables.
+ * Runs pending migrations, by owner, each in one atomic list with its row: after a crash, the next run continues.
+ * Nothing runs if an owner's tables were migrated by a newer version that is incompatible with this one. Tables of
+ * owners that are not listed stay as they are.
  */
 export async function migrate(
   store: OpenStore,
@@ -160,13 +163,13 @@ export async function migrate(
   for (const { owner, migration } of await pendingMigrations(store, owners)) {
     const { id, title, sql, compatibleFrom } = migration;
     const steps: readonly Step[] = [
-      // The row goes first: of two that do this at once, only one gets past it.
+      // The row comes first: of two concurrent runs, only one succeeds.
       {
         sql: 'INSERT INTO migration (owner, id, title, applied_ms) VALUES (?, ?, ?, ?)',
         params: [owner, id, title, clock.now()],
       },
       ...sql.map((text) => ({ sql: text })),
-      // Last, because the column is made by a migration, too.
+      // Last, because the column is created by a migration, too.
       ...(compatibleFrom === undefined
         ? []
         : [
@@ -185,7 +188,7 @@ export async function migrate(
   }
 }
 
-/** A server that is shared gives a migration up that would keep the others from writing; a little later it may have its turn. */
+/** A shared server rejects a migration that would block other processes; it is tried again later. */
 async function writePatiently(store: OpenStore, steps: readonly Step[], clock: Clock): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -198,15 +201,15 @@ async function writePatiently(store: OpenStore, steps: readonly Step[], clock: C
   }
 }
 
-/** A migration that has not run yet. */
+/** A pending migration. */
 export interface Pending {
   readonly owner: string;
   readonly migration: Migration;
-  /** It changes tables that are there, and does not only add the first ones of its owner. */
+  /** It changes existing tables, and does not only create the first ones of its owner. */
   readonly upgrade: boolean;
 }
 
-/** What has not run yet, in the order in which it will. Throws where what has run does not fit the code. */
+/** Pending migrations, in order. Throws if the migrations that have run do not match the code. */
 export async function pendingMigrations(store: OpenStore, owners: readonly TableOwner[]): Promise<readonly Pending[]> {
   const ran = await ranOf(store);
   return owners.flatMap((owner) => {
@@ -215,10 +218,10 @@ export async function pendingMigrations(store: OpenStore, owners: readonly Table
   });
 }
 
-/** What has run of one owner: from which version on others can work beside it, by its id. */
+/** The migrations of one owner that have run: by id, the oldest compatible version. */
 type Ran = ReadonlyMap<number, number | undefined>;
 
-/** What has run, by owner. */
+/** The migrations that have run, by owner. */
 async function ranOf(store: OpenStore): Promise<ReadonlyMap<string, Ran>> {
   const ran = new Map<string, Map<number, number | undefined>>();
   for (const { owner, id } of await store.all<{ owner: string; id: number }>('SELECT owner, id FROM migration')) {
@@ -232,21 +235,21 @@ async function ranOf(store: OpenStore): Promise<ReadonlyMap<string, Ran>> {
   return ran;
 }
 
-/** The last migration that each of these owners knows: what a version is named by. */
+/** The last migration that each of these owners knows: it identifies a version. */
 export function knownMigrations(owners: readonly TableOwner[]): Readonly<Record<string, number>> {
   return Object.fromEntries(owners.map((owner) => [owner.name, lastOf(owner)]));
 }
 
-/** Whether a version can work on tables after some migrations, by what `knownMigrations` says of it. */
+/** Whether a version can work on tables after some migrations, given its `knownMigrations`. */
 export function canWorkBeside(known: Readonly<Record<string, number>>, pending: readonly Pending[]): boolean {
   return pending.every(({ owner, migration }) => {
     const last = known[owner];
-    // Who does not have the plugin does not use its tables.
+    // A version without the plugin does not use its tables.
     return last === undefined || last >= compatibleFrom(migration);
   });
 }
 
-/** Migrations that may break a running older version. New tables cannot: no running version uses them. */
+/** Migrations that may break a running older version. New tables cannot, because no running version uses them. */
 export function riskyMigrations(pending: readonly Pending[]): readonly Pending[] {
   return pending.filter(({ migration, upgrade }) => upgrade && compatibleFrom(migration) > 0);
 }
@@ -259,7 +262,7 @@ function lastOf({ migrations = [] }: TableOwner): number {
   return migrations.at(-1)?.id ?? 0;
 }
 
-/** Throws if anything has not run yet: a command changes no tables. */
+/** Throws if a migration is pending: commands do not migrate. */
 export async function requireUpToDate(store: OpenStore, owners: readonly TableOwner[]): Promise<void> {
   if ((await pendingMigrations(store, owners)).length === 0) return;
   throw new Error(
@@ -267,7 +270,10 @@ export async function requireUpToDate(store: OpenStore, owners: readonly TableOw
   );
 }
 
-/** Throws if any table was changed by a newer version, also where this one can work with it: it does not know all that is there. */
+/**
+ * Throws if any table was migrated by a newer version, even a compatible one: this version does not know all of the
+ * tables.
+ */
 export async function requireKnown(store: OpenStore, owners: readonly TableOwner[]): Promise<void> {
   const ran = await ranOf(store);
   for (const owner of owners) {
@@ -277,9 +283,9 @@ export async function requireKnown(store: OpenStore, owners: readonly TableOwner
 }
 
 /**
- * Writes a copy of the store beside it before its tables are changed, named after the first migration that changes them, so that the
- * version before can be gone back to. A copy that is there already is kept. Without room for it, or where the store is a server, the log
- * says so, and no copy is made.
+ * Writes a copy of the store beside it before migrating, named after the first migration, so that the previous version
+ * can be restored. An existing copy is kept. If there is no space, or the store is a server, the log says so, and no
+ * copy is made.
  */
 export async function copyBeforeUpgrade(
   store: OpenStore,
@@ -290,7 +296,7 @@ export async function copyBeforeUpgrade(
   const first = pending.find(({ upgrade }) => upgrade);
   if (first === undefined) return;
   if (store.backup === undefined) {
-    log.info('tables are changed; a way back is a backup that was made with the tools of the database');
+    log.info("migrating tables; to go back, restore a backup made with the database's own tools");
     return;
   }
   const copy = `${file}.before-${first.owner.replaceAll('/', '-')}-${first.migration.id}`;
@@ -298,7 +304,7 @@ export async function copyBeforeUpgrade(
   const room = await store.room?.();
   const bytes = room === undefined ? undefined : room.file + room.log;
   if (room !== undefined && room.free < bytes! * 1.1) {
-    log.warn('there is no room for a copy of the database before its tables are changed', {
+    log.warn('not enough disk space to copy the database before migrating', {
       copy,
       bytes,
       free: room.free,
@@ -306,13 +312,13 @@ export async function copyBeforeUpgrade(
     return;
   }
   await store.backup(copy);
-  log.info('a copy of the database was made before its tables are changed; remove it when all is well', {
+  log.info('the database was copied before migrating; remove the copy when it is no longer needed', {
     copy,
     bytes,
   });
 }
 
-/** The migrations of one owner that have not run, in order. Throws where what has run does not fit the code. */
+/** The pending migrations of one owner, in order. Throws if the migrations that have run do not match the code. */
 function missing(owner: TableOwner, ran: Ran): readonly Migration[] {
   const { name, migrations = [] } = owner;
   const ids = migrations.map((migration) => migration.id);

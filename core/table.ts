@@ -1,4 +1,4 @@
-/** Tables on a terminal: what commands that list something print. */
+/** Prints tables on a terminal, for commands that list something. */
 
 /** Columns as wide as their widest cell; the first row is the heading. */
 export function table(rows: readonly (readonly string[])[]): string {

@@ -1,43 +1,43 @@
-/** Starts a thread that runs a module, and tells when it is gone. */
+/** Starts a thread that runs a module, and reports its end. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { threadOf } from './compiled.ts';
 
 /** A running thread. It keeps the process alive until it has ended. */
 export interface Thread<In> {
-  /** What is transferred is not copied, and gone from here. */
+  /** Transferred objects are moved, not copied. */
   post(message: In, transfer?: readonly ArrayBuffer[]): void;
-  /** Resolves when the thread has ended, whatever ended it. */
+  /** Resolves when the thread has ended, for whatever reason. */
   readonly ended: Promise<void>;
 }
 
 export interface ThreadEvents<Out> {
-  /** What the thread posts, in order. */
+  /** The messages of the thread, in order. */
   message(message: Out): void;
-  /** The thread ended: with what it threw, or undefined where it closed its port itself. Called once. */
+  /** The thread ended: with the error it threw, or undefined if it closed its port itself. Called once. */
   ended(error: Error | undefined): void;
 }
 
-/** Threads that were started ahead, by what they run. */
+/** Threads started in advance, by module. */
 const ahead = new Map<string, Worker>();
 
 /**
- * Starts a thread for the module at `entry` before somebody asks for it by `startThread`, which then need not wait until it runs. Nobody waits
- * for its end: it does not keep the process alive before.
+ * Starts a thread for the module at `entry` in advance, so that a later `startThread` need not wait until it runs.
+ * Until then, it does not keep the process alive.
  */
 export function startAhead(entry: URL): void {
   if (ahead.has(entry.href)) return;
   const worker = startWorker(entry);
   worker.unref();
   ahead.set(entry.href, worker);
-  // One that fails says why when it is started again.
+  // A failed thread reports its error when it is started again.
   const forget = (): void => {
     if (ahead.get(entry.href) === worker) ahead.delete(entry.href);
   };
   worker.once('error', forget).once('exit', forget);
 }
 
-/** Runs the module at `entry` in a thread of its own. A thread that throws ends alone, never the process. */
+/** Runs the module at `entry` in its own thread. An error in a thread ends only that thread, never the process. */
 export function startThread<In, Out>(entry: URL, events: ThreadEvents<Out>): Thread<In> {
   const worker = ahead.get(entry.href) ?? startWorker(entry);
   ahead.delete(entry.href);

@@ -1,4 +1,4 @@
-/** The certificate of `listen.tls` and its key: read, and proven to belong together. */
+/** Reads the certificate of `listen.tls` and its key, and checks that they match. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -12,7 +12,10 @@ export interface TlsFiles {
   readonly key: Buffer;
 }
 
-/** Reads what `listen.tls` names; undefined where it names nothing. What cannot be used is reported to the file. */
+/**
+ * Reads the files of `listen.tls`; undefined if it is not set. Unusable files are reported as problems of the
+ * configuration.
+ */
 export function readTls(tls: Listen['tls'], file: ConfigFile): TlsFiles | undefined {
   if (tls === undefined) return undefined;
   const read = (which: 'cert' | 'key'): Buffer | undefined => {

@@ -1,17 +1,17 @@
-/** Our own count of tokens, for answers whose vendor does not say; always marked as estimated. */
+/** Token counts by the gateway, for answers without usage; always marked as estimated. */
 import type { Bounds, Call, Offer, Usage } from './contracts/call.ts';
 import { RATE_NAMES } from './contracts/rates.ts';
 import type { Uses } from './contracts/uses.ts';
 
-/** A token of text is about four characters in the languages most calls are written in. */
+/** About four characters of text per token in the most common languages. */
 const CHARACTERS_PER_TOKEN = 4;
-/** What an image, a clip or a file counts for when nobody says: the order of a picture of ordinary size. */
+/** The count for an image, a clip or a file of unknown size: an image of ordinary size. */
 const TOKENS_PER_MEDIUM = 1_000;
 
-/** A second of sound that is heard; vendors count from ten to thirty-two. */
+/** Per second of audio input; vendors count between ten and thirty-two. */
 const TOKENS_PER_SECOND = 10;
 
-/** A usage of nothing, to say something else beside it. */
+/** A usage of zero, as a base for other values. */
 export const NO_TOKENS: Usage = {
   input: 0,
   cacheRead: 0,
@@ -24,22 +24,22 @@ export const NO_TOKENS: Usage = {
   estimated: false,
 };
 
-/** Longer no answer's tokens are on average. */
+/** Maximum average characters per token of an answer. */
 const LONGEST_CHARACTERS_PER_TOKEN = 6;
 
 /**
- * What was delivered, counted by length; what was sent counts whole, whatever it is measured in. Beyond the limit of the answer only
- * text counts that no answer within it can have.
+ * An estimate from the delivered length; the whole input counts. Beyond the output limit, only text counts that could
+ * not be within it.
  */
 export function countedUsage(bounds: Omit<Bounds, 'open' | 'uses'>, textLength: number): Usage {
   const { inputBytes, media, seconds, characters, outputTokens = Number.POSITIVE_INFINITY } = bounds;
   const output = Math.ceil(textLength / CHARACTERS_PER_TOKEN);
   const surely = Math.ceil(textLength / LONGEST_CHARACTERS_PER_TOKEN);
-  const heard = Math.ceil((seconds ?? 0) * TOKENS_PER_SECOND);
+  const audioTokens = Math.ceil((seconds ?? 0) * TOKENS_PER_SECOND);
   return {
     ...NO_TOKENS,
-    input: Math.ceil(inputBytes / CHARACTERS_PER_TOKEN) + media * TOKENS_PER_MEDIUM + heard,
-    inputAudio: heard,
+    input: Math.ceil(inputBytes / CHARACTERS_PER_TOKEN) + media * TOKENS_PER_MEDIUM + audioTokens,
+    inputAudio: audioTokens,
     output: Math.min(output, Math.max(outputTokens, surely)),
     ...(characters !== undefined && { characters }),
     ...(seconds !== undefined && { seconds }),
@@ -48,8 +48,8 @@ export function countedUsage(bounds: Omit<Bounds, 'open' | 'uses'>, textLength: 
 }
 
 /**
- * A usage with what its vendor does not tell in it: what it was seen to run, and, where the request reached it as it was, how it
- * was to be served.
+ * A usage completed with what the vendor did not report: tools seen to run, and, for a forwarded request, its service
+ * options.
  */
 export function withUnsaid(usage: Usage, call: Call, offer: Offer, seen: Uses | undefined): Usage {
   const service = call.style === offer.style ? call.bounds.service : undefined;
@@ -61,23 +61,30 @@ export function withUnsaid(usage: Usage, call: Call, offer: Offer, seen: Uses | 
   };
 }
 
-/** What a stream's vendor told before the answer was there: its count of the output only held the place for another, so we count. */
-export function withCountedOutput(told: Usage, textLength: number): Usage {
-  return { ...told, output: Math.max(told.output, Math.ceil(textLength / CHARACTERS_PER_TOKEN)), estimated: true };
+/** The usage that a stream reported before the answer: its output count was a placeholder, so the gateway counts. */
+export function withCountedOutput(reported: Usage, textLength: number): Usage {
+  return {
+    ...reported,
+    output: Math.max(reported.output, Math.ceil(textLength / CHARACTERS_PER_TOKEN)),
+    estimated: true,
+  };
 }
 
-/** The counts that must be whole: what is charged and recorded are integers. Seconds may have fractions. */
+/** The counts that must be whole numbers, because charges and records are integers. Seconds may have fractions. */
 const WHOLE = [...RATE_NAMES, 'characters'] as const;
 
-/** A usage whose counts are rounded up to whole numbers; the same object if they are. A style of a plugin may report fractions. */
+/**
+ * A usage with its counts rounded up to whole numbers; the same object if they are. A plugin's style may report
+ * fractions.
+ */
 export function inWholes(usage: Usage | undefined): Usage | undefined {
   if (usage === undefined) return undefined;
-  let whole: Record<string, number> | undefined;
+  let rounded: Record<string, number> | undefined;
   for (const kind of WHOLE) {
     const count = usage[kind];
     if (count === undefined || Number.isInteger(count) || !Number.isFinite(count)) continue;
-    whole ??= {};
-    whole[kind] = Math.ceil(count);
+    rounded ??= {};
+    rounded[kind] = Math.ceil(count);
   }
-  return whole === undefined ? usage : { ...usage, ...whole };
+  return rounded === undefined ? usage : { ...usage, ...rounded };
 }

@@ -1,29 +1,29 @@
-/** Secrets at rest: sealed with the master key, each for the one place of the store where it stands. */
+/** Secrets at rest: encrypted with the master key, each bound to its place in the store. */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Seals and opens. */
+/** Encrypts and decrypts secrets. */
 export interface Vault {
   /**
-   * What may stand in the store. `place` names where it stands (`totp.secret 7`): sealed for one place, it cannot be opened in
-   * another, so that rows cannot be exchanged.
+   * Encrypts a secret. `place` identifies its row (`totp.secret 7`): it cannot be decrypted for another one, so that
+   * rows cannot be exchanged.
    */
   seal(place: string, secret: string): string;
-  /** Throws where it was not sealed for this place, with this master key, or was changed since. */
+  /** Decrypts. Throws if it was sealed for another place or with another master key, or was changed. */
   open(place: string, sealed: string): string;
-  /** Whether a text was sealed, with this master key or another one. */
+  /** Whether a text is sealed, with this master key or another one. */
   isSealed(text: string): boolean;
-  /** Names the master key without telling anything of it; 16 hexadecimal characters. */
+  /** An id of the master key that discloses nothing of it; 16 hexadecimal characters. */
   readonly keyId: string;
 }
 
-/** How long a master key is. */
+/** The length of a master key. */
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const VERSION = 'v1';
 const SEALED = /^v1\.[0-9a-f]{16}\.[\w-]{38,}$/;
 
-/** A vault on a master key of 32 bytes. AES-256-GCM; the place is authenticated along. */
+/** A vault with a master key of 32 bytes. AES-256-GCM; the place is authenticated data. */
 export function createVault(masterKey: Buffer): Vault {
   const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', masterKey, '', purpose, KEY_BYTES));
   const key = derive('turnpike secrets at rest');
@@ -55,11 +55,11 @@ export function createVault(masterKey: Buffer): Vault {
   };
 }
 
-/** What an environment variable says the master key is: 32 bytes in base64 or hexadecimal. Throws where it is neither. */
+/** The master key of an environment variable: 32 bytes in base64 or hexadecimal. Throws if it is neither. */
 export function readMasterKey(text: string): Buffer {
   const key = text.trim();
   if (/^[0-9a-f]{64}$/i.test(key)) return Buffer.from(key, 'hex');
-  // Buffers skip what is no base64: a sentence of the right length would be a key, and a weak one.
+  // Buffers skip characters that are not base64: a sentence of the right length would become a weak key.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(key)) return Buffer.from(key, 'base64');
   throw new Error('TURNPIKE_MASTER_KEY must be 32 bytes in base64 or hexadecimal: `openssl rand -base64 32` makes one');
 }

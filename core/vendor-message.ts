@@ -1,25 +1,25 @@
-/** Finds the words and the code in a vendor's refusal, in whatever shape it comes. */
+/** Finds the message and the code in a vendor's error, in whatever format. */
 import type { Json } from './contracts/json.ts';
 import { readVendorError, type VendorError } from './translation/vendor-errors.ts';
 
-/** Errors inside errors, written as text: one for each gateway they have passed. */
+/** Maximum nesting of errors inside errors as text: one level for each gateway they have passed. */
 const MAX_LAYERS = 3;
 const MAX_LENGTH = 1_000;
 
-/** What a vendor says went wrong; undefined if it does not say. The code is that of the innermost error that has one. */
+/** The vendor's error; undefined if there is none. The code is that of the innermost error that has one. */
 export function refusalIn(body: Buffer): VendorError | undefined {
   let text = body.toString('utf8');
-  let found: VendorError | undefined;
+  let error: VendorError | undefined;
   for (let layer = 0; layer <= MAX_LAYERS; layer++) {
-    const inner = told(text);
+    const inner = nestedError(text);
     if (inner === undefined) break;
-    found = { message: inner.message, code: inner.code || (found?.code ?? '') };
+    error = { message: inner.message, code: inner.code || (error?.code ?? '') };
     text = inner.message;
   }
-  return found && { ...found, message: found.message.slice(0, MAX_LENGTH) };
+  return error && { ...error, message: error.message.slice(0, MAX_LENGTH) };
 }
 
-function told(text: string): VendorError | undefined {
+function nestedError(text: string): VendorError | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
     const value = JSON.parse(text) as Json;
@@ -32,7 +32,7 @@ function told(text: string): VendorError | undefined {
 
 function sentence(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return nonEmpty(value);
-  // Some wrap the error in an array.
+  // Some vendors wrap the error in an array.
   if (Array.isArray(value)) return sentence(value[0] as Json | undefined);
   if (typeof value !== 'object' || value === null) return undefined;
   const { error, message, detail, msg, loc } = value as { readonly [member: string]: Json };
@@ -50,7 +50,7 @@ function nonEmpty(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Servers made with FastAPI say in `detail` what is wrong and where: `["body", "messages", 0, "content"]`. */
+/** FastAPI servers put the message and the path in `detail`: `["body", "messages", 0, "content"]`. */
 function located(words: string | undefined, place: Json | undefined): string | undefined {
   return words !== undefined && Array.isArray(place) ? `${place.join('.')}: ${words}` : words;
 }

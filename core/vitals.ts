@@ -1,50 +1,55 @@
-/** How the processes and their machine are doing: now, and every ten seconds of the last hour. */
+/** Health of the processes and their machine: now, and every ten seconds of the last hour. */
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock } from './clock.ts';
 import type { Lag, Sample, Vitals } from './contracts/running.ts';
 
-/** What core itself knows of it. */
+/** Facts that only core knows. */
 export interface Gauges {
-  /** Exchanges that run. */
+  /** Running requests. */
   inFlight(): number;
-  /** Exchanges that have begun since the process did. */
+  /** Requests that began since the start of the process. */
   begun(): number;
   /** Lists that wait to be written. */
   waiting(): number;
 }
 
-/** The part of the vitals that any process has. */
+/** The vitals that every process has. */
 export type ProcessVitals = Pick<Vitals, 'startedMs' | 'uptimeMs' | 'node' | 'platform' | 'memory' | 'cpu' | 'lag'>;
 
-/** What one process says of the time since it was asked last. */
+/** What one process reports since the last query. */
 export interface Look extends Omit<Sample, 'atMs' | 'lag'> {
   readonly lag: Lag;
 }
 
-/** Looks after a process, and tells how it does; where it leads, all others are looked after along with it. */
+/** Monitors this process; in the leading process, also all others. */
 export interface Watch {
-  /** Begins to look. Nothing is known of the event loop before. */
+  /** Starts monitoring. The event loop delay is unknown before. */
   start(): void;
   stop(): void;
   now(): ProcessVitals;
   history(): readonly Sample[];
-  /** Exchanges that began within the last five minutes; of the others, as they said last. */
+  /** Requests that began within the last five minutes; those of the other processes as last reported. */
   calls(): number;
-  /** Of this process alone, for the one that leads. */
+  /** Of this process only, for the leading one. */
   look(): Look;
 }
 
 const SAMPLE_MS = 10_000;
 const SAMPLES = 360;
-/** Samples that make up the last minute. */
+/** Samples of the last minute. */
 const MINUTE = 6;
 const FIVE_MINUTES = 30;
-/** How often the loop is asked. Rarer than that would miss short stops; more often, an idle gateway would do little else than wake up. */
+/**
+ * Interval of measuring the event loop. Rarer would miss short delays; more often would keep waking an idle gateway.
+ */
 const RESOLUTION_MS = 50;
 
-/** A watch over this process. `others`: what those say that it leads; undefined: it is led itself, and takes no samples. */
+/**
+ * A monitor of this process. `others`: queries the processes that it leads; undefined: another process leads, and takes
+ * the samples.
+ */
 export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise<readonly Look[]>) | undefined): Watch {
   const startedMs = clock.now();
   const startedMono = clock.mono();
@@ -78,7 +83,7 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
     };
   }
 
-  /** What this process says is there at once, what the others say a moment later. */
+  /** The report of this process is synchronous, those of the others come a moment later. */
   function sample(): void {
     const atMs = clock.now();
     const own = look();
@@ -159,7 +164,7 @@ function worst(lags: readonly Lag[]): Lag {
   };
 }
 
-/** The vitals of all processes: those of the first, and what the others add to its memory and its processor time. */
+/** The vitals of all processes: those of the first, plus memory and CPU time of the others. */
 export function sumOfVitals(
   own: ProcessVitals,
   others: readonly Pick<ProcessVitals, 'memory' | 'cpu'>[],
@@ -173,16 +178,16 @@ export function sumOfVitals(
   return { ...own, memory, cpu };
 }
 
-/** Adds to the end, and lets the first go where there are more than that. */
+/** Appends, and drops the oldest beyond the limit. */
 function keep<T>(list: T[], item: T, most: number): void {
   list.push(item);
   if (list.length > most) list.shift();
 }
 
-/** What is measured is the time between two looks, which is as long as it should be where nothing is late. */
+/** Measures the time between two ticks, which is longer than the interval by the delay. */
 function lagOf(delays: ReturnType<typeof monitorEventLoopDelay>): Lag {
   const late = (nanoseconds: number): number => hundredths(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS));
-  // There has been no look yet: the clock of a test runs faster than the loop.
+  // No tick yet: the clock of a test runs faster than the loop.
   if (delays.max === 0) return { mean: 0, p50: 0, p99: 0, max: 0 };
   return {
     mean: late(delays.mean),
@@ -192,7 +197,7 @@ function lagOf(delays: ReturnType<typeof monitorEventLoopDelay>): Lag {
   };
 }
 
-/** Of some tens of seconds together: the usual of what is usual, the worst of what is bad. */
+/** Several samples combined: the median of medians, the maximum of the rest. */
 function lagOfAll(lags: readonly Lag[]): Lag {
   const middle = lags.map(({ p50 }) => p50).sort((a, b) => a - b)[lags.length >> 1]!;
   return {
@@ -203,7 +208,7 @@ function lagOfAll(lags: readonly Lag[]): Lag {
   };
 }
 
-/** A container may have less than its machine; where there is no limit, the number is none that any machine has. */
+/** A container may have less memory than its machine; without a limit, the number is larger than any machine's. */
 function machineMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

@@ -1,4 +1,7 @@
-/** Websockets inside passages: asked for in our own words, then joined to the client's, and booked when either side closes. */
+/**
+ * WebSockets on passthrough routes: requested from the vendor, joined to the client's connection, and recorded when
+ * either side closes.
+ */
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,23 +18,23 @@ import type { OpaqueCall, OpaqueCarrier, OpaqueRequest, SocketListener } from '.
 import { addressOf, offerOf } from './passage.ts';
 import type { Known, Passage, PassageTarget } from './plugin.ts';
 
-/** A connection whose client wants a websocket. */
+/** A client connection that requests a WebSocket. */
 export interface Upgrade {
   readonly head: Head;
   readonly socket: Socket;
-  /** What the client sent behind its head. */
+  /** What the client sent after its head. */
   readonly first: Buffer;
 }
 
 const HEAD_MS = 60_000;
 const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket' } as const;
-/** What the two ends settle between them. */
+/** Headers of the WebSocket handshake. */
 const ASKED: readonly string[] = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-extensions'];
 const ANSWERED: readonly string[] = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'];
 
 /**
- * Joins an admitted client to the vendor, or throws what the client is to be told. When it returns, both connections are
- * closed and the exchange is concluded. The channel's `idle` and `total` hold for a websocket, too.
+ * Joins an admitted client to the vendor, or throws the error for the client. When it returns, both connections are
+ * closed and the request has ended. The channel's timeouts `idle` and `total` apply to a WebSocket, too.
  */
 export function carrySocket(
   x: LiveExchange & Known,
@@ -54,7 +57,7 @@ export function carrySocket(
     let vendor: Socket | undefined;
     let done = false;
     let deadline: Deadline | undefined;
-    /** Bytes that both sides had sent when that was last looked at. */
+    /** Bytes that both sides had sent at the last check. */
     let seen = 0;
 
     const watch = (ms: number): void => {
@@ -75,14 +78,14 @@ export function carrySocket(
       watch(timeout.idleMs);
     };
 
-    /** Whatever happens from here on is nobody's business. */
+    /** Ignores all later events. */
     const end = (): void => {
       done = true;
       if (deadline !== undefined) deadlines.clear(deadline);
       x.onStop(undefined);
       endAttempt(x, attempt, tools);
     };
-    /** No websocket came of it. */
+    /** The upgrade failed. */
     const giveUp = (error: Error): void => {
       if (done) return;
       end();
@@ -127,16 +130,16 @@ export function carrySocket(
       failed() {
         fail(connected ? 'broken' : 'connect', 'the connection failed');
       },
-      opened(answer, theirs) {
-        vendor = theirs;
+      opened(answer, vendorSocket) {
+        vendor = vendorSocket;
         attempt.status = x.status = 101;
         attempt.firstByteMs = clock.now() - attempt.startedMs;
         x.served = attempt.offer;
         x.delivered = true;
-        // What is written from here on are no answers any more.
+        // From here on the bytes are no longer HTTP answers.
         x.response.detachSocket(client);
         client.on('close', close);
-        theirs.on('close', close);
+        vendorSocket.on('close', close);
         watch(timeout.idleMs);
         const headers = answerHeaders(x.id, x.answerHeaders, {
           connection: 'Upgrade',
@@ -180,14 +183,14 @@ export function carrySocket(
   });
 }
 
-/** Everything the vendor learns about the request, beside its address. */
+/** All upstream headers, except the host. */
 function askedHeaders(head: Head, target: PassageTarget): Record<string, string> {
   const headers: Record<string, string> = {
     'user-agent': 'turnpike',
     ...picked(head.headers, ASKED),
     ...target.headers,
   };
-  // Clients that cannot set headers put credentials here, and ours are not for the vendor.
+  // Clients that cannot set headers put credentials here, which must not be forwarded.
   const protocols = (head.headers['sec-websocket-protocol'] ?? '').split(/[\s,]+/);
   const harmless = protocols.filter((protocol) => protocol !== '' && !protocol.includes('api-key'));
   if (harmless.length > 0) headers['sec-websocket-protocol'] = harmless.join(', ');
@@ -195,20 +198,20 @@ function askedHeaders(head: Head, target: PassageTarget): Record<string, string>
   return headers;
 }
 
-function byName(headers: readonly string[]): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (let i = 0; i < headers.length; i += 2) found[headers[i]!] = headers[i + 1]!;
-  return found;
+function byName(lines: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < lines.length; i += 2) headers[lines[i]!] = lines[i + 1]!;
+  return headers;
 }
 
 function picked(
   headers: IncomingMessage['headers'] | Head['headers'],
   names: readonly string[],
 ): Record<string, string> {
-  const found: Record<string, string> = {};
+  const picks: Record<string, string> = {};
   for (const name of names) {
     const value = headers[name];
-    if (typeof value === 'string') found[name] = value;
+    if (typeof value === 'string') picks[name] = value;
   }
-  return found;
+  return picks;
 }

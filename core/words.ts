@@ -1,14 +1,14 @@
-/** Short texts read from bytes: the same few names and values come with every call, and each is made a string once. */
+/** Converts short texts from bytes to strings with a cache: the same few names and values come with every call. */
 
 const SPACE = 0x20;
 const BACKSLASH = 0x5c;
-/** Longer texts are rarely the same. */
+/** Longer texts are rarely repeated. */
 const LONGEST = 64;
-/** A power of two. A text that falls into the place of another one takes it. */
+/** A power of two. A text that falls into an occupied slot replaces it. */
 const PLACES = 1_024;
 const words: string[] = new Array(PLACES).fill('');
 
-/** The text of a JSON string between its quotes; undefined where it is long, or not plain ASCII without escapes. */
+/** The text of a JSON string between its quotes; undefined if it is long, or not plain ASCII without escapes. */
 export function wordAt(bytes: Buffer, start: number, end: number): string | undefined {
   const length = end - start;
   if (length > LONGEST) return undefined;

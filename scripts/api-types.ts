@@ -1,6 +1,6 @@
 /**
- * Writes console/src/api/operations.ts: what `/api` takes and answers, as types, from the schemas that its routes are checked with.
- * `npm run api-types`; a test sees that it has been run.
+ * Writes console/src/api/operations.ts: the request and response types of `/api`, generated from the schemas that its
+ * routes are validated with. `npm run api-types`; a test checks that the file is current.
  */
 import { writeFileSync } from 'node:fs';
 import { compile } from 'json-schema-to-typescript';
@@ -28,7 +28,7 @@ interface Operation {
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
   >;
 }
-/** What `GET /api/openapi.json` answers, as far as this goes. */
+/** The part of `GET /api/openapi.json` that is used here. */
 export interface Described {
   readonly paths: Readonly<Record<string, Readonly<Partial<Record<(typeof METHODS)[number], Operation>>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
@@ -55,7 +55,7 @@ export async function apiTypes(described: Described): Promise<string> {
   return formatted(FILE, `${HEAD}${compact(text)}`);
 }
 
-/** Comments of one line on one line; and types without comments on one line, which the formatter breaks where they are too long. */
+/** One-line comments, and types without comments, on one line; the formatter breaks long ones. */
 function compact(text: string): string {
   return text.replace(/\/\*\*\n\s*\* (.*)\n\s*\*\//g, '/** $1 */').replace(/\{\n(?!\s*\/\*\*)/g, '{ ');
 }
@@ -76,7 +76,7 @@ function shapeOf({ parameters = [], requestBody, responses }: Operation): Schema
   return object(Object.fromEntries(Object.entries(shape).filter(([, schema]) => schema !== undefined)));
 }
 
-/** What is in the envelope, or the whole where it is no envelope; a file is text. */
+/** The content of the envelope, or the whole body if there is none; a file is text. */
 function dataOf(content: Readonly<Record<string, { readonly schema: Schema }>> | undefined): unknown {
   const schema = content?.['application/json']?.schema;
   if (schema === undefined) return { type: 'string' };
@@ -88,11 +88,11 @@ function object(properties: Readonly<Record<string, unknown>>): Schema {
   return { type: 'object', additionalProperties: false, properties, required: Object.keys(properties) };
 }
 
-/** With references to the definitions of this schema, and without the keywords that are no part of a type. */
+/** With references to the schema's definitions, and without keywords that do not affect the type. */
 function closed<T>(value: T): T {
   if (Array.isArray(value)) return value.map((each) => closed(each)) as T;
   if (typeof value !== 'object' || value === null) return value;
-  // Next to a reference, a description would make a copy of the type under another name.
+  // A description beside a reference would make the generator copy the type under another name.
   if ('$ref' in value && 'description' in value) {
     const { $ref, description } = value;
     return { description, allOf: [closed({ $ref })] } as T;
@@ -100,7 +100,7 @@ function closed<T>(value: T): T {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, each]) => {
       if (name === '$ref') return [[name, String(each).replace('#/components/schemas/', '#/definitions/')]];
-      // With the limits of an array, the type would be a union of tuples.
+      // With array limits, the generator would produce a union of tuples.
       if (['minItems', 'maxItems', 'default'].includes(name) && typeof each !== 'object') return [];
       return [[name, closed(each)]];
     }),

@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- --quick] [--gate] [--record]`: Turnpike beside a bare proxy, proxies that are installed and another gateway, and
- * translated beside not, in one run. `--gate` fails where a target has become worse than recorded, `--record` keeps what is better.
- * `npm run bench -- --stores [--quick]`: Turnpike on SQLite beside one, two and three on PostgreSQL, and nothing else.
+ * `npm run bench [-- --quick] [--gate] [--record]`: compares Turnpike with a bare proxy, installed proxies and another
+ * gateway, and translated with untranslated calls, in one run. `--gate` fails if a target has become worse than
+ * recorded, `--record` keeps better values. `npm run bench -- --stores [--quick]`: compares only Turnpike on SQLite
+ * with one, two and three gateways on PostgreSQL.
  */
 import { removeRun } from './bench/folder.ts';
 import { loadTools } from './bench/load.ts';
@@ -15,7 +16,7 @@ import { readRecorded, record, regressions, targetsOf } from './bench/targets.ts
 import { turnpike } from './bench/turnpike.ts';
 import { bareProxy, floor, httpProxy3, installedProxies, portkey, type Variant } from './bench/variants.ts';
 
-/** The part of the machine that others may take while something is recorded. */
+/** Maximum CPU share of other processes while recording. */
 const MOST_TAKEN = 0.05;
 
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
@@ -41,7 +42,7 @@ if (words.includes('--stores')) {
   process.exit(0);
 }
 
-// Beside the yardstick, whose ratio matters most.
+// Directly after the reference, because this ratio matters most.
 const variants: Variant[] = [turnpike, bareProxy, floor, httpProxy3, ...installedProxies()];
 try {
   variants.push(await portkey());

@@ -1,7 +1,8 @@
 /**
- * `npm run chaos [-- --kills N] [--power N] [--floods] [--seed N]`: kills the gateway under load again and again, then takes its power
- * away as well, and counts what was lost; then floods it. Where some of the three are named, only they run; if only floods are, the time
- * that others waited counts as well. `npm run chaos -- --gateways 3 [--rounds 60]`: a cluster, of which in each round something fails.
+ * `npm run chaos [-- --kills N] [--power N] [--floods] [--seed N]`: kills the gateway under load repeatedly, then also
+ * simulates power failures, and counts losses; then floods it. If some of the three are named, only they run; if only
+ * floods are, response times are checked as well. `npm run chaos -- --gateways 3 [--rounds 60]`: a cluster with a fault
+ * in each round.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -31,13 +32,13 @@ const onlyFloods = kills === 0 && losses === 0 && gateways === 0;
 const seed = wholeNumber('seed', values.seed);
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-/** A loop waits half of its time for one process: two of them keep two cores busy. */
+/** A loop waits half of its time for one process: two loops keep two cores busy. */
 const LOOPS = availableParallelism() > 1 ? 2 : 1;
 
-/** Calls in flight at each gateway of a cluster. */
+/** Concurrent calls at each gateway of a cluster. */
 const CALLERS = 12;
 
-/** How long each flood lasts. */
+/** Duration of each flood. */
 const FLOOD_SECONDS = 10;
 
 const killed = kills === 0 || (await killAgainAndAgain(false));
@@ -63,7 +64,7 @@ async function failAgainAndAgain(): Promise<boolean> {
   return report.violations.length === 0;
 }
 
-/** True where nothing was lost, or where it cannot be tried. */
+/** True if nothing was lost, or if it cannot be tested here. */
 async function takePower(): Promise<boolean> {
   const reason = whyNoDisk();
   if (reason === undefined) return killAgainAndAgain(true);
@@ -88,7 +89,7 @@ async function killAgainAndAgain(power: boolean): Promise<boolean> {
   return report.violations.length === 0;
 }
 
-/** True where others did not notice. */
+/** True if other accounts were not affected. */
 async function flood(): Promise<boolean> {
   say('\na member without a balance floods the gateway, beside a call a second of others');
   const { violations, slow } = await floods(FLOOD_SECONDS, say);
@@ -106,7 +107,7 @@ function wholeNumber(name: string, text: string): number {
   process.exit(2);
 }
 
-/** What happened, then what must not happen. */
+/** Events, then violations. */
 function tableOf(report: ChaosReport): string {
   const broken = (...kinds: readonly Kind[]): number =>
     report.violations.filter(({ kind }) => kinds.includes(kind)).length;
@@ -132,7 +133,7 @@ function tableOf(report: ChaosReport): string {
   ]);
 }
 
-/** The same of a cluster. */
+/** The same for a cluster. */
 function roundsTable(report: RoundsReport): string {
   const broken = (...kinds: readonly (typeof report.violations)[number]['kind'][]): number =>
     report.violations.filter(({ kind }) => kinds.includes(kind)).length;

@@ -1,12 +1,14 @@
-/** Checks who imports whom: the rules of rooms and packages, no import cycle, and no brand in core. Part of `npm test`. */
+/**
+ * Checks imports: the rules between folders and packages, no import cycle, and no brand in core. Part of `npm test`.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** What a plugin may import of core, beside the contracts. */
+/** What a plugin may import from core, in addition to the contracts. */
 const OPEN_TO_PLUGINS = ['core/plugin.ts', 'core/sdk.ts', 'core/translation/index.ts'];
 
-/** The only rooms that may use a package. */
+/** The only folders that may use a package. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   '@pydantic/genai-prices': ['plugins/prices'],
   '@redis/client': ['plugins/counters'],
@@ -33,7 +35,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   undici: ['core'],
   yaml: ['core'],
 };
-/** What the console is made of; none of it runs in the gateway. */
+/** The packages of the console; none of them runs in the gateway. */
 const BROWSER_PACKAGES: readonly string[] = [
   '@mantine/core',
   '@mantine/form',
@@ -52,11 +54,11 @@ const BROWSER_PACKAGES: readonly string[] = [
 const BRANDS = /openai|anthropic|gemini|stripe|creem|alipay|epay|github|claude|google|groq|mistral|deepseek/i;
 /** `import … from '…'`, `export … from '…'`, `import '…'`. */
 const STATEMENT = /^(?:import|export)\b(?:[^;'"]*\bfrom)?\s*'([^']+)'/gm;
-/** A statement that imports only types, which are gone when the program runs. */
+/** A statement that imports only types, which are removed at run time. */
 const TYPES_ONLY = /^(?:import|export)\s+(?:type\b|\{(?:\s*type\s[^,}]*,?)+\s*\})/;
-/** What each file imports when it runs. Dynamic imports (`import(…)`) are made later and close no cycle. */
+/** The run-time imports of each file. Dynamic imports (`import(…)`) run later and close no cycle. */
 const running = new Map<string, readonly string[]>();
-/** What each file imports, types included. */
+/** The imports of each file, types included. */
 const imported = new Map<string, readonly string[]>();
 const builtins = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]));
 const problems: string[] = [];
@@ -84,7 +86,10 @@ for (const room of ['core', 'plugins', 'console/src', 'scripts', 'test']) {
 
 checkCycles();
 
-/** At run time any cycle is one too many: which of its files runs first depends on who imports first. Of types, only cycles between folders are. */
+/**
+ * At run time no cycle is allowed, because the order of evaluation would depend on the first importer. For types, only
+ * cycles between folders are refused.
+ */
 function checkCycles(): void {
   for (const cycle of cyclesOf(running)) problems.push(`an import cycle: ${cycle.join(', ')}`);
   for (const cycle of cyclesOf(imported)) {
@@ -116,7 +121,7 @@ function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): readonly (read
   return cycles;
 }
 
-/** The plugin a file belongs to: `plugins/vendors/demo`, `plugins/keys`. */
+/** The plugin of a file: `plugins/vendors/demo`, `plugins/keys`. */
 function pluginOf(path: string): string {
   const depth = /^plugins\/(vendors|stores)\//.test(path) ? 3 : 2;
   return path.split('/').slice(0, depth).join('/');
@@ -142,7 +147,7 @@ function checkImport(file: string, from: string): void {
     if (toRoom !== 'core' && toRoom !== 'plugins') problems.push(`${file}: a plugin imports ${target}`);
   }
   if (fromRoom === 'console' && toRoom !== 'console') problems.push(`${file}: the console imports ${target}`);
-  // SQLite comes in two versions, and one place knows which of them runs here.
+  // There are two versions of SQLite, and only one file knows which is used.
   if (file.startsWith('test/kit/') && toRoom === 'plugins' && target !== 'plugins/stores/sqlite/binding.ts')
     problems.push(`${file}: the kit imports a plugin: ${target}`);
 }

@@ -1,4 +1,4 @@
-/** Every table has one owner, and only its owner's SQL names it. Part of `npm test`. */
+/** Checks that every table has one owner, and only its owner's SQL uses it. Part of `npm test`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,7 +1,8 @@
 /**
- * `npm run cluster [-- --gateways N] [--port PORT] [--keep]`: several gateways on one gateway.yaml, with PostgreSQL, Valkey and a balancer, on this
- * machine, until Ctrl-C. Everything is in a scratch folder, which is removed at the end unless it is to be kept. `-- --scaling` starts none of
- * it: it measures what a turn of writing costs here, and says what that means for many gateways.
+ * `npm run cluster [-- --gateways N] [--port PORT] [--keep]`: several gateways with one gateway.yaml, PostgreSQL,
+ * Valkey and a load balancer on this machine, until Ctrl-C. Everything is in a scratch folder, which is removed at the
+ * end unless `--keep` is given. `-- --scaling` starts none of it: it measures the cost of a write turn, and computes
+ * limits for many gateways.
  */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +49,7 @@ try {
   await end();
 }
 
-/** Starts everything, and says how it is used. */
+/** Starts everything, and prints how to use it. */
 async function serve(): Promise<void> {
   say('starting PostgreSQL and Valkey');
   cluster = await openCluster({
@@ -81,10 +82,10 @@ async function serve(): Promise<void> {
   say('\nCtrl-C ends it.');
 }
 
-/** Stops everything, whatever of it runs. */
+/** Stops everything that runs. */
 async function end(): Promise<void> {
   try {
-    // Through the balancer, until the last call is over.
+    // Through the load balancer, until the last call has ended.
     await cluster?.stop();
   } finally {
     await balancer?.stop();

@@ -1,8 +1,8 @@
-/** A port for a server whose address has to be known before it listens. */
+/** Finds a free port for a server whose address must be known before it listens. */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below those that systems hand out to outgoing connections, one of which could take it before the server does. */
+/** Below the range for outgoing connections, one of which could take it before the server does. */
 const [LOWEST, HIGHEST] = [10_000, 32_000];
 
 /** A port of the loopback address on which nothing listens. */

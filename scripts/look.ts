@@ -1,4 +1,7 @@
-/** `npm run look -- logs --theme dark`: a page of the console as it is now, in a browser before a made-up world; what is wrong with it, and a picture. */
+/**
+ * `npm run look -- logs --theme dark`: opens a page of the console with test data in a browser; prints problems and
+ * takes a screenshot.
+ */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -20,8 +23,8 @@ const { values, positionals } = parseArgs({
     out: { type: 'string', default: '' },
   },
 });
-const [asked = 'home'] = positionals;
-const path = asked.startsWith('/') ? asked : PAGES.find(({ name }) => name === asked)?.path;
+const [page = 'home'] = positionals;
+const path = page.startsWith('/') ? page : PAGES.find(({ name }) => name === page)?.path;
 if (path === undefined || !WORLD_SIZES.includes(values.data as WorldSize)) {
   process.stderr.write(
     `usage: npm run look -- PAGE|/ADDRESS [--as root|ann|nobody] [--data ${WORLD_SIZES.join('|')}] [--lang en|zh] [--theme light|dark]\n`,

@@ -1,6 +1,6 @@
 /**
- * `npm run replay -- DIR [--only WORD] [--style CLIENT] [--vendor STYLE] [--seed N] [--verbose]`: plays recorded vendor traffic
- * through a gateway to clients of every style, and says what did not come out as it went in.
+ * `npm run replay -- DIR [--only WORD] [--style CLIENT] [--vendor STYLE] [--seed N] [--verbose]`: plays recorded vendor
+ * traffic through a gateway to clients of every style, and reports differences.
  */
 import { parseArgs } from 'node:util';
 import { CLIENT_STYLES, type ClientStyle } from './replay/client.ts';
@@ -31,14 +31,14 @@ const vendors = chosen<VendorStyle>('vendor', values.vendor, VENDORS);
 const startedMs = performance.now();
 const { exchanges, skipped } = read(dir);
 const { only = '' } = values;
-const meant = exchanges.filter(({ file, id }) => `${file}:${id}`.includes(only));
-say(`${meant.length} exchanges, ${skipped.length} lines skipped; seed ${seed}`);
+const selected = exchanges.filter(({ file, id }) => `${file}:${id}`.includes(only));
+say(`${selected.length} exchanges, ${skipped.length} lines skipped; seed ${seed}`);
 for (const [reason, count] of countsOf(skipped.map((line) => line.reason))) say(`  skipped: ${count} x ${reason}`);
-if (meant.length === 0) wrong(`there is nothing to play in ${dir}`);
+if (selected.length === 0) wrong(`there is nothing to play in ${dir}`);
 if (values.verbose) for (const { file, id, reason } of skipped) say(`  skipped ${file}:${id}: ${reason}`);
 
 const verdicts = await replay({
-  exchanges: meant,
+  exchanges: selected,
   clients,
   vendors,
   seed,
@@ -67,7 +67,7 @@ function read(folder: string): Folder {
   }
 }
 
-/** The one that is meant; all where nobody says. */
+/** The selected one; all by default. */
 function chosen<T extends string>(name: string, word: string | undefined, all: readonly T[]): readonly T[] {
   if (word === undefined) return all;
   const found = all.find((each) => each === word);

@@ -1,4 +1,7 @@
-/** The other gateways on one store: how each of them is doing and which calls run in it. They are asked when a person looks, and never otherwise. */
+/**
+ * The state and running calls of the other gateways on one store. They are queried only when an administrator opens the
+ * page.
+ */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { GatewayState, InFlight, InFlightQuery } from '../contracts/running.ts';
@@ -7,53 +10,53 @@ import type { ClusterPeers, Poll } from './peers.ts';
 
 const TOPIC = { look: 'core.gateway', inFlight: 'core.calls of gateway' } as const;
 
-/** How long answers are waited for, and for how long after a question its answers are used again. */
+/** How long to wait for answers, and how long to reuse them. */
 const ANSWER_MS = 1_000;
 const KEPT_MS = 1_000;
 
-/** The gateways beside this one. */
+/** The other gateways. */
 export interface OtherGateways {
-  /** Answers the others from now on. Until then they find that this one does not answer. `own`: undefined if it is a command. */
+  /** Starts to answer the others. Until then this gateway counts as not answering. `own`: undefined in a command. */
   answer(own: OwnGateway | undefined): void;
-  /** How they are doing, in the order of their names. */
+  /** Their state, in order of their names. */
   look(): Promise<readonly GatewayState[]>;
-  /** The calls that run in each of them that answers. */
+  /** The running calls of each gateway that answers. */
   inFlight(query: InFlightQuery): Promise<readonly InFlight[]>;
 }
 
-/** What a gateway tells the others of itself. */
+/** What a gateway reports about itself. */
 export interface OwnGateway {
   look(): GatewayState;
   inFlight(query: InFlightQuery): InFlight;
 }
 
-/** What tells one text of gateway.yaml from another. */
+/** Identifies the text of gateway.yaml. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** Those of a gateway that shares its store with no other one. */
+/** A gateway that shares its store with no other. */
 export const NO_OTHERS: OtherGateways = { answer() {}, look: async () => [], inFlight: async () => [] };
 
-/** Those beside this process in its cluster. */
+/** The other gateways of this process's cluster. */
 export function createOtherGateways(peers: ClusterPeers, clock: Clock): OtherGateways {
-  /** By what was asked, the oldest first. */
-  const kept = new Map<string, { readonly atMs: number; readonly poll: Promise<Poll> }>();
+  /** By query, the oldest first. */
+  const cache = new Map<string, { readonly atMs: number; readonly poll: Promise<Poll> }>();
 
-  /** However many people look at the same time, the others are asked once a second. */
+  /** However many administrators look at the same time, the others are queried at most once a second. */
   function poll(topic: string, message: Json): Promise<Poll> {
     const nowMs = clock.mono();
-    for (const [question, { atMs }] of kept) {
+    for (const [question, { atMs }] of cache) {
       if (nowMs - atMs < KEPT_MS) break;
-      kept.delete(question);
+      cache.delete(question);
     }
     const question = `${topic} ${JSON.stringify(message)}`;
-    let found = kept.get(question);
-    if (found === undefined) {
-      found = { atMs: nowMs, poll: peers.poll(topic, message, ANSWER_MS) };
-      kept.set(question, found);
+    let cached = cache.get(question);
+    if (cached === undefined) {
+      cached = { atMs: nowMs, poll: peers.poll(topic, message, ANSWER_MS) };
+      cache.set(question, cached);
     }
-    return found.poll;
+    return cached.poll;
   }
 
   return {

@@ -1,15 +1,15 @@
-/** The peers of a process whose store is shared: who is there is the store's to say, and messages go through it. */
+/** The peers of a process with a shared store: the store knows the members and delivers messages. */
 import type { Clock } from '../clock.ts';
 import type { PeerListener, Peers } from '../contracts/peers.ts';
 import type { Log } from '../log.ts';
 import type { JoinedProcess, Json, Membership, MembershipEvents, OpenStore, ProcessFacts } from '../plugin.ts';
 
-/** How long answers of others are waited for. */
+/** How long to wait for answers. */
 const ANSWER_MS = 2_000;
 
 /** The other processes of a shared store. */
 export interface ClusterPeers extends Peers {
-  /** As `ask`, but waits `withinMs` at the most, and says who gave no answer. */
+  /** As `ask`, but waits at most `withinMs`, and lists the processes that did not answer. */
   poll(topic: string, message: Json, withinMs: number): Promise<Poll>;
   /** All processes on the store, as they were when they joined. Rejects if the store cannot be asked. */
   processes(): Promise<readonly JoinedProcess[]>;
@@ -18,25 +18,28 @@ export interface ClusterPeers extends Peers {
 /** Answers of other processes. */
 export interface Poll {
   readonly answers: readonly Json[];
-  /** The epochs of those that gave none: they were too slow, or do not know the topic. */
+  /** The epochs of the processes that did not answer: too slow, or an unknown topic. */
   readonly silent: readonly string[];
 }
 
-/** What processes say to each other. */
+/** Messages between processes. */
 type Envelope =
   | { readonly topic: string; readonly message: Json; readonly ask?: number }
-  /** `answer`: absent where there is none. */
+  /** `answer`: absent if there is none. */
   | { readonly to: string; readonly of: number; readonly answer?: Json };
 
-/** A question under way. */
-interface Asked {
-  /** Who has not answered. */
+/** A pending query. */
+interface PendingQuery {
+  /** Processes that have not answered yet. */
   readonly missing: Set<string>;
   readonly answers: Map<string, Json>;
   done(): void;
 }
 
-/** Joins the others until the store is closed, and makes peers of them; `ended` hears that they have given this process up. */
+/**
+ * Joins the cluster until the store is closed and creates the peers; calls `ended` if the cluster declares this process
+ * dead.
+ */
 export async function joinPeers(
   join: NonNullable<OpenStore['join']>,
   facts: ProcessFacts,
@@ -45,9 +48,9 @@ export async function joinPeers(
   const { epoch } = facts;
   const listeners = new Map<string, PeerListener>();
   const leftListeners = new Set<(epoch: string) => void>();
-  /** Who has left and was not told of, because another process led then. */
+  /** Processes that ended while another process led, not yet reported here. */
   const untold = new Set<string>();
-  const asked = new Map<number, Asked>();
+  const pending = new Map<number, PendingQuery>();
   let lastAsked = 0;
 
   const leads = (): boolean => membership.isCurrent() && membership.members[0] === epoch;
@@ -56,7 +59,7 @@ export async function joinPeers(
   function left(epochs: readonly string[]): void {
     for (const each of epochs) {
       untold.add(each);
-      for (const question of asked.values()) arrived(question, each);
+      for (const question of pending.values()) arrived(question, each);
     }
     tellOfLeft();
   }
@@ -69,7 +72,7 @@ export async function joinPeers(
     }
   }
 
-  function arrived({ missing, done }: Asked, from: string): void {
+  function arrived({ missing, done }: PendingQuery, from: string): void {
     if (missing.delete(from) && missing.size === 0) done();
   }
 
@@ -82,7 +85,7 @@ export async function joinPeers(
   async function receive(body: string, from: string): Promise<void> {
     const envelope = JSON.parse(body) as Envelope;
     if ('to' in envelope) {
-      const question = envelope.to === epoch ? asked.get(envelope.of) : undefined;
+      const question = envelope.to === epoch ? pending.get(envelope.of) : undefined;
       if (question === undefined) return;
       if (envelope.answer !== undefined) question.answers.set(from, envelope.answer);
       arrived(question, from);
@@ -106,11 +109,11 @@ export async function joinPeers(
       const answers = new Map<string, Json>();
       const done = (): void => {
         cancel();
-        asked.delete(number);
+        pending.delete(number);
         resolve(answers);
       };
       const cancel = clock.after(withinMs, done);
-      asked.set(number, { missing, answers, done });
+      pending.set(number, { missing, answers, done });
       send({ topic, message, ask: number });
     });
   }

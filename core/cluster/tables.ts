@@ -1,4 +1,7 @@
-/** Which tables the processes on one store know, so that none of them changes a table under another that cannot work with the change. */
+/**
+ * Which tables the processes on one store know, so that no process migrates a table that another process could not use
+ * afterwards.
+ */
 import type { Clock } from '../clock.ts';
 import type { Peers } from '../contracts/peers.ts';
 import type { Log } from '../log.ts';
@@ -6,16 +9,16 @@ import { canWorkBeside, knownMigrations, type Pending, riskyMigrations, type Tab
 
 const TOPIC = 'core.tables';
 
-/** How often processes are asked, and how long after the last time: one that was killed counts as alive for ten seconds. */
+/** How often processes are queried, and the maximum time: a killed process counts as alive for ten seconds. */
 const MOST_QUESTIONS = 12;
 const AGAIN_MS = 1_000;
 
-/** Answers the others from now on. */
+/** Starts to answer the others. */
 export function tellKnownTables(peers: Peers, owners: readonly TableOwner[]): void {
   peers.on(TOPIC, () => knownMigrations(owners));
 }
 
-/** Throws if another process runs that cannot work on the tables as they are after these migrations. */
+/** Throws if another running process cannot work with the tables as these migrations leave them. */
 export async function requireCompatiblePeers(
   peers: Peers,
   pending: readonly Pending[],
@@ -28,8 +31,8 @@ export async function requireCompatiblePeers(
   for (let questions = 1; ; questions++) {
     const others = (await peers.alive()).size - 1;
     const answers = (await peers.ask(TOPIC, null)) as readonly Readonly<Record<string, number>>[];
-    const isRefused = answers.some((known) => !canWorkBeside(known, risky));
-    // Who does not answer has just started, was just killed, or is too old to know the question.
+    const isRefused = answers.some((versions) => !canWorkBeside(versions, risky));
+    // A process that does not answer has just started, was just killed, or is too old to know the topic.
     if (!isRefused && answers.length >= others) return;
     if (isRefused || questions === MOST_QUESTIONS) {
       throw new Error(

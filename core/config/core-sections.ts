@@ -1,4 +1,4 @@
-/** The sections of gateway.yaml that core reads itself: where it listens, where it stores, what runs. */
+/** The sections of gateway.yaml that core reads itself: `listen`, `store`, `upstream`, `pipeline`. */
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Schema, schema } from '../definitions.ts';
@@ -6,10 +6,10 @@ import type { Budget, Where } from '../intake.ts';
 import type { UpstreamClient } from '../upstream.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
-/** What happens to a running call when its client goes away: it is cancelled, or runs to its end for the records. */
+/** Whether a running call is cancelled or finished if its client disconnects. */
 export type OnDisconnect = 'cancel' | 'drain';
 
-/** `listen` as it is written. */
+/** `listen` as written. */
 export interface ListenSection {
   readonly host: string;
   readonly port: number | string;
@@ -34,85 +34,88 @@ interface BudgetSection {
   readonly perAccount: string;
 }
 
-/** What keeps the database when nobody says, and where. */
+/** Default store driver and database file. */
 export const DEFAULT_DRIVER = 'sqlite';
 export const DEFAULT_STORE_FILE = './data/turnpike.db';
-/** Where the files of a gateway are whose store is a server, when nobody says. */
+/** Default folder for the gateway's files if the store is a server. */
 const DEFAULT_DATA = './data';
 
-/** `store` as it is written, as far as core reads it. */
+/** `store` as written, as far as core reads it. */
 export interface StoreSection {
   readonly driver: string;
-  /** The database; relative to the file's directory. */
+  /** The database file; relative to the configuration file. */
   readonly file?: string;
-  /** The address of a server, which has the database instead. */
+  /** The address of a database server, instead of a file. */
   readonly url?: string;
-  /** Of a gateway whose store is a server: the folder of its own files. */
+  /** If the store is a server: the folder of the gateway's own files. */
   readonly data?: string;
 }
 
-/** What the files beside a store are named after: its own file, or `turnpike` in the folder that a gateway has whose store is a server. */
+/**
+ * Base path of the files beside a store: the database file, or `turnpike` in the gateway's folder if the store is a
+ * server.
+ */
 export function placeOfStore({ file, url, data }: Partial<Readonly<Record<keyof StoreSection, unknown>>>): string {
   if (typeof file === 'string') return file;
   if (typeof url !== 'string') return DEFAULT_STORE_FILE;
   return join(typeof data === 'string' ? data : DEFAULT_DATA, 'turnpike');
 }
 
-/** What a store is called where its place is nobody's business: the name of its file, or of its database. */
+/** The name of a store without its location: the name of its file or database. */
 export function nameOfStore({ file, url = '' }: StoreSection): string {
   return basename(file ?? url.replace(/\?.*$/s, ''));
 }
 
-/** `upstream` as it is written, and as core uses it. */
+/** `upstream` as written and as used. */
 export interface UpstreamSection {
   readonly client: UpstreamClient;
 }
 
-/** Reads a checked `upstream` section. */
+/** Reads a validated `upstream` section. */
 export function readUpstream(value: unknown): UpstreamSection {
   return value as UpstreamSection;
 }
 
-/** A plugin that ships by its name, or any other by its file or package. */
+/** A built-in plugin by name, or any other by file or package. */
 export type PipelineEntry = string | { readonly use: string };
 
-/** `pipeline` as it is written: never empty. */
+/** `pipeline` as written: never empty. */
 export type PipelineSection = readonly PipelineEntry[];
 
-/** How large a request's body may be, and where files are kept meanwhile. */
+/** Limits of request bodies, and the folder for files. */
 export interface BodyLimits {
   readonly jsonBytes: number;
   readonly uploadBytes: number;
-  /** Objects and arrays inside each other. */
+  /** Maximum nesting of objects and arrays. */
   readonly depth: number;
-  /** A directory, relative to the file's own; undefined: the system's for temporary files. */
+  /** A folder, relative to the configuration file; undefined: the system's temporary folder. */
   readonly spool: string | undefined;
-  /** What the bodies of running requests may be together. */
+  /** Limits for the bodies of all running requests together. */
   readonly inFlight: Readonly<Record<Where, Budget>>;
 }
 
-/** `listen` as core uses it. */
+/** `listen` as used. */
 export interface Listen {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Files, relative to the configuration's directory; undefined: plain HTTP. */
+  /** Files, relative to the configuration file; undefined: plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
-  /** How many processes serve calls; 1: the one that was started, alone. */
+  /** Number of processes that serve calls; 1: a single process. */
   readonly workers: number;
-  /** Addresses and ranges whose word about the client's address is believed. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[];
-  /** Origins whose pages may call with a key; `*`: any. */
+  /** Origins whose pages may make calls with a key; `*`: any. */
   readonly cors: readonly string[];
   readonly body: BodyLimits;
-  /** How long running exchanges may finish when the gateway stops. */
+  /** Time for running requests to finish when the gateway stops. */
   readonly drainMs: number;
   readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
-  /** How many channels one exchange may try. */
+  /** Maximum channels that one request may try. */
   readonly attempts: { readonly max: number };
 }
 
-/** Reads a checked `listen` section. */
+/** Reads a validated `listen` section. */
 export function readListen(value: unknown): Listen {
   const listen = value as ListenSection;
   const jsonBytes = byteSize(listen.body.json);
@@ -138,10 +141,10 @@ export function readListen(value: unknown): Listen {
   };
 }
 
-/** More processes than that do not make one machine faster. */
+/** More processes do not make one machine faster. */
 const MOST_WORKERS = 64;
 
-/** One body of the largest size always fits, or it could never be sent. */
+/** One body of the maximum size always fits; otherwise it could never be sent. */
 function budgetOf(section: BudgetSection, largest: number): Budget {
   const perAccount = Math.max(byteSize(section.perAccount), largest);
   return { total: Math.max(byteSize(section.total), perAccount), perAccount };
@@ -154,10 +157,14 @@ const budget = (description: string, total: string, perAccount: string) => ({
   properties: {
     total: {
       ...size,
-      description: 'Of all requests together; beyond it 503 for those that hold most.',
+      description: 'Limit for all requests together. If exceeded, the accounts that use most get 503.',
       default: total,
     },
-    perAccount: { ...size, description: 'Of the requests of one account; beyond it 429.', default: perAccount },
+    perAccount: {
+      ...size,
+      description: 'Limit for the requests of one account. If exceeded, its requests get 429.',
+      default: perAccount,
+    },
   },
   default: {},
 });
@@ -179,15 +186,15 @@ export const coreSections: {
       host: {
         type: 'string',
         description:
-          'The address to listen at. Put a TLS terminator in front of anything but this machine, or fill in tls.',
+          'The address to listen on. If clients connect from other machines, use a TLS-terminating proxy or set tls.',
         minLength: 1,
         examples: ['127.0.0.1', '0.0.0.0'],
         default: '127.0.0.1',
       },
       port: {
         title: 'port number from 0 to 65535',
-        description: 'The port to listen at; 0 takes any that is free.',
-        // As text, too, for `${PORT}`.
+        description: 'The port to listen on; 0 selects a free port.',
+        // A string, too, for `${PORT}`.
         anyOf: [
           { type: 'integer', minimum: 0, maximum: 65535 },
           {
@@ -209,20 +216,20 @@ export const coreSections: {
       },
       workers: {
         title: `number of processes from 1 to ${MOST_WORKERS}, or "auto"`,
-        description: 'How many processes serve calls; `auto` is one for each core. Changing it needs a restart.',
+        description: 'Number of processes that serve calls; `auto`: one per CPU core. A change needs a restart.',
         anyOf: [{ type: 'integer', minimum: 1, maximum: MOST_WORKERS }, { const: 'auto' }],
         default: 1,
       },
       trustProxy: {
         type: 'array',
-        description: 'Proxies whose X-Forwarded-For is believed.',
+        description: 'Addresses of trusted proxies, whose X-Forwarded-For header is used.',
         items: addressRange,
         default: [],
       },
       cors: {
         type: 'array',
         description:
-          'Origins whose pages may call with a key from the browser; `*` is any, an empty list none. Cookies never count.',
+          'CORS origins whose pages may make calls with an API key; `*`: any; an empty list: none. Cookies are never accepted.',
         items: {
           title: 'origin without a path, such as https://chat.example.com, or "*"',
           type: 'string',
@@ -233,61 +240,60 @@ export const coreSections: {
       },
       body: {
         type: 'object',
-        description: 'The largest bodies that are accepted.',
+        description: 'Maximum sizes of request bodies.',
         additionalProperties: false,
         properties: {
-          json: { ...size, description: 'Of a JSON body.', default: '16mb' },
-          upload: { ...size, description: 'Of a form with files.', default: '32mb' },
+          json: { ...size, description: 'Maximum size of a JSON body.', default: '16mb' },
+          upload: { ...size, description: 'Maximum size of a multipart body.', default: '32mb' },
           depth: {
             type: 'integer',
-            description: 'How deep objects and arrays may stand inside each other in a JSON body.',
+            description: 'Maximum nesting depth of a JSON body.',
             minimum: 1,
             maximum: 1000,
             default: 64,
           },
           spool: {
             type: 'string',
-            description:
-              "The directory for files on their way, relative to this file; else the system's for temporary files.",
+            description: "Folder for uploaded files, relative to this file; default: the system's temporary folder.",
             minLength: 1,
             examples: ['./data'],
           },
           inFlight: {
             type: 'object',
             description:
-              'What the bodies of running requests may be together; one body of the largest size always fits.',
+              'Limits for the bodies of all running requests together; one body of the maximum size always fits.',
             additionalProperties: false,
             properties: {
-              memory: budget('Bodies in memory: JSON, and small forms.', '512mb', '128mb'),
-              disk: budget('Bodies that lie on disk: forms beyond 1 MB or of unknown length.', '2gb', '512mb'),
+              memory: budget('Bodies in memory: JSON and small multipart bodies.', '512mb', '128mb'),
+              disk: budget('Bodies on disk: multipart bodies over 1 MB or of unknown length.', '2gb', '512mb'),
             },
             default: {},
           },
         },
         default: {},
       },
-      drain: { ...duration, description: 'How long running exchanges may finish on shutdown.', default: '30s' },
+      drain: { ...duration, description: 'Time for running requests to finish on shutdown.', default: '30s' },
       onDisconnect: {
         type: 'object',
-        description: 'Whether a call goes on when its client goes away.',
+        description: 'Whether a call is cancelled or finished if its client disconnects.',
         additionalProperties: false,
         properties: {
           stream: { ...onDisconnect('cancel'), description: 'A streamed answer.' },
           whole: {
             ...onDisconnect('drain'),
-            description: 'An answer in one piece, which the vendor charges for anyway.',
+            description: 'Non-streaming calls, which the vendor charges for anyway.',
           },
         },
         default: {},
       },
       attempts: {
         type: 'object',
-        description: 'How hard the gateway tries.',
+        description: 'Limits for upstream attempts.',
         additionalProperties: false,
         properties: {
           max: {
             type: 'integer',
-            description: 'Channels that one exchange may try.',
+            description: 'Maximum number of channels that one request may try.',
             minimum: 1,
             maximum: 20,
             default: 3,
@@ -299,19 +305,19 @@ export const coreSections: {
   }),
   store: schema<StoreSection>({
     type: 'object',
-    description: 'Where the gateway keeps what must last.',
+    description: 'The database.',
     additionalProperties: false,
     properties: {
       driver: {
         type: 'string',
-        description: 'The store, by name or package.',
+        description: 'The store driver: a built-in name, or a package.',
         minLength: 1,
         examples: [DEFAULT_DRIVER],
         default: DEFAULT_DRIVER,
       },
       file: {
         type: 'string',
-        description: 'The database, relative to this file.',
+        description: 'The database file, relative to this file.',
         minLength: 1,
         examples: [DEFAULT_STORE_FILE],
         default: DEFAULT_STORE_FILE,
@@ -320,11 +326,11 @@ export const coreSections: {
   }),
   upstream: schema<UpstreamSection>({
     type: 'object',
-    description: 'How calls are sent to vendors.',
+    description: 'The HTTP client for vendors.',
     additionalProperties: false,
     properties: {
       client: {
-        description: 'The HTTP client of calls: the one that is part of the gateway, or the package undici.',
+        description: "The HTTP client for calls: the gateway's own, or the package undici.",
         enum: ['own', 'undici'],
         default: 'own',
       },
@@ -333,15 +339,15 @@ export const coreSections: {
   }),
   pipeline: schema<PipelineSection>({
     type: 'array',
-    description: 'What runs. Order matters only between plugins that play the same phase.',
+    description: 'The plugins to run. Their order matters only for plugins that implement the same phase.',
     minItems: 1,
     uniqueItems: true,
     items: {
       anyOf: [
-        { type: 'string', description: 'A plugin that ships.', minLength: 1, examples: ['auth', 'vendors/compatible'] },
+        { type: 'string', description: 'A built-in plugin.', minLength: 1, examples: ['auth', 'vendors/compatible'] },
         {
           type: 'object',
-          description: 'A plugin of your own: a file, or a package.',
+          description: 'An external plugin: a file, or a package.',
           additionalProperties: false,
           required: ['use'],
           properties: { use: { type: 'string', minLength: 1, examples: ['./vendors/acme.ts'] } },

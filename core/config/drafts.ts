@@ -1,4 +1,7 @@
-/** What a draft of gateway.yaml may say: no more than the file itself does where files, the environment and secrets are meant. */
+/**
+ * Checks a draft of gateway.yaml: it may only name files, environment variables and secrets that the file on disk
+ * already names.
+ */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
 import { isDeepStrictEqual } from 'node:util';
 import type { Scalar } from 'yaml';
@@ -9,25 +12,25 @@ import { MASK } from './masks.ts';
 import { roughly, scalarsOf } from './scalars.ts';
 import { type Path, parseYaml } from './yaml.ts';
 
-/** A text of the file, whole and as it is shown. */
+/** The full text of the file, and the masked text. */
 export interface Shown {
   readonly text: string;
   readonly masked: string;
 }
 
-/** What the file says that a draft may say, too. */
+/** What the file on disk names and a draft may name, too. */
 interface Known {
   /** Every `NAME` and `file:PATH`, comments included. */
   readonly names: ReadonlySet<string>;
-  /** The same with the place at which they stand. */
+  /** The same with their paths. */
   readonly places: ReadonlySet<string>;
-  /** What masks stand for, by their place and how the value looks with them. */
+  /** The secrets behind masks, by path and masked form. */
   readonly secrets: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Puts secrets where their masks stand, before `${…}` is filled in, and reports every reference and every mask at a place at which the
- * `texts` have none of that kind: a reference elsewhere could make a secret speak.
+ * Replaces masks by secrets before `${…}` is filled in, and reports every reference and mask at a path where the file
+ * on disk has no such one: a secret that was moved to another field could be disclosed.
  */
 export function draftRules(texts: readonly Shown[]): Prepare {
   const known = knownOf(texts);
@@ -38,15 +41,15 @@ export function draftRules(texts: readonly Shown[]): Prepare {
       blank(doc);
       return;
     }
-    const meant = new Map<Scalar, unknown>();
+    const values = new Map<Scalar, unknown>();
     for (const [path, scalar] of scalars) {
       if (typeof scalar.value !== 'string') continue;
       const value = valueAt(path, scalar.value, known);
       if (value instanceof Refusal) problem(path, value.message);
-      // What an alias repeats has to mean the same wherever it stands.
-      meant.set(scalar, value instanceof Refusal || meant.get(scalar) === '' ? '' : value);
+      // An alias must mean the same at every path that repeats it.
+      values.set(scalar, value instanceof Refusal || values.get(scalar) === '' ? '' : value);
     }
-    for (const [scalar, value] of meant) scalar.value = value;
+    for (const [scalar, value] of values) scalar.value = value;
   };
 }
 
@@ -55,7 +58,7 @@ class Refusal extends Error {}
 function valueAt(path: Path, written: string, { names, places, secrets }: Known): unknown {
   const field = path.at(-1);
   for (const name of referencesOf(written)) {
-    // Where a secret is expected nothing that stands there is ever shown.
+    // Fields for secrets are never shown.
     const hidden = typeof field === 'string' && isSecretName(field);
     if (places.has(placed(path, name)) || (hidden && names.has(name))) continue;
     return new Refusal(`\${${name}} is not read for a draft: the file on the disk does not have it here`);
@@ -66,12 +69,12 @@ function valueAt(path: Path, written: string, { names, places, secrets }: Known)
   return new Refusal('this mask stands for no secret that the file on the disk has here; write ${NAME}, or the secret');
 }
 
-/** Where it stands, but for positions in lists, and what it says. */
+/** A path without list positions, and the value there. */
 function placed(path: Path, text: string): string {
   return `${roughly(path)} ${text}`;
 }
 
-/** What `${…}` names: `NAME`, `file:PATH`; the default is no part of it. */
+/** The names in `${…}`: `NAME`, `file:PATH`, without the default. */
 function referencesOf(text: string): readonly string[] {
   return [...text.matchAll(/\$\$\{|\$\{([^}]*)\}/g)].flatMap(([, inside]) =>
     inside === undefined ? [] : [inside.startsWith('file:') ? inside : inside.replace(/:-.*$/s, '')],
@@ -82,10 +85,10 @@ function knownOf(texts: readonly Shown[]): Known {
   const names = new Set<string>();
   const places = new Set<string>();
   const secrets = new Map<string, unknown>();
-  for (const { text, masked: shown } of texts) {
+  for (const { text, masked: maskedText } of texts) {
     for (const name of referencesOf(text)) names.add(name);
     const scalars = scalarsIn(text);
-    const masked = scalarsIn(shown);
+    const masked = scalarsIn(maskedText);
     for (const [i, [path, { value }]] of scalars.entries()) {
       if (typeof value === 'string') for (const name of referencesOf(value)) places.add(placed(path, name));
       const seen = masked.length === scalars.length ? masked[i]![1].value : undefined;
@@ -100,22 +103,22 @@ function scalarsIn(text: string): NonNullable<ReturnType<typeof scalarsOf>> {
   return (sound && scalarsOf(doc)) || [];
 }
 
-/** Nothing of it is read any further. */
+/** Stops reading the document. */
 function blank(doc: Parameters<Prepare>[0]): void {
   doc.contents = null;
 }
 
 /**
- * Reports what would have the gateway look at other files than those that `files` name: code to load, certificates, folders. True where
- * there was something.
+ * Reports values that would make the gateway read files other than those in `files`: plugins, certificates, folders.
+ * True if there was one.
  */
 export function refuseForeignFiles(draft: ConfigFile, files: readonly Pick<ConfigFile, 'value'>[]): boolean {
   const before = draft.problems.length;
-  const said = ({ value }: Pick<ConfigFile, 'value'>, path: readonly string[]): unknown =>
+  const valueIn = ({ value }: Pick<ConfigFile, 'value'>, path: readonly string[]): unknown =>
     path.reduce<unknown>((at, name) => (at as Readonly<Record<string, unknown>> | null | undefined)?.[name], value);
   for (const path of FILES) {
-    const meant = said(draft, path);
-    if (meant === undefined || files.some((file) => isDeepStrictEqual(said(file, path), meant))) continue;
+    const value = valueIn(draft, path);
+    if (value === undefined || files.some((file) => isDeepStrictEqual(valueIn(file, path), value))) continue;
     draft.problem(path, 'a draft can only name what the file on the disk names here');
   }
   const used = new Set(files.flatMap(({ value }) => entriesOf(value.pipeline)));

@@ -1,4 +1,4 @@
-/** Reads gateway.yaml: text to plain values, `${…}` filled in, and every place known by line and column. */
+/** Reads gateway.yaml: plain values with `${…}` filled in, and line and column of every path. */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
@@ -6,7 +6,7 @@ import { createRedactor, SHORTEST_SECRET } from '../log.ts';
 import { unreadable } from './interpolation.ts';
 import { fillIn, offsetOf, type Path, parseYaml } from './yaml.ts';
 
-/** A mistake, and where it stands. Lines and columns begin with 1. */
+/** A mistake and its location. Lines and columns start at 1. */
 export interface Problem {
   readonly line: number;
   readonly column: number;
@@ -15,7 +15,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The configuration as it was read, and a place for what is wrong with it. */
+/** The configuration that was read, and a list for its problems. */
 export interface ConfigFile {
   /** Absolute. */
   readonly file: string;
@@ -24,26 +24,26 @@ export interface ConfigFile {
   readonly text: string;
   /** `${…}` filled in. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** False where the text is no map of sections at all: the problems say why, and there is nothing in `value` to check. */
+  /** False if the text is not a map of sections: the problems say why, and `value` is empty. */
   readonly readable: boolean;
   /**
-   * What was filled in where a field or a variable is named key, secret, token or password, and what looks like a
-   * credential; eight characters or more each. For `Log.hide`.
+   * Values filled in for fields or variables named key, secret, token or password, and values that look like
+   * credentials; eight characters or more each. For `Log.hide`.
    */
   readonly secrets: readonly string[];
-  /** Grows while it is checked. */
+  /** Grows while the file is checked. */
   readonly problems: Problem[];
   readonly warnings: Problem[];
   /**
-   * Reports a mistake. It is placed at the deepest part of the path that exists, at the key where that is a member of a map.
-   * Secrets in the message are masked.
+   * Reports a mistake at the deepest existing part of the path; for a member of a map, at its key. Secrets in the
+   * message are masked.
    */
   problem(path: Path, message: string): void;
-  /** Reports something that works and is unwise. */
+  /** Reports a warning: the configuration works, but is not advisable. */
   warn(path: Path, message: string): void;
 }
 
-/** The configuration is wrong. The message holds every problem, one `file:line:column: path: message` each. */
+/** The configuration is wrong. The message contains every problem, one `file:line:column: path: message` each. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[];
   constructor(file: string, problems: readonly Problem[]) {
@@ -53,30 +53,30 @@ export class ConfigError extends Error {
   }
 }
 
-/** What the log says of a configuration that was not taken. */
+/** The log line for a configuration that was rejected. */
 export function reasons(error: unknown): Record<string, unknown> {
   return error instanceof ConfigError ? { problems: error.message.split('\n') } : { error };
 }
 
-/** `gateway.yaml:12:5: channels[0].vendor: …`, with the file as seen from the working directory. */
+/** `gateway.yaml:12:5: channels[0].vendor: …`, with the file relative to the working directory. */
 export function problemLine(file: string, { line, column, path, message }: Problem): string {
   const near = relative(process.cwd(), file);
   const name = near.startsWith('..') || isAbsolute(near) ? file : near;
   return `${name}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`;
 }
 
-/** What environment variables there are. */
+/** The environment variables. */
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Reads the file. Throws nothing: whatever is wrong with it stands in `problems`. */
+/** Reads the file. Throws nothing: problems are collected in `problems`. */
 export function readConfig(file: string, env: Env): ConfigFile {
   return configOf(file, readText(resolve(file)), env);
 }
 
-/** Looks at a document before `${…}` is filled in, and may change it. */
+/** Inspects a document before `${…}` is filled in, and may change it. */
 export type Prepare = (doc: Document, problem: ConfigFile['problem']) => void;
 
-/** A text as if it stood in the file. Nothing is read but what `prepare` leaves. */
+/** Parses a text as if it were in the file. Only references that `prepare` leaves are read. */
 export function draftConfig(file: string, text: string, env: Env, prepare: Prepare): ConfigFile {
   return configOf(file, Buffer.byteLength(text) > longestFile ? TOO_LONG : { text }, env, prepare);
 }
@@ -110,15 +110,15 @@ function configOf(file: string, { text, trouble }: FileText, env: Env, prepare?:
   if (trouble !== undefined) problem([], trouble);
   for (const { offset, message } of yaml.problems) problems.push(place(offset, [], message));
   if (yaml.sound) prepare?.(yaml.doc, problem);
-  // Said once every secret is known: what is wrong in one place may quote what stands in another.
-  const sayings: (() => void)[] = [];
+  // Reported once every secret is known: a message may quote another value.
+  const reports: (() => void)[] = [];
   const findings = {
-    problem: (...said: Parameters<typeof problem>) => void sayings.push(() => problem(...said)),
-    warn: (...said: Parameters<typeof warn>) => void sayings.push(() => warn(...said)),
+    problem: (...args: Parameters<typeof problem>) => void reports.push(() => problem(...args)),
+    warn: (...args: Parameters<typeof warn>) => void reports.push(() => warn(...args)),
     secret,
   };
   const value = trouble === undefined && yaml.sound ? fillIn(yaml.doc, dir, env, findings) : undefined;
-  for (const say of sayings) say();
+  for (const say of reports) say();
   return {
     file: absolute,
     dir,
@@ -133,7 +133,7 @@ function configOf(file: string, { text, trouble }: FileText, env: Env, prepare?:
   };
 }
 
-/** `['channels', 0, 'vendor']` as people write it: `channels[0].vendor`. */
+/** `['channels', 0, 'vendor']` as written for users: `channels[0].vendor`. */
 export function pathText(path: Path): string {
   let text = '';
   for (const step of path) {
@@ -144,7 +144,7 @@ export function pathText(path: Path): string {
   return text;
 }
 
-/** A file larger than this is no configuration, and could keep the parser busy. */
+/** A larger file is not a configuration and could block the parser. */
 const longestFile = 256 * 1024;
 
 interface FileText {

@@ -6,15 +6,15 @@ import { resolve } from 'node:path';
 /** A text with its `${…}` filled in. */
 export interface Filled {
   readonly text: string;
-  /** What stood for each `${…}`, with the variable's name; the name of a file is empty. */
+  /** Each `${…}` with its variable's name and value; the name is empty for a file. */
   readonly pieces: readonly { readonly name: string; readonly text: string }[];
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Fills one string in: `${NAME}`, `${NAME:-default}` (for a variable that is unset or empty) and `${file:PATH}` (relative to
- * `dir`, one newline at the end cut). `$${` stays as `${`. What is filled in is not looked at again.
+ * Fills in one string: `${NAME}`, `${NAME:-default}` (for a variable that is unset or empty) and `${file:PATH}`
+ * (relative to `dir`, one trailing newline removed). `$${` becomes `${`. Filled-in values are not expanded again.
  */
 export function fill(text: string, dir: string, env: Readonly<Record<string, string | undefined>>): Filled {
   const pieces: { name: string; text: string }[] = [];
@@ -38,7 +38,7 @@ export function fill(text: string, dir: string, env: Readonly<Record<string, str
       problems.push('${…} is written ${NAME}, ${NAME:-default} or ${file:PATH}, one not inside another');
       return '';
     }
-    // Own: `${constructor}` is no variable.
+    // An own property: `${constructor}` is not a variable.
     const set = Object.hasOwn(env, name) ? env[name] : undefined;
     if (set === undefined && fallback === undefined) {
       problems.push(`environment variable ${name} is not set; set it, or write \${${name}:-default}`);
@@ -51,11 +51,11 @@ export function fill(text: string, dir: string, env: Readonly<Record<string, str
   return { text: filled, pieces, problems, warnings };
 }
 
-/** The content of a file that holds one secret. */
+/** The content of a file that contains one secret. */
 function readSecret(written: string, path: string, problems: string[], warnings: string[]): string {
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    // Windows has no such bits.
+    // Windows has no such permission bits.
     if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
       warnings.push(`the file ${written} can be read by others on this machine; chmod 600 it`);
     }
@@ -66,7 +66,7 @@ function readSecret(written: string, path: string, problems: string[], warnings:
   }
 }
 
-/** Why a file could not be read, for people. */
+/** Why a file could not be read, for the user. */
 export function unreadable(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';

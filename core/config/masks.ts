@@ -1,11 +1,14 @@
-/** Shows a gateway.yaml without what is secret in it: each secret is a mask that changes with it, and every line stays where it is. */
+/**
+ * Shows gateway.yaml without its secrets: each is replaced by a mask that depends on the secret, and lines stay the
+ * same.
+ */
 import { createHmac } from 'node:crypto';
 import { isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, type Scalar } from 'yaml';
 import { isSecretName, SHORTEST_SECRET } from '../log.ts';
 import { parseYaml, targetOf } from './yaml.ts';
 
-/** Line and column, from 1. */
-export interface Place {
+/** Line and column, starting at 1. */
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
@@ -13,17 +16,17 @@ export interface Place {
 /** A text with masks. */
 export interface Masked {
   readonly text: string;
-  /** What the masks stand for. */
+  /** The masked secrets. */
   readonly secrets: readonly string[];
-  /** Where a place of the whole text is in this one. */
-  place<T extends Place>(place: T): T;
+  /** Maps a position of the full text to one of this text. */
+  place<T extends Position>(place: T): T;
 }
 
-/** Masks a text: what is secret in it by its place or its looks, and whatever is `known` to be, wherever that stands. */
+/** Masks a text: secrets by their place or their form, and every value in `known`, at any place. */
 export type Masks = (text: string, known?: readonly string[]) => Masked;
 
 const DOTS = '••••';
-/** What a mask looks like. */
+/** The form of a mask. */
 export const MASK = new RegExp(`${DOTS} [0-9a-f]{6}`);
 
 /** A part of a text, by its offsets. */
@@ -32,15 +35,15 @@ interface Span {
   readonly end: number;
 }
 
-/** Makes the function that masks; `key` is what a mask is made with: without it nobody can tell which secret one stands for. */
+/** Creates the masking function. `key`: of the HMAC; without it, a mask cannot be matched to a guessed secret. */
 export function createMasks(key: Buffer): Masks {
   const maskOf = (secret: string): string =>
     `${DOTS} ${createHmac('sha256', key).update(secret).digest('hex').slice(0, 6)}`;
 
   return (text, known = []) => {
-    const found = secretsIn(text);
-    const secrets = new Set([...known, ...found.map(({ start, end }) => text.slice(start, end))]);
-    const spans = apart([...found, ...[...secrets].flatMap((secret) => repeatedIn(text, secret))]);
+    const detected = secretsIn(text);
+    const secrets = new Set([...known, ...detected.map(({ start, end }) => text.slice(start, end))]);
+    const spans = apart([...detected, ...[...secrets].flatMap((secret) => repeatedIn(text, secret))]);
     const edits: { readonly line: number; readonly column: number; readonly cut: number; readonly put: number }[] = [];
     let masked = '';
     let from = 0;
@@ -63,7 +66,7 @@ export function createMasks(key: Buffer): Masks {
         let moved = 0;
         for (const { line, column, cut, put } of edits) {
           if (line !== place.line || column >= place.column) continue;
-          // What is inside of a mask is at its beginning.
+          // A position inside a secret maps to the start of its mask.
           if (column + cut > place.column) return { ...place, column: column + moved };
           moved += put - cut;
         }
@@ -73,16 +76,16 @@ export function createMasks(key: Buffer): Masks {
   };
 }
 
-/** Where a secret stands once more. What is short stands in many places by chance. */
+/** Finds further occurrences of a secret. Short secrets occur in many places by chance. */
 function repeatedIn(text: string, secret: string): readonly Span[] {
   if (secret.length < SHORTEST_SECRET) return [];
-  const found: Span[] = [];
+  const spans: Span[] = [];
   for (let at = text.indexOf(secret); at !== -1; at = text.indexOf(secret, at + secret.length))
-    found.push({ start: at, end: at + secret.length });
-  return found;
+    spans.push({ start: at, end: at + secret.length });
+  return spans;
 }
 
-/** In their order, none inside another or across two lines. */
+/** In order, not overlapping, each within one line. */
 function apart(spans: readonly Span[]): readonly Span[] {
   const merged: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.start - b.start)) {
@@ -98,48 +101,48 @@ function apart(spans: readonly Span[]): readonly Span[] {
 
 function secretsIn(text: string): readonly Span[] {
   const { doc, problems } = parseYaml(text);
-  const found: Span[] = [];
+  const spans: Span[] = [];
   const known = referencesIn(text);
-  const add = (span: Span): void => void found.push(...literalsOf(text, span, known));
+  const add = (span: Span): void => void spans.push(...literalsOf(text, span, known));
 
   for (const { scalar, hides } of scalarsAndKeys(doc.contents, (alias) => targetOf(alias, doc) ?? null)) {
     const span = insideOf(scalar, text);
     if (hides) add(span);
     else for (const each of lookingSecret(text, span)) add(each);
   }
-  // What cannot be understood may hold anything anywhere.
+  // Text that cannot be parsed may contain a secret anywhere.
   if (problems.length > 0) for (const span of secretsOfLines(text)) add(span);
   else for (const span of secretsOfComments(text)) add(span);
-  return found;
+  return spans;
 }
 
-/** Names that hold a secret beside those that the log knows. */
+/** Field names of secrets in addition to those of the log. */
 const MORE_NAMES = /(?:^|[^a-z])(?:pass|pwd|dsn|salt|pepper|pin|otp|passcode|bearer|hmac)$/i;
-/** Words of one that stand anywhere in it, and those that are run together: `clientsecret`, `secretKeyBase`, `accesskey`. */
+/** Words within such a name, and compound ones: `clientsecret`, `secretKeyBase`, `accesskey`. */
 const WORDS_IN_NAMES = /secret|passw|passphrase|(?:access|auth|master|private|sign(?:ing)?)key|[a-z]token$/i;
 
 function hidesNumbers(name: string): boolean {
   return isSecretName(name) || MORE_NAMES.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'));
 }
 
-/** Lists of secrets have their name in the plural, several have numbers; numbers of such a name are amounts. */
+/** Lists of secrets have plural names, several secrets numbered ones; numbers under such a name are amounts. */
 function hidesTexts(name: string): boolean {
   const one = name.replace(/[_-]?\d+$/, '').replace(/s$/i, '');
   return hidesNumbers(name) || hidesNumbers(one) || WORDS_IN_NAMES.test(one);
 }
 
-/** The path of a file that holds a secret is none. */
+/** The path of a file that contains a secret is not secret. */
 const FILE = /^[\w./~ -]+\.(?:pem|key|crt|cer|txt)$/;
 
-/** Every scalar, keys among them, and whether all of it is to be hidden: where it stands, or where an alias repeats it. */
+/** Every scalar, keys included, and whether all of it is hidden: by its own place, or by an alias that repeats it. */
 function scalarsAndKeys(
   contents: Node | null,
   resolve: (alias: Extract<Node, { source: string }>) => Node | null,
 ): readonly { readonly scalar: Scalar; readonly hides: boolean }[] {
-  const found: { scalar: Scalar; hides: boolean }[] = [];
+  const scalars: { scalar: Scalar; hides: boolean }[] = [];
   const repeated = new Set<Node>();
 
-  /** `name`: of the member it is. */
+  /** `name`: of the member. */
   const walk = (node: Node | null, name: string, hidden: boolean): void => {
     if (node === null) return;
     if (isAlias(node)) {
@@ -150,7 +153,7 @@ function scalarsAndKeys(
     } else if (isMap(node)) {
       const named = node.items.some(isNamingSecret);
       for (const { key, value } of node.items) {
-        if (isScalar(key)) found.push({ scalar: key, hides: false });
+        if (isScalar(key)) scalars.push({ scalar: key, hides: false });
         const member = isScalar(key) ? String(key.value) : '';
         walk(value as Node | null, member, hidden || hidesTexts(member) || (named && VALUE.test(member)));
       }
@@ -159,21 +162,21 @@ function scalarsAndKeys(
     } else if (isScalar(node)) {
       const { value } = node;
       const isText = typeof value === 'string' && !FILE.test(value);
-      found.push({ scalar: node, hides: hidden && (isText || (typeof value === 'number' && hidesNumbers(name))) });
+      scalars.push({ scalar: node, hides: hidden && (isText || (typeof value === 'number' && hidesNumbers(name))) });
     }
   };
   walk(contents, '', false);
-  return found;
+  return scalars;
 }
 
-/** Of a member that is written as two, `{ name: x-api-key, value: … }`, the first. */
+/** The name of a member that is written as two, `{ name: x-api-key, value: … }`. */
 function isNamingSecret({ key, value }: Pair): boolean {
   if (!isScalar(key) || !isScalar(value) || typeof value.value !== 'string') return false;
   return /^(?:name|header|key)$/i.test(String(key.value)) && hidesTexts(value.value);
 }
 const VALUE = /^values?$/i;
 
-/** A scalar without its quotes, or the head of its block. */
+/** A scalar without its quotes or block header. */
 function insideOf({ range, type }: Scalar, text: string): Span {
   const [start = 0, end = 0] = range ?? [];
   if (type?.startsWith('QUOTE')) return { start: start + 1, end: Math.max(start + 1, end - 1) };
@@ -182,7 +185,7 @@ function insideOf({ range, type }: Scalar, text: string): Span {
   return { start: head === -1 || head > end ? end : head, end };
 }
 
-/** `${NAME}`, `${file:PATH}`, and of `${NAME:-default}` what is not the default. What else looks like them is text. */
+/** `${NAME}`, `${file:PATH}`, and `${NAME:-default}` without the default. Other text of this form is literal. */
 function referencesIn(text: string): readonly Span[] {
   return [...text.matchAll(/(?<!\$)\$\{(?:file:[^}\n]*|([A-Za-z_]\w*:-)([^}\n]*)|[A-Za-z_]\w*)\}/g)].flatMap(
     (match) => {
@@ -198,16 +201,16 @@ function referencesIn(text: string): readonly Span[] {
   );
 }
 
-/** What stands in a span itself: line by line, without the space around it and without `${…}`. */
+/** The literal parts of a span, line by line, without surrounding space and `${…}`. */
 function literalsOf(text: string, { start, end }: Span, references: readonly Span[]): readonly Span[] {
-  const found: Span[] = [];
+  const spans: Span[] = [];
   let from = start;
   const add = (to: number, alone: boolean): void => {
     const piece = text.slice(from, to);
     const begin = from + piece.length - piece.trimStart().length;
     const finish = begin + piece.trim().length;
-    // What joins two references, or stands around one, is no secret.
-    if (finish > begin && (alone || /[\p{L}\p{N}]/u.test(piece))) found.push({ start: begin, end: finish });
+    // Text between or around references is not secret.
+    if (finish > begin && (alone || /[\p{L}\p{N}]/u.test(piece))) spans.push({ start: begin, end: finish });
   };
   for (let line = start; line < end; ) {
     const next = text.indexOf('\n', line);
@@ -221,21 +224,21 @@ function literalsOf(text: string, { start, end }: Span, references: readonly Spa
     add(Math.max(from, stop), inside.length === 0);
     line = stop + 1;
   }
-  return found;
+  return spans;
 }
 
-/** What gives itself away, wherever it stands; the first group is what is secret, else all of it. */
+/** Secrets recognized by their form; the secret is the first group, otherwise the whole match. */
 const LOOKS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g,
   /(?<![A-Za-z0-9])(?:sk|pk|rk|whsec|gh[a-z]|xox[a-z])[-_][A-Za-z0-9_-]{8,}/g,
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]+)?/g,
   /\b(?:Bearer|Basic)\s+([A-Za-z0-9._~+/=-]{8,})/gi,
   /(?:key|token|secret|pass|password|pwd|signature|sig) ?= ?["']?([^&\s"'#\\]+)/gi,
-  // Members of JSON, wherever it stands.
+  // Members of JSON.
   /["'][\w.-]*(?:key|token|secret|password|passwd|authorization|cookie)s?["']\s*:\s*\[?\s*["']([^"']+)/gi,
-  // Who signs in at an address, and with what.
+  // User and password in a URL.
   /\/\/([^\s"'`<>]+)@/g,
-  // Long, and at random.
+  // Long random text.
   /(?<![\w+/=.-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[\w+/=-]{24,}/g,
   /(?<![0-9A-Za-z])[0-9a-f]{32,}(?![0-9A-Za-z])/gi,
 ];
@@ -252,12 +255,12 @@ function lookingSecret(text: string, { start, end }: Span): readonly Span[] {
   );
 }
 
-/** What is a comment today was a member yesterday. */
+/** A comment may contain a member that was commented out. */
 function secretsOfComments(text: string): readonly Span[] {
-  const found: Span[] = [];
-  /** Inside of a PEM that is commented out. */
+  const spans: Span[] = [];
+  /** Inside a PEM block that is commented out. */
   let armored = false;
-  /** How far in the name stands whose lines follow. */
+  /** Indentation of the name whose following lines are hidden. */
   let above: number | undefined;
   let last = 0;
   for (const span of commentsOf(text)) {
@@ -266,7 +269,7 @@ function secretsOfComments(text: string): readonly Span[] {
     if (!/^\r?\n[ \t]*$/.test(text.slice(last, span.start))) above = undefined;
     last = span.end;
     if (armored || /-----BEGIN /.test(comment)) {
-      found.push(inside);
+      spans.push(inside);
       armored = !/-----END /.test(comment);
       continue;
     }
@@ -276,39 +279,39 @@ function secretsOfComments(text: string): readonly Span[] {
       above = undefined;
     if (above !== undefined) {
       const item = /^\s*-\s+/.exec(line)?.[0].length ?? 0;
-      found.push({ start: inside.start + item, end: span.end });
+      spans.push({ start: inside.start + item, end: span.end });
       continue;
     }
     const opener = OPENER.exec(line);
     if (opener !== null && hidesTexts(opener[1] ?? '')) above = indent;
-    found.push(...membersOfComment(text, span), ...lookingSecret(text, span));
+    spans.push(...membersOfComment(text, span), ...lookingSecret(text, span));
   }
-  return found;
+  return spans;
 }
 
-/** A name whose value stands in the lines below. */
+/** A name whose value follows on the next lines. */
 const OPENER = /^\s*(?:-\s+)?["']?([\w.-]+)["']?\s*:\s*(?:[|>][-+\d]*\s*)?$/;
 
-/** What the lexer says between the parts of the text: a document begins, a scalar comes, a bracket is missing. */
+/** Lexer tokens that carry no text: start of document, scalar follows, missing bracket. */
 const SCALAR = '\u001f';
 const REMARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR]);
 
 function commentsOf(text: string): readonly Span[] {
-  const found: Span[] = [];
+  const spans: Span[] = [];
   let offset = 0;
   let before = '';
   for (const token of new Lexer().lex(text)) {
-    if (token.startsWith('#') && before !== SCALAR) found.push({ start: offset, end: offset + token.length });
+    if (token.startsWith('#') && before !== SCALAR) spans.push({ start: offset, end: offset + token.length });
     if (!REMARKS.has(token)) offset += token.length;
     before = token;
   }
-  return found;
+  return spans;
 }
 
-/** `name: value`, wherever it stands in a line; behind a name in quotes the space may be missing. */
+/** `name: value` anywhere in a line; the space may be missing after a quoted name. */
 const MEMBERS = /["']([\w .-]+)["']\s*:\s*|([\w.-]+)\s*:(?:\s+|$)/g;
 
-/** The values of members that are commented out. Words too short for a secret are left: `key: none`. */
+/** The values of members that are commented out. Words too short for a secret stay: `key: none`. */
 function membersOfComment(text: string, { start, end }: Span): readonly Span[] {
   const line = text.slice(start, end);
   return [...line.matchAll(MEMBERS)].flatMap(({ 0: whole, 1: inQuotes, 2: plain, index }) => {
@@ -323,7 +326,7 @@ function membersOfComment(text: string, { start, end }: Span): readonly Span[] {
   });
 }
 
-/** Where the value ends that a text begins with. */
+/** The end of the value that a text starts with. */
 function endOfValue(text: string, inFlow: boolean): number {
   const list = /^\[[^\]]*\]/.exec(text);
   if (list !== null) return list[0].length;
@@ -331,10 +334,10 @@ function endOfValue(text: string, inFlow: boolean): number {
 }
 const SHORTEST_WORD = 5;
 
-/** Of a text that is no YAML: behind every name of a secret the rest of the line, and the lines that are further in. */
+/** In text that is not YAML: hides the rest of the line after every name of a secret, and the lines indented below. */
 function secretsOfLines(text: string): readonly Span[] {
-  const found: Span[] = [...lookingSecret(text, { start: 0, end: text.length })];
-  /** How far in the name stands whose lines follow. */
+  const spans: Span[] = [...lookingSecret(text, { start: 0, end: text.length })];
+  /** Indentation of the name whose following lines are hidden. */
   let above: number | undefined;
   let start = 0;
   for (const line of text.split('\n')) {
@@ -342,13 +345,13 @@ function secretsOfLines(text: string): readonly Span[] {
     const indent = line.length - line.trimStart().length;
     const isItem = indent === above && /^\s*-\s/.test(line);
     if (line.trim() !== '' && above !== undefined && indent <= above && !isItem) above = undefined;
-    if (above !== undefined) found.push(span);
+    if (above !== undefined) spans.push(span);
     const member = [...line.matchAll(MEMBERS)].find(([, inQuotes, plain]) => hidesTexts(inQuotes ?? plain ?? ''));
     if (member !== undefined) {
       above ??= indent;
-      found.push({ start: start + member.index + member[0].length, end: span.end });
+      spans.push({ start: start + member.index + member[0].length, end: span.end });
     }
     start += line.length + 1;
   }
-  return found;
+  return spans;
 }

@@ -1,16 +1,16 @@
-/** Which known name did they mean? */
+/** Suggests a known name for a misspelt one. */
 import { distance } from 'fastest-levenshtein';
 
-/** The known name nearest to a misspelt one; undefined where none is near. The first of equally near ones. */
+/** The known name nearest to a misspelt one; undefined if none is near. The first of equally near ones. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const wrong = name.toLowerCase();
   let best: string | undefined;
-  // A third of the letters may be wrong, and one in any case.
+  // A third of the letters may be wrong, at least one.
   let bestDistance = Math.max(1, Math.floor(wrong.length / 3)) + 1;
   for (const candidate of known) {
     const right = candidate.toLowerCase();
     const letters = distance(wrong, right);
-    // A longer or a shorter name may be meant, but rather one with a single letter wrong.
+    // Prefixes and longer names count, too, but a single wrong letter is preferred.
     const far = Math.min(letters, isSwap(wrong, right) ? 1 : isPart(wrong, right) ? 1 + letters / 100 : letters);
     if (far < bestDistance) {
       best = candidate;

@@ -1,21 +1,18 @@
-/** The scalars of a document with their places, wherever an alias repeats them. */
+/** The scalars of a document with their paths, also where an alias repeats them. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { type Path, targetOf } from './yaml.ts';
 
-/** More of them is no configuration: aliases that repeat aliases. */
+/** A document with more scalars is not a configuration: it has aliases that repeat aliases. */
 const MOST = 20_000;
 
-/**
- * Every scalar that is a value, at each of its places, in the order of the text; undefined where aliases repeat too much, or
- * themselves.
- */
+/** Every scalar value at each of its paths, in text order; undefined if aliases repeat too much, or themselves. */
 export function scalarsOf(doc: Document): readonly (readonly [path: Path, scalar: Scalar])[] | undefined {
-  const found: (readonly [Path, Scalar])[] = [];
-  let left = MOST;
+  const scalars: (readonly [Path, Scalar])[] = [];
+  let budget = MOST;
 
   const walk = (node: Node | null, path: Path, above: readonly Node[]): boolean => {
     if (node === null) return true;
-    if (left-- <= 0 || above.includes(node)) return false;
+    if (budget-- <= 0 || above.includes(node)) return false;
     if (isAlias(node)) return walk(targetOf(node, doc) ?? null, path, [...above, node]);
     const below = [...above, node];
     if (isMap(node)) {
@@ -24,13 +21,13 @@ export function scalarsOf(doc: Document): readonly (readonly [path: Path, scalar
       );
     }
     if (isSeq(node)) return node.items.every((item, i) => walk(item as Node | null, [...path, i], below));
-    if (isScalar(node)) found.push([path, node]);
+    if (isScalar(node)) scalars.push([path, node]);
     return true;
   };
-  return walk(doc.contents, [], []) ? found : undefined;
+  return walk(doc.contents, [], []) ? scalars : undefined;
 }
 
-/** A place without the positions in lists: channels may be put in another order. */
+/** A path without list positions: channels may be reordered. */
 export function roughly(path: Path): string {
   return JSON.stringify(path.map((step) => (typeof step === 'number' ? 0 : step)));
 }

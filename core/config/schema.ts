@@ -1,7 +1,7 @@
-/** The JSON Schema of gateway.yaml, for editors: they complete and check it while one writes. */
+/** The JSON Schema of gateway.yaml, for completion and validation in editors. */
 import type { Schema } from '../plugin.ts';
 
-/** The schema of a file with these sections. Wherever it checks a text it also takes one that holds `${…}`. */
+/** The schema of a file with these sections. Every string also accepts `${…}`. */
 export function editorSchema(sections: Readonly<Record<string, Schema>>): object {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -12,7 +12,7 @@ export function editorSchema(sections: Readonly<Record<string, Schema>>): object
   };
 }
 
-/** A name with nothing below it is a section that is not there. */
+/** A section name without content counts as a missing section. */
 function section(schema: Schema): Definition {
   const definition = forEditors(schema);
   return definition.type === 'object' ? { ...definition, type: ['object', 'null'] } : definition;
@@ -20,7 +20,7 @@ function section(schema: Schema): Definition {
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** Keywords by what they hold. */
+/** Keywords by what they contain. */
 const ofMaps = ['properties', 'patternProperties', 'definitions'];
 const ofLists = ['anyOf', 'oneOf', 'allOf'];
 const ofSchemas = ['items', 'additionalProperties'];
@@ -29,17 +29,17 @@ const annotations = ['title', 'description', 'default', 'examples'];
 function forEditors(schema: Definition): Definition {
   const copied: Record<string, unknown> = { ...schema };
   for (const keyword of ofMaps) {
-    const held = schema[keyword] as Readonly<Record<string, Definition>> | undefined;
-    if (held)
-      copied[keyword] = Object.fromEntries(Object.entries(held).map(([name, each]) => [name, forEditors(each)]));
+    const children = schema[keyword] as Readonly<Record<string, Definition>> | undefined;
+    if (children)
+      copied[keyword] = Object.fromEntries(Object.entries(children).map(([name, each]) => [name, forEditors(each)]));
   }
   for (const keyword of ofLists) {
-    const held = schema[keyword] as readonly Definition[] | undefined;
-    if (held) copied[keyword] = held.map(forEditors);
+    const children = schema[keyword] as readonly Definition[] | undefined;
+    if (children) copied[keyword] = children.map(forEditors);
   }
   for (const keyword of ofSchemas) {
-    const held = schema[keyword];
-    if (typeof held === 'object' && held !== null) copied[keyword] = forEditors(held as Definition);
+    const children = schema[keyword];
+    if (typeof children === 'object' && children !== null) copied[keyword] = forEditors(children as Definition);
   }
   const checked = schema.enum ?? schema.pattern ?? schema.format;
   if (checked === undefined) return copied;

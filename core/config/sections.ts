@@ -1,25 +1,26 @@
-/** Checks every section of gateway.yaml against its schema and fills its defaults in. */
+/** Checks every section of gateway.yaml against its schema and fills in defaults. */
 import type { ValidateFunction } from 'ajv';
 import type { Schema } from '../plugin.ts';
 import { ConfigError, type ConfigFile, pathText } from './file.ts';
 import { nearest } from './nearest.ts';
 import { checkedPart, readyValidator } from './ready.ts';
-import { mistakes, wanted } from './sentences.ts';
+import { expected, mistakes } from './sentences.ts';
 import { doubtfulPlaces, mend } from './stand-ins.ts';
 import { createValidator } from './validator.ts';
 import type { Path } from './yaml.ts';
 
-/** What checking has made of a file. */
+/** The result of checking a file. */
 export interface CheckedSections {
-  /** The value of every section, defaults filled in, frozen. Something that is right stands in for what is wrong. */
+  /** The value of every section, with defaults, frozen. Wrong values are replaced by valid stand-ins. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** The places where something stands in; undefined where something is wrong that nothing can stand in for. */
+  /** The paths of stand-ins; undefined if a wrong value could not be replaced. */
   readonly doubtful: readonly Path[] | undefined;
 }
 
 /**
- * Mistakes go to `file.problems`. A section that is missing or empty is its schema's `default`, else an empty map or list. Throws where a
- * schema itself is wrong: that is its plugin's mistake. `isMissing`: whether a plugin of this name ships and is not in the pipeline.
+ * Adds mistakes to `file.problems`. A missing or empty section is its schema's `default`, otherwise an empty map or
+ * list. Throws if a schema itself is wrong: that is its plugin's mistake. `isMissing`: whether a plugin of this name is
+ * built in and not in the pipeline.
  */
 export function checkSections(
   file: ConfigFile,
@@ -27,9 +28,9 @@ export function checkSections(
   isMissing: (plugin: string) => boolean = () => false,
 ): CheckedSections {
   const doubtful: Path[] = [];
-  // What reading found inside of a section left a text there that may do; a plugin that was not loaded leaves a hole.
+  // A mistake found while reading left a text there that may be valid; a plugin that was not loaded left a hole.
   let mended = file.problems.every(({ path }) => /[.[]/.test(path) && !path.startsWith('pipeline'));
-  // Where reading found a mistake, what the schema says about the same place is its echo.
+  // At a place with a mistake from reading, a schema violation is only its consequence.
   const taken = new Set(file.problems.map((problem) => problem.path));
   const report = (path: Path, message: string) => {
     const place = pathText(path);
@@ -54,7 +55,7 @@ export function checkSections(
     const value = structuredClone(written ?? blank(schema));
     const validate = compile(name, schema);
     if (value === undefined) {
-      report([name], `is missing; it must be ${wanted(schema)}`);
+      report([name], `is missing; it must be ${expected(schema)}`);
       mended = false;
     } else if (!validate(value)) {
       const wrong = mistakes(validate.errors ?? [], value);
@@ -67,17 +68,17 @@ export function checkSections(
   return { values, doubtful: mended ? doubtful : undefined };
 }
 
-/** Throws a `ConfigError` with every problem found so far, if there is one. */
+/** Throws a `ConfigError` with all problems found so far, if any. */
 export function throwIfWrong(file: ConfigFile): void {
   if (file.problems.length > 0) throw new ConfigError(file.file, file.problems);
 }
 
-/** What compiling has made of a section's schema, which is the same for every configuration of a process. */
+/** Compiled schemas of sections, which are the same for every configuration of a process. */
 const compiled = new WeakMap<Schema, ValidateFunction>();
 
 function compile(name: string, schema: Schema): ValidateFunction {
-  const known = compiled.get(schema);
-  if (known !== undefined) return known;
+  const cached = compiled.get(schema);
+  if (cached !== undefined) return cached;
   const checked = checkedPart(schema);
   try {
     const validate = readyValidator(checked) ?? createValidator().compile(checked);
@@ -88,7 +89,7 @@ function compile(name: string, schema: Schema): ValidateFunction {
   }
 }
 
-/** What a section is that nobody wrote; undefined where it has to be written. */
+/** The default of a missing section; undefined if it is required. */
 function blank(schema: Schema): unknown {
   if (schema.default !== undefined) return schema.default;
   if (schema.type === 'array') return schema.minItems === undefined ? [] : undefined;

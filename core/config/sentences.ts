@@ -1,25 +1,27 @@
-/** What a schema violation means to the person who wrote the file: what is wrong, and what would be right. */
+/** Turns schema violations into messages for the author of gateway.yaml: what is wrong, and what would be right. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
 import type { ErrorObject } from 'ajv';
 import { nearest } from './nearest.ts';
 import type { Path } from './yaml.ts';
 
-/** One mistake in a value, and where it is. */
+/** One mistake in a value, and its path. */
 export interface Mistake {
   readonly path: Path;
   readonly message: string;
-  /** What would be right there; undefined where that is not one value's matter. */
+  /** What would be valid there; undefined if another value would not help. */
   readonly schema?: Definition;
-  /** Nothing may stand there. */
+  /** The member must be removed. */
   readonly unwanted?: boolean;
 }
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** Where a value stands: that decides what can be done about a type. */
+/** The kind of input: it decides the advice about types. */
 export type Origin = 'file' | 'body' | 'query';
 
-/** The mistakes behind the errors of one validation of `value`, without the echoes of alternatives that were not meant. */
+/**
+ * The mistakes behind the errors of one validation of `value`, without those of alternatives that were not intended.
+ */
 export function mistakes(errors: readonly ErrorObject[], value: unknown, origin: Origin = 'file'): Mistake[] {
   const found = meant(errors);
   // A misspelt key is one mistake, not an unknown key and a missing one.
@@ -34,14 +36,14 @@ export function mistakes(errors: readonly ErrorObject[], value: unknown, origin:
   });
 }
 
-/** What would do instead. */
+/** The schema of a valid replacement. */
 function remedy({ keyword, params, parentSchema = {} }: ErrorObject): Pick<Mistake, 'schema' | 'unwanted'> {
   if (keyword === 'additionalProperties') return { unwanted: true };
   if (keyword === 'required') return { schema: membersOf(parentSchema)[String(params.missingProperty)] ?? {} };
   return WHOLE.has(keyword) ? {} : { schema: parentSchema };
 }
 
-/** What is wrong with a list, a map or a name as a whole is not mended by another value. */
+/** Mistakes of a list, a map or a name as a whole cannot be fixed by another value. */
 const WHOLE = new Set([
   'dependencies',
   'propertyNames',
@@ -52,13 +54,13 @@ const WHOLE = new Set([
   'maxProperties',
 ]);
 
-/** The member that an unknown key was meant to be. */
+/** The member that an unknown key was probably meant to be. */
 function renamed({ keyword, instancePath, params, parentSchema }: ErrorObject): string | undefined {
   if (keyword !== 'additionalProperties') return undefined;
   return `${instancePath}/${nearest(String(params.additionalProperty), Object.keys(membersOf(parentSchema ?? {})))}`;
 }
 
-/** One error as a sentence, and the member it is about where that is not the value itself. */
+/** One error as a sentence, and the member it is about if that is not the value itself. */
 function sentence(
   error: ErrorObject,
   origin: Origin,
@@ -70,7 +72,7 @@ function sentence(
     case 'required': {
       const member = String(params.missingProperty);
       const schema = membersOf(parent)[member];
-      return [member, `is missing; ${schema === undefined ? 'add it' : `it must be ${wanted(schema)}`}`];
+      return [member, `is missing; ${schema === undefined ? 'add it' : `it must be ${expected(schema)}`}`];
     }
     case 'dependencies':
       return [String(params.missingProperty), `is missing; ${String(params.property)} needs it`];
@@ -81,25 +83,25 @@ function sentence(
     case 'propertyNames':
       return [
         String(params.propertyName),
-        `this name is not allowed; it must be ${wanted(error.schema as Definition)}`,
+        `this name is not allowed; it must be ${expected(error.schema as Definition)}`,
       ];
     case 'enum':
     case 'const': {
       const near =
         typeof data === 'string' && Array.isArray(parent.enum) ? nearest(data, parent.enum.map(String)) : undefined;
-      return [undefined, `must be ${wanted(parent)}${near === undefined ? '' : `; did you mean ${near}?`}`];
+      return [undefined, `must be ${expected(parent)}${near === undefined ? '' : `; did you mean ${near}?`}`];
     }
     case 'type':
-      return [undefined, `must be ${wanted(parent)}, not ${kindOf(data)}${TYPE_HINTS[origin](parent, data)}`];
+      return [undefined, `must be ${expected(parent)}, not ${kindOf(data)}${TYPE_HINTS[origin](parent, data)}`];
     case 'oneOf':
     case 'anyOf':
-      if (params.passingSchemas) return [undefined, `is ambiguous; it must be only one of: ${wanted(parent)}`];
-      return [undefined, `must be ${wanted(parent)}${fits(parent, data) ? '' : `, not ${kindOf(data)}`}`];
+      if (params.passingSchemas) return [undefined, `is ambiguous; it must be only one of: ${expected(parent)}`];
+      return [undefined, `must be ${expected(parent)}${fits(parent, data) ? '' : `, not ${kindOf(data)}`}`];
     case 'minLength':
       return [
         undefined,
         data === ''
-          ? `must not be empty; it must be ${wanted(parent)}`
+          ? `must not be empty; it must be ${expected(parent)}`
           : `must have at least ${params.limit} characters`,
       ];
     case 'maxLength':
@@ -117,32 +119,32 @@ function sentence(
     case 'not':
     case 'false schema':
       return [undefined, 'is not allowed here; remove it'];
-    // The branch that was taken speaks for itself.
+    // The errors of the selected branch are reported themselves.
     case 'if':
       return [undefined, undefined];
-    // pattern, format, minimum and the like: what is wanted says it all.
+    // pattern, format, minimum and the like: the expected value says enough.
     default:
-      return [undefined, `must be ${wanted(parent)}`];
+      return [undefined, `must be ${expected(parent)}`];
   }
 }
 
-/** What a schema asks for, as a noun with an example: `a duration such as 250ms, 30s or 15m`. */
-export function wanted(schema: Definition): string {
+/** The expected value of a schema as a noun with an example: `a duration such as 250ms, 30s or 15m`. */
+export function expected(schema: Definition): string {
   const { title, type, examples } = schema;
   const alternatives = schema.anyOf ?? schema.oneOf;
   let noun: string;
   if (Array.isArray(schema.enum)) return list(schema.enum.map(spelled), 'or');
   if (schema.const !== undefined) return spelled(schema.const);
   if (typeof title === 'string') noun = `${/^[aeio]/i.test(title) ? 'an' : 'a'} ${title}`;
-  else if (Array.isArray(alternatives)) noun = list([...new Set((alternatives as Definition[]).map(wanted))], 'or');
+  else if (Array.isArray(alternatives)) noun = list([...new Set((alternatives as Definition[]).map(expected))], 'or');
   else if (Array.isArray(type))
     noun = list(
-      type.map((each) => wanted({ ...schema, type: each, examples: undefined })),
+      type.map((each) => expected({ ...schema, type: each, examples: undefined })),
       'or',
     );
   else if (type === 'object' || schema.properties !== undefined) noun = wantedMap(schema);
   else if (type === 'array')
-    noun = schema.items ? `a list (each entry: ${wanted(schema.items as Definition)})` : 'a list';
+    noun = schema.items ? `a list (each entry: ${expected(schema.items as Definition)})` : 'a list';
   else if (type === 'integer' || type === 'number')
     noun = `${type === 'integer' ? 'a whole number' : 'a number'}${range(schema)}`;
   else if (type === 'boolean') noun = 'true or false';
@@ -172,7 +174,7 @@ function range(schema: Definition): string {
   return limits.join('');
 }
 
-/** What to do about a name nobody knows. */
+/** Advice for an unknown name. */
 function suggestion(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   if (near !== undefined) return `did you mean ${near}?`;
@@ -198,25 +200,26 @@ const TYPE_HINTS: Readonly<Record<Origin, typeof typeHint>> = {
     return hint.endsWith('without quotes') ? `${hint} (and without \${…}, which always makes text)` : hint;
   },
   body: typeHint,
-  // Everything in a query is text.
+  // All query values are text.
   query: () => '',
 };
 
 /**
- * Of errors below alternatives (`anyOf`, `oneOf`), keeps those of the alternative that was meant; where that is not clear, the
- * alternatives speak in one sentence. Names that break `propertyNames` speak once.
+ * Of errors below alternatives (`anyOf`, `oneOf`), keeps those of the alternative that was intended; if that is
+ * unclear, all alternatives are one sentence. Names that break `propertyNames` are reported once.
  */
 function meant(errors: readonly ErrorObject[]): ErrorObject[] {
   let left = errors.filter((error) => error.propertyName === undefined || error.keyword === 'propertyNames');
-  // The outermost first: what it drops takes the inner ones with it.
+  // The outermost first: dropping it drops the inner ones, too.
   const unions = left.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
   unions.sort((a, b) => a.schemaPath.length - b.schemaPath.length);
   for (const union of unions) {
     if (!left.includes(union)) continue;
     const chosen = branchMeant(union.schema as readonly Definition[], union.data);
-    const kept = chosen === undefined ? [] : left.filter((error) => isBelow(error, union, `/${chosen}/`));
+    const chosenErrors = chosen === undefined ? [] : left.filter((error) => isBelow(error, union, `/${chosen}/`));
     left = left.filter(
-      (error) => kept.includes(error) || (kept.length === 0 && error === union) || !isPartOf(error, union),
+      (error) =>
+        chosenErrors.includes(error) || (chosenErrors.length === 0 && error === union) || !isPartOf(error, union),
     );
   }
   return left;
@@ -231,7 +234,10 @@ function isBelow(error: ErrorObject, union: ErrorObject, branch: string): boolea
   return inside && error.schemaPath.startsWith(`${union.schemaPath}${branch}`);
 }
 
-/** The alternative that a map or a list was meant to be: the only one of its kind, or the one that knows most of its keys. */
+/**
+ * The alternative that a map or list was probably meant to be: the only one of its kind, or the one that knows most of
+ * its keys.
+ */
 function branchMeant(branches: readonly Definition[], data: unknown): number | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   const scores = branches.map((branch) => {
@@ -243,7 +249,7 @@ function branchMeant(branches: readonly Definition[], data: unknown): number | u
   return best < 0 || scores.lastIndexOf(best) !== winner ? undefined : winner;
 }
 
-/** Whether a schema takes values of this kind at all. */
+/** Whether a schema accepts values of this kind at all. */
 function fits(schema: Definition, data: unknown): boolean {
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(alternatives)) return (alternatives as Definition[]).some((each) => fits(each, data));
@@ -254,7 +260,7 @@ function fits(schema: Definition, data: unknown): boolean {
   return [schema.type].flat().some((type) => type === kind || (type === 'integer' && kind === 'number'));
 }
 
-/** As a schema calls it. */
+/** The name of the kind in schemas. */
 function typeOf(data: unknown): string {
   if (data === null) return 'null';
   return Array.isArray(data) ? 'array' : typeof data;
@@ -264,7 +270,7 @@ function membersOf(schema: Definition): Readonly<Record<string, Definition>> {
   return (schema.properties ?? {}) as Readonly<Record<string, Definition>>;
 }
 
-/** An instance path of the validator as a path into the value. */
+/** The validator's instance path as a path into the value. */
 function pathOf(pointer: string, value: unknown): Path {
   let at: unknown = value;
   return pointer

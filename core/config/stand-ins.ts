@@ -1,20 +1,20 @@
-/** Puts something right where something wrong stands, so that one reading of a file can look at everything else in it too. */
+/** Replaces wrong values with valid ones, so that one reading of a file can check everything else in it, too. */
 import type { Mistake } from './sentences.ts';
 import type { Path } from './yaml.ts';
 
 type Definition = Readonly<Record<string, unknown>>;
 
 /**
- * Mends `value` in place. False where that cannot be done: a list or a map that is none says nothing of what should stand in it, and what
- * else refers to it would be called wrong.
+ * Replaces them in `value`. False if that is impossible: a broken list or map has unknown content, and references to it
+ * would be reported as wrong.
  */
 export function mend(value: unknown, wrong: readonly Mistake[]): boolean {
   return wrong.every((mistake) => mended(value, mistake));
 }
 
-/** Below which places everything that is said later may be an echo of these mistakes. */
+/** Paths below which later problems may be consequences of these mistakes. */
 export function doubtfulPlaces(wrong: readonly Mistake[]): Path[] {
-  // A name that is not known was meant to be another one, which is missed now.
+  // An unknown name was probably meant to be another one, which is missing now.
   return wrong.map(({ path, unwanted }) => (unwanted === true ? path.slice(0, -1) : path));
 }
 
@@ -33,15 +33,15 @@ function mended(value: unknown, { path, schema, unwanted }: Mistake): boolean {
   return true;
 }
 
-/** A value of those that a schema takes; undefined where none says nothing about anything else. */
+/** A value that a schema accepts; undefined if every such value would affect other checks. */
 function standIn(schema: Definition): unknown {
   if (schema.default !== undefined) return schema.default;
   for (const { 0: first } of [schema.examples, schema.enum].filter(Array.isArray))
     if (first !== undefined) return first;
   for (const alternatives of [schema.anyOf, schema.oneOf].filter(Array.isArray)) {
     for (const each of alternatives) {
-      const found = standIn(each);
-      if (found !== undefined) return found;
+      const valid = standIn(each);
+      if (valid !== undefined) return valid;
     }
   }
   if (schema.const !== undefined) return schema.const;

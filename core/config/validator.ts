@@ -1,39 +1,39 @@
-/** Checks one value against a schema and fills its defaults in. */
+/** Checks a value against a schema and fills in its defaults. */
 import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import type { Schema } from '../plugin.ts';
 import { formats } from './formats.ts';
 import { type Mistake, mistakes, type Origin } from './sentences.ts';
 
-/** Strict with schemas, complete with mistakes. */
+/** Strict with schemas, and reports all mistakes. */
 export const VALIDATOR: Options = {
   allErrors: true,
   verbose: true,
   useDefaults: true,
   ownProperties: true,
   strict: true,
-  // Compiling finds what is wrong with a schema, being strict; to hold it against the schema of schemas takes ten times as long.
+  // Compiling in strict mode finds mistakes of a schema; validating it against the meta-schema takes ten times as long.
   meta: false,
   validateSchema: false,
-  // Alternatives that differ in what they require need not repeat what it looks like.
+  // Alternatives that differ in what they require need not repeat the properties.
   strictRequired: false,
   allowUnionTypes: true,
   allowMatchingProperties: true,
   formats,
-  // What a schema compiles to is mostly run once or twice: to make that faster takes longer than it saves.
+  // Most validators run once or twice: optimizing their code takes longer than it saves.
   code: { optimize: false },
 };
 
-/** The validator for everything that stands in gateway.yaml. */
+/** The validator for gateway.yaml. */
 export function createValidator(): Ajv {
   return new Ajv(VALIDATOR);
 }
 
-/** What compiling has made of a schema: for a route, it would cost more than the request. */
+/** Compiled schemas: compiling one per request would cost more than the request of a route. */
 const compiled = new WeakMap<Schema, ValidateFunction>();
 
 /**
- * Fills the defaults of `value` in, where it stands, and says what is wrong with it. For parts of a section whose schema is known
- * only later (the fields that a vendor adds to its channels), and for the bodies and queries of routes (`origin`). Throws where the
+ * Fills in the defaults of `value` in place and returns its mistakes. For parts of a section whose schema is known only
+ * later (the fields that a vendor adds to its channels), and for bodies and queries of routes (`origin`). Throws if the
  * schema itself is wrong.
  */
 export function checkValue(schema: Schema, value: unknown, origin: Origin = 'file'): readonly Mistake[] {

@@ -1,4 +1,4 @@
-/** Values with a unit, as gateway.yaml spells them: how long, how much; and the schemas a section uses for them. */
+/** Values with units as gateway.yaml spells them (durations, sizes), and the schemas for them. */
 import { canonicalRange } from '../address.ts';
 import { type Schema, schema } from '../definitions.ts';
 
@@ -59,12 +59,12 @@ export function isPattern(text: string): boolean {
   }
 }
 
-/** True for what has a scheme, a host and a port that there can be: `https://api.example.com/v1`. */
+/** True for a URL with a scheme, a host and a valid port: `https://api.example.com/v1`. */
 export function isUrl(text: string): boolean {
   return URL.canParse(text);
 }
 
-/** True for such a one, and for `*`. */
+/** The same, and `*`. */
 export function isOrigin(text: string): boolean {
   return text === '*' || isUrl(text);
 }

@@ -1,4 +1,4 @@
-/** YAML as gateway.yaml uses it: the unambiguous part of it, nothing that other programs would read differently. */
+/** The unambiguous subset of YAML that gateway.yaml uses; what other programs read differently is refused. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
 import {
   type Alias,
@@ -15,20 +15,20 @@ import {
 import { createRedactor, isSecretName } from '../log.ts';
 import { fill } from './interpolation.ts';
 
-/** From the root of the file to a value: names of members, positions in lists. */
+/** A path from the root of the file to a value: names of members, positions in lists. */
 export type Path = readonly (string | number)[];
 
-/** A document that was parsed, sound or not. */
+/** A parsed document, valid or not. */
 export interface Yaml {
   readonly doc: Document;
   readonly problems: readonly { readonly offset: number; readonly message: string }[];
-  /** Whether the document is whole in spite of its problems. */
+  /** Whether the document is complete in spite of its problems. */
   readonly sound: boolean;
-  /** Line and column of an offset, from 1. */
+  /** Line and column of an offset, starting at 1. */
   position(offset: number): { readonly line: number; readonly column: number };
 }
 
-/** What `fillIn` has to say. */
+/** The result of `fillIn`. */
 export interface Findings {
   problem(path: Path, message: string): void;
   warn(path: Path, message: string): void;
@@ -43,7 +43,7 @@ export function parseYaml(text: string): Yaml {
   };
   const tooDeep = nested.exec(text);
   const doc = parseDocument(tooDeep ? '' : text, {
-    // The parser's own words quote the source, and the source may hold a secret.
+    // The parser's messages quote the source, which may contain a secret.
     prettyErrors: false,
     stringKeys: true,
     // Reported with their paths by `fillIn`.
@@ -56,7 +56,7 @@ export function parseYaml(text: string): Yaml {
   for (const { code, pos } of doc.errors.slice(0, mostErrors)) {
     const offset = code === 'MISSING_CHAR' ? startOfQuote(doc, pos[0]) : pos[0];
     const { line } = position(offset);
-    // The first mistake of a line makes the others.
+    // The first mistake of a line causes the others.
     if (!lines.has(line)) problems.push({ offset, message: sentences[code] ?? sentences['']! });
     lines.add(line);
   }
@@ -68,10 +68,10 @@ export function parseYaml(text: string): Yaml {
   return { doc, problems, sound: !tooDeep && doc.errors.every(({ code }) => code === 'MULTIPLE_DOCS'), position };
 }
 
-/** Errors of the parser that are looked at: behind so many the text is something else altogether. */
+/** Maximum number of parser errors to report: with more, the text is not YAML at all. */
 const mostErrors = 50;
 
-/** A quote that is never closed is noticed at the end of the file; what has to be mended is where it opens. */
+/** An unclosed quote is noticed at the end of the file; report where it opens. */
 function startOfQuote(doc: Document, noticed: number): number {
   let offset = noticed;
   visit(doc, {
@@ -82,10 +82,12 @@ function startOfQuote(doc: Document, noticed: number): number {
   return offset;
 }
 
-/** Openings without an end between them. The parser recurses; where the stack is nearly full that can end the process. */
+/**
+ * Maximum number of openings without an end between them. The parser recurses; a stack overflow can end the process.
+ */
 const nested = /(?:[[{][^[\]{}]*){64}|(?:[-?][ \t]+){64}/;
 
-/** What is wrong, by the parser's code. */
+/** The message for a parser error code. */
 const sentences: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'this is no escape in double quotes; use single quotes, or write \\\\ for a backslash',
   BAD_INDENT: 'this does not line up with what is above, or a bracket above is not closed',
@@ -103,7 +105,7 @@ const sentences: Readonly<Record<string, string>> = {
   '': 'this is not YAML; check quotes, brackets, colons and indentation',
 };
 
-/** Where a path stands: the offset of its deepest part that exists, of the key where that is a member of a map. */
+/** The offset of the deepest existing part of a path; for a member of a map, of its key. */
 export function offsetOf(doc: Document, path: Path): number {
   let node = doc.contents;
   let offset = node?.range?.[0] ?? 0;
@@ -126,16 +128,16 @@ export function offsetOf(doc: Document, path: Path): number {
   return offset;
 }
 
-/** The document as plain values, `${…}` filled in; undefined where it is no map of sections. */
+/** The document as plain values with `${…}` filled in; undefined if it is not a map of sections. */
 export function fillIn(
   doc: Document,
   dir: string,
   env: Readonly<Record<string, string | undefined>>,
-  found: Findings,
+  findings: Findings,
 ): Record<string, unknown> | undefined {
   if (doc.contents === null || (isScalar(doc.contents) && doc.contents.value === null)) return {};
   if (!isMap(doc.contents)) {
-    found.problem([], 'the file must be a map of sections (listen: …, store: …, pipeline: …)');
+    findings.problem([], 'the file must be a map of sections (listen: …, store: …, pipeline: …)');
     return undefined;
   }
   let whole = true;
@@ -148,17 +150,17 @@ export function fillIn(
       const target = targetOf(node, doc);
       if (target !== undefined && !above.includes(target)) return;
       whole = false;
-      found.problem(path, target ? 'refers to itself' : 'no anchor of this name (&name) stands before it');
+      findings.problem(path, target ? 'refers to itself' : 'no anchor of this name (&name) stands before it');
       return;
     }
     if (node.tag !== undefined)
-      found.problem(path, 'tags (!name) are not used here; remove it, and put text in quotes');
+      findings.problem(path, 'tags (!name) are not used here; remove it, and put text in quotes');
     if (isMap(node)) {
       const names = new Set<string>();
       for (const { key, value } of node.items) {
         const name = String((key as Scalar).value);
         const wrong = names.has(name) ? 'appears twice; keep one' : nameProblem(name);
-        if (wrong !== undefined) found.problem([...path, name], wrong);
+        if (wrong !== undefined) findings.problem([...path, name], wrong);
         names.add(name);
         walk(value as Node | null, [...path, name], [...above, node]);
       }
@@ -166,22 +168,23 @@ export function fillIn(
       for (const [index, item] of node.items.entries()) walk(item as Node, [...path, index], [...above, node]);
     } else if (isScalar(node)) {
       const ambiguous = ambiguity(node);
-      if (ambiguous !== undefined) found.problem(path, ambiguous);
-      else if (typeof node.value === 'string') node.value = fillScalar(node.value, path, dir, env, found);
+      if (ambiguous !== undefined) findings.problem(path, ambiguous);
+      else if (typeof node.value === 'string') node.value = fillScalar(node.value, path, dir, env, findings);
     }
   };
   walk(doc.contents, [], []);
   if (!whole) return undefined;
 
   const value = plainOf(doc);
-  if (value === undefined) found.problem(aliased, 'aliases (*name) repeat too much of the file; write the values out');
+  if (value === undefined)
+    findings.problem(aliased, 'aliases (*name) repeat too much of the file; write the values out');
   return value as Record<string, unknown> | undefined;
 }
 
-/** More nodes that aliases repeat are no configuration. */
+/** A document with more nodes, aliases expanded, is not a configuration. */
 const MOST_REPEATED = 5_000;
 
-/** The plain value of a document without circles, with what an alias repeats there as often; undefined where that is too much. */
+/** The plain value of a document without circles, with aliases expanded; undefined if that is too much. */
 function plainOf(doc: Document): unknown {
   let repeated = 0;
   const plain = (node: Node | null, again: boolean): unknown => {
@@ -200,10 +203,10 @@ function plainOf(doc: Document): unknown {
   return repeated > MOST_REPEATED ? undefined : value;
 }
 
-/** Of each document what its aliases mean: the parser would go through all of it for every one of them. */
+/** The targets of aliases per document: the parser would search the whole document for each alias. */
 const targets = new WeakMap<Document, ReadonlyMap<Alias, Node | undefined>>();
 
-/** What an alias means: the last node before it that has its anchor. */
+/** The target of an alias: the last node before it with this anchor. */
 export function targetOf(alias: Alias, doc: Document): Node | undefined {
   let known = targets.get(doc);
   if (known === undefined) {
@@ -215,17 +218,17 @@ export function targetOf(alias: Alias, doc: Document): Node | undefined {
 
 function targetsIn(doc: Document): ReadonlyMap<Alias, Node | undefined> {
   const anchors = new Map<string, Node>();
-  const found = new Map<Alias, Node | undefined>();
+  const targetByAlias = new Map<Alias, Node | undefined>();
   visit(doc, {
     Node(_, node) {
-      if (isAlias(node)) found.set(node, anchors.get(node.source));
+      if (isAlias(node)) targetByAlias.set(node, anchors.get(node.source));
       else if (node.anchor !== undefined) anchors.set(node.anchor, node);
     },
   });
-  return found;
+  return targetByAlias;
 }
 
-/** Names that would mean something else to YAML or to JavaScript. */
+/** Names that would mean something else in YAML or JavaScript. */
 function nameProblem(name: string): string | undefined {
   if (name === '<<') return 'maps are not merged; write the members out';
   if (name === '__proto__' || name === 'constructor' || name === 'prototype') return 'cannot be used as a name';
@@ -233,7 +236,7 @@ function nameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** Scalars that YAML 1.1 and 1.2 read differently, and numbers that JavaScript cannot hold. */
+/** Scalars that YAML 1.1 and 1.2 read differently, and numbers that JavaScript cannot represent. */
 function ambiguity(node: Scalar): string | undefined {
   if (node.type !== 'PLAIN' || node.source === undefined) return undefined;
   if (typeof node.value === 'string') {
@@ -249,38 +252,42 @@ function ambiguity(node: Scalar): string | undefined {
   return 'has more digits than a number can hold exactly; put text in quotes';
 }
 
-/** Fills one string in and keeps track of what is secret in it. */
+/** Fills in one string and records its secrets. */
 function fillScalar(
   literal: string,
   path: Path,
   dir: string,
   env: Readonly<Record<string, string | undefined>>,
-  found: Findings,
+  findings: Findings,
 ): string {
   const field = path.at(-1);
   const secretField = typeof field === 'string' && isSecretName(field);
-  // Headers and query parameters of requests: what is not written out is taken for a credential, whatever its name is.
+  // Headers and query parameters of requests: values that are not written out are treated as credentials, whatever
+  // their name is.
   const sent = path.at(-2) === 'headers' || path.at(-2) === 'query';
   const { text, pieces, problems, warnings } = fill(literal, dir, env);
-  for (const message of problems) found.problem(path, message);
-  for (const message of warnings) found.warn(path, message);
-  for (const piece of pieces) if (secretField || sent || isSecretName(piece.name)) found.secret(piece.text);
-  if (secretField && (sent || pieces.length > 0)) found.secret(text);
+  for (const message of problems) findings.problem(path, message);
+  for (const message of warnings) findings.warn(path, message);
+  for (const piece of pieces) if (secretField || sent || isSecretName(piece.name)) findings.secret(piece.text);
+  if (secretField && (sent || pieces.length > 0)) findings.secret(text);
   const shell = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(literal)?.[1];
-  if (shell !== undefined) found.warn(path, `$${shell} is taken as it stands; a variable is written \${${shell}}`);
-  // What stands in the file itself: a default does, a variable's name does not.
+  if (shell !== undefined) findings.warn(path, `$${shell} is taken as it stands; a variable is written \${${shell}}`);
+  // Literal text in the file: a default is, a variable's name is not.
   const literally = literal.replace(/\$\{(?:file:[^}]*|\w+(?::-([^}]*))?)\}/g, (_, fallback: string = '') => fallback);
   if (looksLikeCredential(literally, secretField)) {
-    found.secret(text);
-    found.warn(path, 'looks like a credential; take it from the environment (${NAME}) or from a file (${file:PATH})');
+    findings.secret(text);
+    findings.warn(
+      path,
+      'looks like a credential; take it from the environment (${NAME}) or from a file (${file:PATH})',
+    );
   }
   return text;
 }
 
-/** True for what the log would mask, and for long random text in a field that is there for secrets. */
+/** True for what the log would mask, and for long random text in a field for secrets. */
 function looksLikeCredential(literal: string, secretField: boolean): boolean {
   if (looks.redact(literal) !== literal) return true;
-  // Not a path to a file that holds one.
+  // Not a path to a file that contains one.
   if (!secretField || /^[./~]|\.(?:pem|key|txt)$/.test(literal)) return false;
   return /^[\w+/=.-]{20,}$/.test(literal) && /\d/.test(literal) && /[A-Za-z]/.test(literal);
 }

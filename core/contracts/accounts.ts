@@ -1,13 +1,13 @@
-/** Accounts: who pays. Provided by the plugin `accounts`. */
+/** Accounts, which own keys and pay for calls. Provided by the plugin `accounts`. */
 
 import { service } from '../definitions.ts';
 import type { JsonObject } from './json.ts';
 import type { Step } from './store.ts';
 
-/** What an account may do in the gateway itself; there is one `root`, made on the first start. */
+/** The role of an account in the gateway; there is one `root`, created on the first start. */
 export type Role = 'member' | 'admin' | 'root';
 
-/** Somebody who pays. */
+/** An account. */
 export interface Account {
   readonly id: number;
   readonly name: string;
@@ -18,68 +18,68 @@ export interface Account {
   readonly createdMs: number;
 }
 
-/** An account with everything about the person. */
+/** An account with all personal fields. */
 export interface Person extends Account {
   readonly displayName: string;
-  /** Proven to be theirs; undefined where none is. */
+  /** Verified; undefined if there is none. */
   readonly email: string | undefined;
-  /** A word of the operator's for this kind of account; `default`. */
+  /** The account's group, named by the operator; `default`. */
   readonly group: string;
-  /** What administrators noted; never shown to the person. */
+  /** Notes of administrators; never shown to the user. */
   readonly remark: string;
-  /** Signed in last; undefined: never. */
+  /** Last sign-in; undefined: never. */
   readonly lastLoginMs: number | undefined;
-  /** It was deleted then: its name stays taken, its money stays in the books. */
+  /** Deletion time: the name stays reserved and the ledger entries stay. */
   readonly deletedMs: number | undefined;
-  /** It can sign in with a password; false for one that came by OAuth and never set one. */
+  /** Can sign in with a password; false if the account was created by OAuth and never set one. */
   readonly hasPassword: boolean;
-  /** As the person set them: notices, language, whatever a console keeps. */
+  /** Settings of the user: notifications, language, and whatever a console stores. */
   readonly settings: JsonObject;
 }
 
-/** What an account is to be. */
+/** Fields of a new account. */
 export interface NewAccount {
   readonly name: string;
   readonly role: Role;
-  /** Undefined: it cannot sign in with one. */
+  /** Undefined: cannot sign in with a password. */
   readonly password?: string | undefined;
   readonly displayName?: string;
-  /** Proven already. */
+  /** Already verified. */
   readonly email?: string | undefined;
 }
 
-/** What may change of an account; what is absent stays. */
+/** Changes of an account; absent fields stay. */
 export interface AccountChanges {
   readonly name?: string;
   readonly displayName?: string;
-  /** `undefined` has to be said as null: it is taken away. */
+  /** Null removes it. */
   readonly email?: string | null;
   readonly group?: string;
   readonly remark?: string;
   readonly role?: Role;
   readonly enabled?: boolean;
-  /** Merged with what is there; a member that is null goes. */
+  /** Merged with the existing settings; null removes a member. */
   readonly settings?: JsonObject;
 }
 
-/** Who waits for a password to be compared. */
+/** The origin of a password check, for its queue. */
 export interface Comer {
-  /** The network they come from: all of one network have one share. */
+  /** The client's network: all clients of a network share one quota. */
   readonly network: string;
-  /** They have signed in to this account before, in this browser or from there. */
+  /** Signed in to this account before, from this browser or network. */
   readonly isKnown: boolean;
 }
 
-/** Which accounts to list. */
+/** Filter for the list of accounts. */
 export interface AccountSearch {
-  /** Part of the name, the display name or the e-mail address; or an id. `%` and `_` mean themselves. */
+  /** Part of the name, display name or email address; or an id. `%` and `_` are literal. */
   readonly text?: string;
   readonly role?: Role;
   readonly enabled?: boolean;
   readonly group?: string;
-  /** Of these ids only. */
+  /** Only these ids. */
   readonly among?: readonly number[];
-  /** True: those that were deleted, and no others. */
+  /** True: only deleted accounts. */
   readonly deleted?: boolean;
   /** From 0. */
   readonly offset: number;
@@ -87,12 +87,12 @@ export interface AccountSearch {
 }
 
 /**
- * All accounts. What changes one takes steps to write `along`, in the same list: an entry of the audit, a revocation of keys.
- * Deleted accounts are found by `find` (not enabled) and `person`, and by no name.
+ * All accounts. Methods that change one take steps to write `along` in the same atomic list: an audit entry, a key
+ * revocation. `find` (as not enabled) and `person` return deleted accounts; lookups by name do not.
  */
 export interface Accounts {
   find(id: number): Promise<Account | undefined>;
-  /** Upper and lower case are the same. */
+  /** Case-insensitive. */
   findByName(name: string): Promise<Account | undefined>;
   findByEmail(email: string): Promise<Account | undefined>;
   person(id: number): Promise<Person | undefined>;
@@ -100,25 +100,26 @@ export interface Accounts {
   /** Newest first. */
   search(search: AccountSearch): Promise<{ readonly total: number; readonly items: readonly Person[] }>;
   /**
-   * Refuses a name (409 `name_taken`) or an e-mail address (409 `email_taken`) that is taken, a password that is too weak (400)
-   * or among the common ones. `along` may ask for the id that the account is about to get.
+   * Refuses a name (409 `name_taken`) or an email address (409 `email_taken`) that is taken, and a password that is
+   * weak or common (400). `along` may be a function of the new account's id.
    */
   create(account: NewAccount, along?: readonly Step[] | ((id: number) => readonly Step[])): Promise<Account>;
   /**
-   * Refuses as `create` does; 404 where there is no such account; 409 `last_root` where nobody would be root any more. Another role, or
-   * none at all (disabled), ends its sessions; that or another e-mail address voids its tickets.
+   * Refuses as `create` does; 404 if there is no such account; 409 `last_root` if no root would remain. Another role,
+   * or disabling, ends its sessions; that or another email address voids its tickets.
    */
   change(id: number, changes: AccountChanges, along?: readonly Step[]): Promise<Person>;
   /**
-   * The account whose password that is; undefined where it is wrong, or there is none: nobody can tell by the time it takes. Refuses
-   * (429) where too many come at once: first those from the networks that have the most waiting, last those that are known.
+   * The account with this name and password; undefined if the password is wrong or the account does not exist, in
+   * constant time. Refuses (429) if too many checks wait: first those from the networks with most of them, last those
+   * of known clients.
    */
   checkPassword(nameOrEmail: string, password: string, comer?: Comer): Promise<Account | undefined>;
-  /** Refuses one that is too weak (400). Ends all its sessions but `keep`, and its access token, and voids its tickets. */
+  /** Refuses a weak password (400). Ends all sessions but `keep`, revokes the access token, and voids tickets. */
   setPassword(id: number, password: string, along?: readonly Step[], keep?: number): Promise<void>;
-  /** Ends it for good: disabled, without e-mail address, settings, password and sessions. Refuses (409) the last one that is root. */
+  /** Deletes it: disabled, without email address, settings, password and sessions. Refuses (409) the last root. */
   remove(id: number, along?: readonly Step[]): Promise<void>;
-  /** Has `listener` told of every account that changes, after it has. `isOwn`: this process changed it, and not another one. */
+  /** Calls `listener` after an account changed. `isOwn`: changed by this process. */
   watch(listener: (id: number, isOwn: boolean) => void): void;
 }
 /** The service of that name. */

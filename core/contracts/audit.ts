@@ -1,48 +1,48 @@
-/** The audit log: who changed what. Provided by the plugin `audit`. */
+/** The audit log of administrative changes. Provided by the plugin `audit`. */
 
 import { service } from '../definitions.ts';
 import type { JsonObject } from './json.ts';
 import type { Step } from './store.ts';
 
-/** Who did it. */
+/** The actor. */
 export interface Actor {
-  /** Undefined: nobody who is known. */
+  /** Undefined: unknown. */
   readonly accountId: number | undefined;
   /** `ann`, `command line`, the name of a payment provider. */
   readonly name: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly ip: string;
 }
 
-/** Whoever has the command line; which of them, it does not know. */
+/** The actor of the command line, which does not know its user. */
 export const COMMAND_LINE: Actor = { accountId: undefined, name: 'command line', ip: '' };
 
-/** Something that happened. */
+/** An event. */
 export interface AuditEvent {
   readonly actor: Actor;
   /** `user.role`, `key.rotate`, `sign-in.failed`: noun, dot, verb or fact. */
   readonly action: string;
-  /** What it happened to: `user 7`, `key 3`; empty where that says nothing. */
+  /** The object: `user 7`, `key 3`; may be empty. */
   readonly object: string;
-  /** What it was and what it is; no secrets. */
+  /** Old and new values; no secrets. */
   readonly facts?: JsonObject;
 }
 
-/** An event as it stands in the log. */
+/** An event in the log. */
 export interface AuditEntry extends AuditEvent {
   /** Without gaps. */
   readonly seq: number;
   readonly atMs: number;
   readonly facts: JsonObject;
-  /** Over this entry and all before it; 64 hexadecimal characters. */
+  /** Hash over this entry and all before it; 64 hexadecimal characters. */
   readonly hash: string;
 }
 
-/** Writes and reads it. Entries are chained by hashes: whoever changes or removes one breaks the chain. */
+/** Writes and reads the audit log. Entries are chained by hashes, so that a changed or removed entry is detected. */
 export interface Audit {
-  /** The steps that write one, for the list of what it tells of. */
+  /** The steps that write an entry, to be committed together with the change it describes. */
   steps(event: AuditEvent): readonly Step[];
-  /** Writes one by itself: for what changes nothing, a sign-in that failed. */
+  /** Writes an entry on its own: for events without a change, such as a failed sign-in. */
   note(event: AuditEvent): Promise<void>;
   /** Newest first. `before`: only entries with a smaller `seq`. */
   page(of: {
@@ -55,8 +55,8 @@ export interface Audit {
   }): Promise<readonly AuditEntry[]>;
   count(): Promise<number>;
   /**
-   * Walks along the chain of hashes, from the entry behind `after` (0: the first) over `most` of them: where it got to, the end of the
-   * chain, and the first entry that does not fit, if there is one.
+   * Verifies the hash chain from the entry behind `after` (0: the first) over at most `most` entries. Returns the last
+   * entry checked, the head of the chain, and the first invalid entry, if any.
    */
   verify(
     after: number,

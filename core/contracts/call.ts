@@ -1,107 +1,109 @@
-/** What one model call is made of: the records that phases, styles and vendors hand to each other. */
+/** The records of a model call that phases, styles and vendors exchange. */
 import type { Conversation } from './conversation.ts';
 import type { JsonBody } from './json.ts';
 import type { Quirks } from './quirks.ts';
 import type { ServedAs, UseBounds, Uses } from './uses.ts';
 import type { Channel } from './vendor.ts';
 
-/** Header names in lower case. A header that came twice was refused or joined by core before anybody reads this. */
+/** Header names in lower case. Core has refused or joined duplicates. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** The shape of a request and its answer: `chat`, `responses`, `messages`, … Each is a `Style` that a plugin brings. */
+/** The format of a request and its answer: `chat`, `responses`, `messages`, … Plugins provide a `Style` for each. */
 export type StyleName = string;
 
-/** What the client asks for, understood. */
+/** A decoded client request. */
 export interface Call {
   readonly style: StyleName;
-  /** The public name the client sent; empty where the style has no model (a passage). */
+  /** The public name the client sent; empty on passthrough routes. */
   readonly model: string;
   readonly stream: boolean;
-  /** The client itself asked for the usage of its stream. */
+  /** The client requested usage in its stream. */
   readonly asksUsage: boolean;
-  /** What was sent; of a form its fields, as a JSON object. */
+  /** The request body; for a multipart body its fields as a JSON object. */
   readonly body: JsonBody;
-  /** What a plugin put in the place of the conversation in `body`; vendors get this one. */
+  /** The conversation that a plugin put in place of that in `body`; it is sent to vendors. */
   readonly conversation?: Conversation;
-  /** The files that a form brought; undefined where the body was JSON. */
+  /** The files of a multipart body; undefined if the body was JSON. */
   readonly files?: readonly Upload[];
   /**
-   * What the client gets where that is neither JSON nor events: `text` in one piece, or `bytes`, passed on as they come.
-   * Undefined: JSON, or events where `stream` is true.
+   * The format of the client's answer if neither JSON nor events: `text` in one piece, or `bytes`, forwarded as they
+   * arrive. Undefined: JSON, or events if `stream` is true.
    */
   readonly answers?: 'text' | 'bytes';
-  /** Upper bounds of what the call can use; a reservation is computed from them. */
+  /** Upper bounds of the call's usage, for its reservation. */
   readonly bounds: Bounds;
-  /** The earlier answer that it goes on from, where the request names one (`previous_response_id`). */
+  /** The earlier answer that the request continues (`previous_response_id`). */
   readonly earlier?: Earlier;
 }
 
-/** A file that came with a request. It is there until the exchange has ended. */
+/** An uploaded file. It exists until the request has ended. */
 export interface Upload {
-  /** The field of the form that it came in: `file`, `image[]`, `mask`. */
+  /** The multipart field: `file`, `image[]`, `mask`. */
   readonly field: string;
-  /** As the client called it, without folders; never a path of ours. */
+  /** The client's file name without folders; never a local path. */
   readonly fileName: string;
-  /** As the client said, in lower case; nobody has looked inside. */
+  /** The client's content type in lower case, unverified. */
   readonly mediaType: string;
   /** In bytes. */
   readonly size: number;
-  /** Its bytes from the beginning, in pieces; as often as anybody asks. Rejects once the exchange has ended. */
+  /** Its bytes from the start; can be read any number of times. Rejects once the request has ended. */
   read(): AsyncIterable<Buffer>;
 }
 
-/** An answer that a request refers to. */
+/** An earlier answer that a request refers to. */
 export interface Earlier {
-  /** The channel whose vendor knows it, and can be told its id; it is asked first. */
+  /** The channel whose vendor stored it and accepts its id; it is tried first. */
   readonly channel: string | undefined;
-  /** The client's body as it came, naming the earlier answer; `Call.body` holds everything that was said instead. */
+  /**
+   * The client's original body with the id of the earlier answer; `Call.body` contains the full conversation instead.
+   */
   readonly body: JsonBody;
 }
 
-/** Upper bounds of what a call can use, as far as the request itself tells. */
+/** Upper bounds of a call's usage, derived from the request. */
 export interface Bounds {
-  /** Bytes of text that a vendor counts as input (UTF-8). A byte-level tokenizer never makes more tokens than bytes. */
+  /** Bytes of input text (UTF-8). A byte-level tokenizer never makes more tokens than bytes. */
   readonly inputBytes: number;
-  /** Images, audio clips and files inside the input; their own bytes are not in `inputBytes`. */
+  /** Number of images, audio clips and files in the input; their bytes are not in `inputBytes`. */
   readonly media: number;
-  /** The highest number of output tokens the client allows, all choices together; undefined where it sets none. */
+  /** The maximum number of output tokens the client allows, all choices together; undefined if it sets none. */
   readonly outputTokens: number | undefined;
-  /** How many answers are made (`n`); each has a limit of its own. */
+  /** Number of answers (`n`); each has its own limit. */
   readonly choices: number;
-  /** The vendor may add input of its own: it has tools that it runs itself, or keeps a part of the conversation. Computed on demand. */
+  /** The vendor may add input: it runs tools itself, or keeps a part of the conversation. Computed on demand. */
   open?(): boolean;
-  /** What the vendor may run for the answer, and sells by the use. Computed on demand. */
+  /** Billable tools that the vendor may run. Computed on demand. */
   uses?(): UseBounds | undefined;
-  /** How it is to be served, where that is not left to the vendor. */
+  /** The service tier, if the client sets one. */
   readonly service?: ServedAs | undefined;
-  /** Characters (code points) that are to be spoken. */
+  /** Characters (code points) to be spoken. */
   readonly characters?: number;
   /** Seconds of audio in the input; its tokens are not in `inputBytes` or `media`. */
   readonly seconds?: number;
-  /** Images that are to be made. */
+  /** Images to be generated. */
   readonly images?: Images;
 }
 
-/** Images of one kind; what they cost depends on it. */
+/** A kind of images; the price depends on it. */
 export interface Images {
   readonly count: number;
-  /** `1024x1024`; empty where the request leaves it to the vendor. */
+  /** `1024x1024`; empty if the vendor chooses. */
   readonly size: string;
-  /** `standard`, `hd`, `low`, `high`; empty where the request leaves it to the vendor. */
+  /** `standard`, `hd`, `low`, `high`; empty if the vendor chooses. */
   readonly quality: string;
 }
 
 /**
- * What was used, in tokens. `input` includes `cacheRead`, `cacheWrite`, `inputAudio` and `inputImage`; `output` includes
- * `reasoning`, `outputAudio` and `outputImage`. Vendors that count caches beside the input are added up by their style before this
- * record is made. What is sold by other units than tokens is counted beside them; the price says what is charged.
+ * Usage in tokens. `input` includes `cacheRead`, `cacheWrite`, `inputAudio` and `inputImage`; `output` includes
+ * `reasoning`, `outputAudio` and `outputImage`. If a vendor counts caches separately, its style adds them. Units other
+ * than tokens are counted separately; the price says which are charged.
  */
 export interface Usage {
   readonly input: number;
   readonly cacheRead: number;
-  /** Written to a cache that lives for five minutes (or for as long as the vendor's only kind does). */
+  /** Written to a cache with a lifetime of five minutes (or of the vendor's only cache). */
   readonly cacheWrite: number;
-  /** Written to a cache that lives for an hour. */
+  /** Written to a cache with a lifetime of an hour. */
   readonly cacheWriteLong: number;
   readonly inputAudio: number;
   readonly output: number;
@@ -109,46 +111,46 @@ export interface Usage {
   readonly outputAudio: number;
   readonly inputImage?: number;
   readonly outputImage?: number;
-  /** Characters that were spoken. */
+  /** Characters spoken. */
   readonly characters?: number;
-  /** Seconds of audio that were heard; fractions are the vendor's. */
+  /** Seconds of audio input; fractions as the vendor reports them. */
   readonly seconds?: number;
-  /** Images that were made. */
+  /** Images generated. */
   readonly images?: Images;
-  /** What the vendor ran for the answer, as far as it tells; one that is missing or 0 was not run. */
+  /** Tools that the vendor ran, as reported; missing or 0: not run. */
   readonly uses?: Uses | undefined;
-  /** How it was served, as far as the vendor tells. */
+  /** The service tier, as reported. */
   readonly service?: ServedAs | undefined;
-  /** True where the vendor did not say and we counted. */
+  /** True if the vendor reported no usage and the gateway counted. */
   readonly estimated: boolean;
 }
 
-/** A channel plus that channel's own name for the model. */
+/** A target: a channel and its own name for the model. */
 export interface Offer {
   readonly channel: Channel;
   /** The vendor's name for the model. */
   readonly model: string;
-  /** The style to be spoken there: the client's own where the channel has it, else one that it can be translated to. */
+  /** The style used upstream: the client's own if the channel supports it, otherwise one it can be translated to. */
   readonly style: StyleName;
-  /** What this model takes there. */
+  /** The model's quirks at this channel. */
   readonly quirks: Quirks;
-  /** A translation that loses something is refused. */
+  /** A translation with warnings that change the answer is refused. */
   readonly strict: boolean;
-  /** The public model whose price applies: the one asked for, or the fallback that serves in its place. */
+  /** The public model whose price applies: the requested one, or its fallback. */
   readonly priced: string;
 }
 
-/** Why an attempt failed; the classes that health and retries tell apart. */
+/** Why an attempt failed; health checks and retries distinguish these classes. */
 export type FailureKind =
   | 'connect' // no connection: refused, DNS, TLS
   | 'timeout' // no head, no bytes, or no end in time
-  | 'status' // the vendor answered with a status that asks for another channel
-  | 'busy' // 429 or 529: this credential has to cool down
-  | 'credential' // 401, 402 or 403: our key is not good there
-  | 'broken' // the answer was cut, malformed, or an error in the clothes of a success
-  | 'refused'; // the vendor says that the request itself is wrong
+  | 'status' // a status for which another channel is tried
+  | 'busy' // 429 or 529: the credential is rate limited
+  | 'credential' // 401, 402 or 403: our key is not accepted
+  | 'broken' // the answer was truncated, malformed, or an error with status 200
+  | 'refused'; // the vendor says that the request is invalid
 
-/** One try at one offer. */
+/** One upstream attempt at one target. */
 export interface Attempt {
   readonly offer: Offer;
   readonly startedMs: number;
@@ -157,16 +159,16 @@ export interface Attempt {
   firstByteMs: number | undefined;
   status: number | undefined;
   failure: FailureKind | undefined;
-  /** For people: what went wrong, without secrets. */
+  /** The failure, for administrators, without secrets. */
   reason: string | undefined;
-  /** How long the vendor asked to be left alone, in milliseconds. */
+  /** `retry-after` of the vendor, in milliseconds. */
   retryAfterMs: number | undefined;
-  /** True where the client left or the gateway broke it off: it says nothing about the channel. */
+  /** True if the client disconnected or the gateway cancelled it: says nothing about the channel's health. */
   cut: boolean;
 }
 
 /**
- * How an exchange ended. `served`: the whole answer. `refused`: we or the vendor said no, nothing was delivered.
- * `failed`: no channel could answer, or the answer broke off. `aborted`: the client left.
+ * How a request ended. `served`: complete answer. `refused`: by the gateway or the vendor, nothing was delivered.
+ * `failed`: no channel could answer, or the answer was truncated. `aborted`: the client disconnected.
  */
 export type Outcome = 'served' | 'refused' | 'failed' | 'aborted';

@@ -1,4 +1,4 @@
-/** The catalog: which models there are, and what may serve them. Provided by the plugin `models`. */
+/** The catalog of models and the channels that serve them. Provided by the plugin `models`. */
 
 import { service } from '../definitions.ts';
 import type { FailureKind, StyleName } from './call.ts';
@@ -10,141 +10,140 @@ import type { Channel } from './vendor.ts';
 export interface Model {
   /** The public name. */
   readonly name: string;
-  /** The name of its entry in gateway.yaml: its own, or one with a `*` that stands for it. */
+  /** The name of its entry in gateway.yaml: its own, or a pattern with `*` that matches it. */
   readonly entry: string;
   readonly free: boolean;
-  /** Styles it answers on; undefined: all that its channels speak, and all that can be translated. */
+  /** Styles that clients can use; undefined: all that its channels support or can be translated. */
   readonly only: readonly string[] | undefined;
-  /** Where it may be had: channel and the channel's name for it. Channels that are off are not here. */
+  /** The channels that serve it, with their name for it. Disabled channels are omitted. */
   readonly from: readonly {
     readonly channel: Channel;
     readonly model: string;
-    /** How long questions and answers may be there, in tokens, where that is known. */
+    /** Limits of input and output in tokens, if known. */
     readonly limits?: Pick<Quirks['limits'], 'context' | 'max_output'>;
-    /** Whether a tool that a vendor runs, by the name of its use, is offered there to clients of a style; undefined: nobody knows. */
+    /**
+     * Whether a vendor-side tool (by the name of its use) is available there to clients of a style; undefined: unknown.
+     */
     runs?(style: StyleName, use: string): boolean;
   }[];
-  /** Public names tried in turn when every channel above has failed. */
+  /** Fallbacks: public names tried in turn if every channel above has failed. */
   readonly fallback: readonly string[];
-  /** `price:` of its entry, unread. */
+  /** `price:` of its entry, not parsed. */
   readonly price: unknown;
   /** When the catalog first saw it, unix seconds; for model lists. */
   readonly created: number;
 }
 
-/** What is served here, as gateway.yaml says. */
+/** The models of gateway.yaml. */
 export interface Catalog {
   /**
-   * The model behind a public name, aliases followed; refuses with 404 `model_not_found`. Where a holder is given whose key may
+   * The model of a public name, aliases resolved; refuses with 404 `model_not_found`. If `holder` has a key that may
    * call every model, the refusal suggests the nearest name.
    */
   require(name: string, holder?: Holder): Model;
-  /**
-   * The model itself and every fallback that may serve in its place. For a style: those of them that answer on it; none where the
-   * model itself does not.
-   */
+  /** The model and its fallbacks. With a style: only those that support it; none if the model itself does not. */
   chain(name: string, style?: StyleName): readonly Model[];
-  /** All public names, aliases among them, that can be called now and that gateway.yaml spells out. */
+  /** All public names, aliases included, that can be called now and that gateway.yaml spells out. */
   names(): readonly string[];
-  /** The entries whose name has a `*`, as models of that name; whatever name one of them stands for can be called, too. */
+  /** The pattern entries (names with `*`) as models of that name; every matching name can be called, too. */
   patterns(): readonly Model[];
-  /** Whether a name can be called now, be it spelled out in gateway.yaml or not. */
+  /** Whether a name can be called now, spelled out in gateway.yaml or matched by a pattern. */
   serves(name: string): boolean;
-  /** The channel of that name, whether or not it is off; undefined where there is none. */
+  /** The channel of that name, disabled or not; undefined if there is none. */
   channel(name: string): Channel | undefined;
-  /** What a model can do and how it does, as far as that is known; refuses (404) a name that is unknown. */
+  /** The capabilities and health of a model; refuses (404) an unknown name. */
   facts(name: string): ModelFacts;
-  /** How all channels do, in the order of gateway.yaml. */
+  /** The health of all channels, in the order of gateway.yaml. */
   channels(): readonly ChannelStatus[];
   /**
-   * Asks a channel something small, at the gateway's expense: one of its models, or the one of this public name. It says nothing
-   * about how the channel does. Refuses (404) a channel that there is not, and a model that is not there.
+   * Sends a small test request to a channel at the gateway's expense: to one of its models, or the one of this public
+   * name. Does not affect the channel's health. Refuses (404) an unknown channel or model.
    */
   probe(channel: string, model?: string): Promise<Probe>;
 }
 
-/** What a model is for. */
+/** What a model produces. */
 export type Purpose = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription';
 
-/** What a model may be able to do, beside answering with text. */
+/** Capabilities of a model in addition to text. */
 export const ABILITIES = ['vision', 'tools', 'reasoning', 'structured_output', 'audio_input', 'audio_output'] as const;
 /** One of them. */
 export type Ability = (typeof ABILITIES)[number];
 
-/** What is known of a model: by its styles, and by what its vendor and gateway.yaml say of it. Nothing is guessed by its name. */
+/** Known facts about a model, from its styles, its vendor and gateway.yaml. Nothing is guessed from its name. */
 export interface ModelFacts {
-  /** Styles that clients may ask it in. `native`: where it is served first it is asked in the same style; else the call is translated. */
+  /** Styles that clients can use. `native`: the first channel uses the same style; otherwise the call is translated. */
   readonly styles: readonly { readonly name: StyleName; readonly native: boolean }[];
-  /** What these styles are for. Of a channel that takes any style, that is more than the model can do. */
+  /** What these styles produce. If a channel supports any style, that is more than the model can do. */
   readonly asked: readonly Purpose[];
-  /** What it is for, where its vendor or gateway.yaml tells; else empty. */
+  /** What the model produces, if its vendor or gateway.yaml says so; otherwise empty. */
   readonly meant: readonly Purpose[];
-  /** The context window and the longest answer, in tokens; undefined: nobody knows. */
+  /** The context window and the maximum output, in tokens; undefined: unknown. */
   readonly context: number | undefined;
   readonly maxOutput: number | undefined;
-  /** Of a model that is for chat; what is not here is not known. */
+  /** For chat models; a missing capability is unknown. */
   readonly abilities: Readonly<Partial<Record<Ability, boolean>>>;
-  /** `well`: all its channels are. `degraded`: some are. `down`: neither it nor a fallback can be asked as things stand. */
+  /** `well`: all its channels are healthy. `degraded`: some are. `down`: neither it nor a fallback is available. */
   readonly health: 'well' | 'degraded' | 'down';
   readonly recent: RecentCalls;
 }
 
-/** What the last 24 hours were like, as far back as this process remembers; in steps of an hour. */
+/** The last 24 hours, as far back as this process remembers; in steps of an hour. */
 export interface RecentCalls {
-  /** Counting began then, unix milliseconds: a day ago, or when the process began. */
+  /** Start of counting, unix milliseconds: a day ago, or the start of the process. */
   readonly sinceMs: number;
-  /** Those that were answered, and those that failed. What was refused, or left by its client before it was answered, is not here. */
+  /** Served and failed calls. Refused calls and those whose client disconnected before the answer are not counted. */
   readonly served: number;
   readonly failed: number;
-  /** From the beginning of the call to the first byte of its answer, milliseconds, to about a tenth; undefined: none was answered. */
+  /** Time to first byte, milliseconds, precise to about a tenth; undefined: no call was served. */
   readonly p50FirstByteMs: number | undefined;
   readonly p95FirstByteMs: number | undefined;
-  /** When it was answered last, unix milliseconds; undefined: not since the process began. */
+  /** Last served call, unix milliseconds; undefined: none since the start of the process. */
   readonly lastServedMs: number | undefined;
 }
 
-/** `closed`: calls go there. `open`: none does for a while. `half-open`: the next one shows whether it is well again. */
+/** Circuit state. `closed`: calls are sent. `open`: none for a while. `half-open`: the next call decides. */
 export type ChannelState = 'closed' | 'open' | 'half-open';
 
-/** How a channel does. Neither its key nor its address is here: this is shown. */
+/** The state of a channel. Contains neither its key nor its address, because it is shown to users. */
 export interface ChannelStatus {
   readonly name: string;
   readonly vendor: string;
-  /** False where it needs a key and has none: it serves nothing. */
+  /** False if it needs a key and has none: it serves nothing. */
   readonly on: boolean;
   readonly weight: number;
   readonly priority: number;
-  /** That of the model which does worst there. */
+  /** The state of its worst model. */
   readonly state: ChannelState;
-  /** Until when no call goes there, unix milliseconds; undefined unless it is `open`. */
+  /** End of the open state, unix milliseconds; undefined unless `open`. */
   readonly untilMs: number | undefined;
-  /** What went wrong last, if anything did since the start. `status`: the vendor's, where it answered. */
+  /** The last failure since the start, if any. `status`: the vendor's, if it answered. */
   readonly lastFailure:
     | { readonly kind: FailureKind; readonly status: number | undefined; readonly atMs: number }
     | undefined;
-  /** Its attempts: those that went well and those that failed. */
+  /** Successful and failed attempts. */
   readonly recent: RecentCalls;
-  /** What it serves; nothing where it is off. */
+  /** The models it serves; empty if disabled. */
   readonly models: readonly {
     /** The public name. */
     readonly name: string;
-    /** The channel's own name for it. */
+    /** The channel's name for it. */
     readonly model: string;
     readonly state: ChannelState;
-    /** In a row, up to now. */
+    /** Consecutive failures. */
     readonly failures: number;
   }[];
 }
 
-/** What became of a small question. */
+/** The result of a test request. */
 export interface Probe {
   readonly ok: boolean;
-  /** The public name that was asked for; undefined: only for the list of models. */
+  /** The public name that was tested; undefined: only the model list was requested. */
   readonly model: string | undefined;
-  /** The vendor's; undefined where it did not answer. */
+  /** The vendor's status; undefined if it did not answer. */
   readonly status: number | undefined;
   readonly latencyMs: number;
-  /** A sentence of ours, for administrators. */
+  /** A message for administrators. */
   readonly message: string;
 }
 

@@ -2,17 +2,20 @@
 import { sharedByCopies } from '../copies.ts';
 import type { Awaitable } from '../definitions.ts';
 
-/** A command of the command line. It runs inside the running gateway where there is one, else on its own. */
+/**
+ * A command of the command line. It runs inside the running gateway if there is one, otherwise in a process without
+ * one.
+ */
 export interface Command {
   /** `key create`. */
   readonly name: string;
   /** One line for `turnpike help`. */
   readonly summary: string;
-  /** `--name` and friends: what `node:util` `parseArgs` takes. */
+  /** Options as `node:util` `parseArgs` accepts them. */
   readonly options?: Readonly<Record<string, CommandOption>>;
   /** Words after the options: `['ID']`. */
   readonly positionals?: readonly string[];
-  /** Returns what goes to standard output. A `GatewayError` becomes exit code 1, a `UsageError` 2. */
+  /** Returns the standard output. A `GatewayError` becomes exit code 1, a `UsageError` 2. */
   run(request: CommandRequest): Awaitable<string>;
 }
 
@@ -20,24 +23,24 @@ export interface Command {
 export interface CommandOption {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
-  /** What may follow it, for its help: `member|admin`. */
+  /** Its possible values, for help: `member|admin`. */
   readonly value?: string;
-  /** It is for programs, and help does not show it. */
+  /** For programs only; help does not list it. */
   readonly internal?: boolean;
 }
 
-/** A command line, understood. */
+/** A parsed command line. */
 export interface CommandRequest {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
   readonly positionals: readonly string[];
-  /** What stood on standard input, where an option called `…-stdin` or the word `-` was given; else empty. */
+  /** Standard input, read if an option called `…-stdin` or the word `-` was given; otherwise empty. */
   readonly stdin: string;
-  /** The folder in which the command was called; absolute. Relative paths are meant from there. */
+  /** The working directory of the caller; absolute. Base of relative paths. */
   readonly cwd: string;
-  /** Adds a line to standard error: what a person should know, and a script that reads the result should not. */
+  /** Adds a line to standard error, for information that scripts should not parse. */
   remark(line: string): void;
 }
 
-/** The command was called in a way it does not understand. */
+/** The command line is invalid. */
 export class UsageError extends Error {}
 sharedByCopies(UsageError, 'UsageError');

@@ -28,27 +28,27 @@ export interface Content {
    */
   mapTexts(map: (text: string) => string): Awaitable<Inspection | undefined>;
   /**
-   * Why the conversation can be neither replaced nor answered by a plugin, and its answer not revised: several answers were requested, or
-   * one that its vendor gives in the background. Undefined if it can. Known once `conversation` was called; a plugin that does it
-   * nevertheless has the call refused with this error (400).
+   * Why the conversation can be neither replaced nor answered by a plugin, and its answer not revised: several answers
+   * were requested, or the vendor answers in the background. Undefined if it can. Known once `conversation` was called;
+   * if a plugin does it nevertheless, the call is refused with this error (400).
    */
   refusal(): GatewayError | undefined;
   /**
-   * What the conversation lacks of the request, as warnings name it: `messages.image_url.frame:dropped`. Empty if it has everything.
-   * Known once `conversation` was called.
+   * Request fields that the conversation omits, as warnings name them: `messages.image_url.frame:dropped`. Empty if it
+   * is complete. Known once `conversation` was called.
    */
   omitted(): readonly string[];
 }
 
-/** What `inspect` wants done. To refuse the call, it throws (`refuse`). */
+/** The result of `inspect`. To refuse the call, it throws (`refuse`). */
 export type Inspection =
-  /** Replaces the conversation: the rest of the call is of this one, its bounds and its reservation included. */
+  /** Replaces the conversation for the rest of the call, its bounds and its reservation included. */
   | { readonly conversation: Conversation }
   /** The same of a request without one: as many texts as `Content.texts` returned. */
   | { readonly texts: readonly string[] }
   | GivenAnswer;
 
-/** An answer in place of a vendor's: no attempt is made, and plugins behind this one are not asked any more. */
+/** An answer in place of a vendor's: no attempt is made, and later plugins are not called. */
 export interface GivenAnswer {
   /** A whole answer, or its parts in the order of `Part`; either is sent whole or as a stream, as the client requested it. */
   readonly answer: Reply | AsyncIterable<Part>;
@@ -61,7 +61,9 @@ export interface GivenAnswer {
 /** A part that plugins see: not what only concerns the connection (`ping`), and not a vendor's error. */
 export type ContentPart = Exclude<Part, { readonly type: 'ping' | 'error' }>;
 
-/** Follows one answer, whole or streamed, part by part. What it throws is told to the client, and ends the answer. */
+/**
+ * Follows one answer, whole or streamed, part by part. An error it throws is sent to the client and ends the answer.
+ */
 export interface Revision {
   /**
    * It only looks: what `part` and `end` return is ignored, and an answer that is revised by no other plugin is forwarded as bytes. It
@@ -69,8 +71,8 @@ export interface Revision {
    */
   readonly observes?: boolean;
   /**
-   * The next part of the answer; what it returns is sent in its place, in the order of `Part`. A `finish` that it returns before there was
-   * one ends the answer there: the vendor is no longer listened to, and open blocks are ended.
+   * The next part of the answer; what it returns is sent in its place, in the order of `Part`. If it returns a `finish`
+   * before the vendor's, the answer ends there: the rest of the vendor's stream is ignored, and open blocks are ended.
    */
   part(part: ContentPart): readonly ContentPart[];
   /** The answer is complete: returns what is still held back. Called before the `finish` is given to `part`; never for an answer that breaks off. */

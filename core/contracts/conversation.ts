@@ -1,45 +1,45 @@
 /**
- * The common form: what a conversation, an answer and a stream are between two styles. Ordered, typed blocks, richer than any one
- * style, so that translating loses as little as the other side can say.
+ * The common form: a conversation, an answer and a stream, independent of styles. Ordered, typed blocks, richer than
+ * any single style, so that a translation loses only what the target style cannot express.
  */
 
 import type { StyleName, Usage } from './call.ts';
 import type { Json, JsonObject } from './json.ts';
 
-/** A request: everything that is said so far, and how the answer is wanted. */
+/** A request: the conversation so far, and the options for its answer. */
 export interface Conversation {
-  /** In the order of the client. Instructions that stand outside the messages (`system`, `instructions`) come first. */
+  /** In the client's order. Instructions outside the messages (`system`, `instructions`) come first. */
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice | undefined;
   /** False: one tool call at a time. */
   readonly parallelToolCalls: boolean | undefined;
-  /** The most tokens of the answer, reasoning included. */
+  /** The maximum tokens of the answer, reasoning included. */
   readonly maxTokens: number | undefined;
   readonly sampling: Sampling;
-  /** Texts that end the answer. */
+  /** Stop sequences. */
   readonly stop: readonly string[];
   readonly reasoning: Reasoning | undefined;
   readonly output: Output;
   readonly labels: Labels;
-  /** What becomes of a conversation that is too long for the model. */
+  /** How to handle a conversation that is too long for the model. */
   readonly truncation: 'auto' | 'disabled' | undefined;
   /**
-   * Top-level fields of the client that have no place here, by the client's name. A style takes those that it spells the same
-   * way; core names the rest as dropped.
+   * The client's top-level fields that have no member here, by the client's names. A style takes those it knows under
+   * the same name; core reports the rest as dropped.
    */
   readonly extras: JsonObject;
 }
 
-/** What one side says. `developer` is `system` for models that tell the two apart. Tool results stand in a turn of the user's. */
+/** A turn. `developer` equals `system` unless a model distinguishes them. Tool results are part of a user turn. */
 export interface Turn {
   readonly role: 'system' | 'developer' | 'user' | 'assistant';
   readonly blocks: readonly Block[];
-  /** The speaker's name, where the style has one. */
+  /** The speaker's name, if the style has one. */
   readonly name?: string;
 }
 
-/** One piece of a turn or of an answer. */
+/** A part of a turn or of an answer. */
 export type Block =
   | TextBlock
   | RefusalBlock
@@ -55,12 +55,12 @@ export interface TextBlock {
   readonly type: 'text';
   readonly text: string;
   readonly citations?: readonly Citation[];
-  /** Log probabilities as chat completions and responses spell them: `[{token, logprob, bytes, top_logprobs}]`. */
+  /** Log probabilities in the format of Chat Completions and Responses: `[{token, logprob, bytes, top_logprobs}]`. */
   readonly logprobs?: readonly Json[];
   readonly cache?: CacheHint;
 }
 
-/** The model declines to answer, in its own words. */
+/** The model's refusal text. */
 export interface RefusalBlock {
   readonly type: 'refusal';
   readonly text: string;
@@ -73,7 +73,7 @@ export interface ImageBlock {
   readonly cache?: CacheHint;
 }
 
-/** Sound: in a request base64 of `format`; in an answer what the model says aloud. */
+/** Audio: base64 of `format` in a request; in an answer the model's speech. */
 export interface AudioBlock {
   readonly type: 'audio';
   /** Base64. */
@@ -81,14 +81,14 @@ export interface AudioBlock {
   /** `wav`, `mp3`, `pcm16`, … */
   readonly format: string;
   readonly transcript?: string;
-  /** The vendor's name for it, by which a later turn may refer to it; with `data` empty it is nothing but that reference. */
+  /** The vendor's id, which later turns may refer to; if `data` is empty, the block is only this reference. */
   readonly id?: string;
-  /** Unix seconds until which `id` is good. */
+  /** Unix seconds until which `id` is valid. */
   readonly expiresAt?: number;
   readonly cache?: CacheHint;
 }
 
-/** A document, a video, anything else that is not text. */
+/** A document, a video, or another file that is not text. */
 export interface FileBlock {
   readonly type: 'file';
   readonly source: Source;
@@ -96,37 +96,37 @@ export interface FileBlock {
   readonly name?: string;
   readonly title?: string;
   readonly context?: string;
-  /** The answer shall cite it. */
+  /** The answer should cite it. */
   readonly citable?: boolean;
   readonly cache?: CacheHint;
 }
 
-/** Where the bytes of an image or a file are. */
+/** The source of an image or a file. */
 export type Source =
   | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
-  /** Uploaded to one vendor, and known only there. */
+  /** An upload that only its vendor knows. */
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'text'; readonly text: string };
 
-/** What the model thought. Without `opaque` most vendors refuse to hear it again. */
+/** Reasoning of the model. Most vendors refuse reasoning without `opaque` in later turns. */
 export interface ThinkingBlock {
   readonly type: 'thinking';
-  /** Empty where the vendor shows none. */
+  /** Empty if the vendor does not show it. */
   readonly text: string;
   readonly opaque?: Opaque;
 }
 
-/** Bytes that only their maker can read, and that it wants back unchanged: a signature, an encrypted thought. */
+/** Opaque data that only its vendor can read and that must be sent back unchanged: a signature, encrypted reasoning. */
 export interface Opaque {
-  /** The style in which it was said. */
+  /** The style it was returned in. */
   readonly style: StyleName;
-  /** The channel whose credential it is bound to; undefined where that is not known. */
+  /** The channel whose credential it is bound to; undefined if unknown. */
   readonly channel?: string;
-  /** `signature` belongs to the text beside it; the others are the thought itself. */
+  /** `signature` belongs to the text; the other kinds contain the reasoning. */
   readonly kind: 'signature' | 'redacted' | 'encrypted' | 'thought';
   readonly value: string;
-  /** The id of the item it stood in, where the vendor checks that. */
+  /** The id of its item, if the vendor checks it. */
   readonly id?: string;
 }
 
@@ -134,11 +134,11 @@ export interface ToolCallBlock {
   readonly type: 'toolCall';
   readonly id: string;
   readonly name: string;
-  /** The group its tool was declared in. */
+  /** The namespace of its tool. */
   readonly namespace?: string;
   /** `function` is called with JSON, `custom` with free text. */
   readonly kind: 'function' | 'custom';
-  /** The arguments: JSON text of an object, or free text. As the model wrote it; may be empty, for no arguments. */
+  /** The arguments as the model wrote them: a JSON object as text, or free text; empty if there are none. */
   readonly input: string;
   readonly opaque?: Opaque;
 }
@@ -154,31 +154,34 @@ export interface ToolResultBlock {
   readonly cache?: CacheHint;
 }
 
-/** Something only its own style understands: what a tool of the vendor's did, a compaction. Passes where that style is spoken. */
+/**
+ * A block that only its own style understands: a result of a vendor-side tool, a compaction. It is forwarded if the
+ * target uses that style.
+ */
 export interface ForeignBlock {
   readonly type: 'foreign';
   readonly style: StyleName;
-  /** What it is, for the list of losses: `web_search_call`. */
+  /** Its name in warnings: `web_search_call`. */
   readonly what: string;
   readonly raw: Json;
 }
 
-/** Where a statement of the answer comes from. Offsets count UTF-16 units of the block's text. */
+/** A citation. Offsets count UTF-16 units of the block's text. */
 export interface Citation {
   readonly url?: string;
   readonly title?: string;
   readonly start?: number;
   readonly end?: number;
-  /** The words cited. */
+  /** The quoted words. */
   readonly quote?: string;
-  /** As the vendor spelt it. */
+  /** The vendor's original object. */
   readonly style: StyleName;
   readonly raw: Json;
 }
 
-/** Everything up to here will come again: worth a place in the vendor's cache. */
+/** A cache breakpoint: everything up to here will be sent again. */
 export interface CacheHint {
-  /** How long, in seconds; undefined: as long as is usual there. */
+  /** Its lifetime in seconds; undefined: the default. */
   readonly ttlSeconds?: number;
 }
 
@@ -193,7 +196,7 @@ export interface FunctionTool {
   readonly schema?: JsonObject;
   readonly strict?: boolean;
   readonly cache?: CacheHint;
-  /** Fields of the client's style that have no place here (`defer_loading`, `input_examples`). */
+  /** Fields of the client's style that have no member here (`defer_loading`, `input_examples`). */
   readonly extras?: JsonObject;
 }
 
@@ -208,15 +211,15 @@ export interface CustomTool {
   readonly extras?: JsonObject;
 }
 
-/** A tool that the vendor itself runs. */
+/** A vendor-side tool. */
 export interface HostedTool {
   readonly type: 'hosted';
-  /** `web_search` is the one that several vendors have; any other is what its style calls it. */
+  /** `web_search` is common to several vendors; others have their style's name. */
   readonly name: string;
   readonly style: StyleName;
-  /** As the client spelt it. */
+  /** The client's original object. */
   readonly raw: JsonObject;
-  /** What `web_search` means, so that another style can spell it. */
+  /** The options of `web_search`, for translation. */
   readonly search?: WebSearch;
 }
 
@@ -227,11 +230,11 @@ export interface WebSearch {
   readonly blockedDomains?: readonly string[];
   /** `{type: 'approximate', city, region, country, timezone}`. */
   readonly location?: JsonObject;
-  /** Fields of the client's style that have no place here. */
+  /** Fields of the client's style that have no member here. */
   readonly extras?: JsonObject;
 }
 
-/** `only`: the tools that may be called, by name; one name with `required` is a tool that must be called. */
+/** `only`: names of the allowed tools; one name with `required` forces this tool. */
 export interface ToolChoice {
   readonly mode: 'auto' | 'none' | 'required';
   readonly only?: readonly string[];
@@ -245,23 +248,23 @@ export interface Sampling {
   readonly presencePenalty?: number;
   readonly frequencyPenalty?: number;
   readonly logitBias?: JsonObject;
-  /** How many alternatives to show for each token; 0: only the tokens' own. Undefined: no log probabilities. */
+  /** Number of alternatives per token; 0: only the tokens themselves. Undefined: no log probabilities. */
   readonly logprobs?: number;
 }
 
 export type Effort = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
-/** How much the model may think. `auto`: it decides. */
+/** The amount of reasoning. `auto`: the model decides. */
 export interface Reasoning {
   readonly mode: 'off' | 'on' | 'auto';
   readonly effort?: Effort;
   /** In tokens. */
   readonly budget?: number;
-  /** What of it is shown; undefined: as the client's style does it when nothing is said. */
+  /** What of it is shown; undefined: the default of the client's style. */
   readonly summary?: 'none' | 'auto' | 'concise' | 'detailed';
 }
 
-/** The shape of the answer. */
+/** The format of the answer. */
 export interface Output {
   readonly format?:
     | { readonly type: 'text' }
@@ -279,21 +282,21 @@ export interface Output {
   readonly audio?: { readonly voice?: Json; readonly format?: string };
 }
 
-/** What a request says about itself. */
+/** Metadata of a request. */
 export interface Labels {
-  /** Who is behind the client, for the vendor's watch over abuse. */
+  /** The end user, for the vendor's abuse monitoring. */
   readonly user?: string;
   readonly metadata?: JsonObject;
-  /** Requests with the same one share a prompt. */
+  /** Requests with the same key share a cached prompt. */
   readonly cacheKey?: string;
   readonly serviceTier?: string;
-  /** The client wants the answer kept (true) or not (false). */
+  /** The client wants the answer stored (true) or not (false). */
   readonly store?: boolean;
 }
 
 /** An answer. */
 export interface Reply {
-  /** The vendor's name for it; may be empty. */
+  /** The vendor's id; may be empty. */
   readonly id: string;
   /** The vendor's name for the model. */
   readonly model: string;
@@ -303,7 +306,7 @@ export interface Reply {
   readonly serviceTier?: string;
 }
 
-/** Why an answer ends. `pause`: the vendor asks to be called again to go on. `error`: it went wrong, and says so in a success. */
+/** The finish reason. `pause`: the vendor asks to be called again to continue. `error`: it failed with status 200. */
 export type FinishReason =
   | 'stop'
   | 'stop_sequence'
@@ -316,36 +319,36 @@ export type FinishReason =
 
 export interface Finish {
   readonly reason: FinishReason;
-  /** The text that ended it, after `stop_sequence`. */
+  /** The matched text, after `stop_sequence`. */
   readonly stopSequence?: string;
-  /** Why it refuses, in words. */
+  /** The reason of a refusal. */
   readonly explanation?: string;
 }
 
 /**
- * One step of a stream. `start` comes first, before a `ping` or a `usage` as well, and `finish` last, once; a block's deltas
- * stand between its `blockStart` and its `blockEnd`; blocks may be open side by side and are kept apart by `key`. `usage` is what
- * was used so far, not what came on top. An error of the vendor's is `error`, and ends the stream in place of `finish`; blocks may
- * be open by then, and where the answer never began it stands alone.
+ * One part of a stream. `start` comes first, also before a `ping` or a `usage`, and `finish` last, once; the deltas of
+ * a block come between its `blockStart` and `blockEnd`; several blocks may be open at the same time and are
+ * distinguished by `key`. `usage` is the total so far, not an increment. An error of the vendor is `error` and ends the
+ * stream instead of `finish`; blocks may be open by then, and if the answer has not begun, it is the only part.
  */
 export type Part =
   | { readonly type: 'start'; readonly id: string; readonly model: string; readonly serviceTier?: string }
   | { readonly type: 'blockStart'; readonly key: number; readonly block: BlockStart }
   | { readonly type: 'delta'; readonly key: number; readonly text: string; readonly logprobs?: readonly Json[] }
   | { readonly type: 'citation'; readonly key: number; readonly citation: Citation }
-  /** Of a thinking block, or of a tool call. */
+  /** For a reasoning block or a tool call. */
   | { readonly type: 'opaque'; readonly key: number; readonly opaque: Opaque }
-  /** The transcript of audio whose `delta`s are its base64. */
+  /** The transcript of audio whose `delta`s are base64. */
   | { readonly type: 'transcript'; readonly key: number; readonly text: string }
   | { readonly type: 'blockEnd'; readonly key: number }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly finish: Finish }
   | { readonly type: 'error'; readonly message: string; readonly code: string }
-  /** The vendor shows that it lives. */
+  /** A keep-alive of the vendor. */
   | { readonly type: 'ping' };
 
 /**
- * What is known of a block when it begins. Text, refusals, thoughts and the input of tool calls are empty here and grow by
- * deltas; images, files and foreign blocks come whole.
+ * The initial block. Text, refusals, reasoning and the input of tool calls are empty here and grow by deltas; images,
+ * files and foreign blocks are complete.
  */
 export type BlockStart = Block;

@@ -29,7 +29,7 @@ export interface GateEntry {
   readonly gates: readonly Gate[];
 }
 
-/** How a window stands. */
+/** The state of a window. */
 export interface WindowState {
   /** It has room for the cost. */
   readonly ok: boolean;
@@ -37,48 +37,49 @@ export interface WindowState {
   readonly remaining: number;
   /** Milliseconds until it has room for the same cost; 0 when `ok`, `Infinity` if the cost exceeds the limit. Waiting exactly that long is enough. */
   readonly retryAfterMs: number;
-  /** Milliseconds until the window is as good as new. */
+  /** Milliseconds until the window is practically empty. */
   readonly resetMs: number;
 }
 
-/** The answer of `take`; to be kept if `correct` may have to change it. */
+/** The result of `take`; keep it if `correct` may have to change it. */
 export interface Admission {
-  /** All of it was taken and entered; else nothing was. */
+  /** Everything was taken and entered; otherwise nothing was. */
   readonly ok: boolean;
   /** The first that refused, counted over the windows and then the gates; -1 when `ok`. */
   readonly refusedBy: number;
-  /** One for each window, in their order: after the taking, or as it is if nothing was taken. */
+  /** One for each window, in order: after the taking, or unchanged if nothing was taken. */
   readonly windows: readonly WindowState[];
-  /** What was asked for. */
+  /** The requested windows. */
   readonly takes: readonly WindowTake[];
-  /** When it was taken, on the clock of the counters. */
+  /** When it was taken, by the clock of the counters. */
   readonly atMs: number;
-  /** What it counts for in each window since it was corrected; undefined before that. The counters alone change it. */
+  /** Its cost in each window after correction; undefined before that. Only the counters change it. */
   corrected: number | undefined;
 }
 
 /** Windows and gates, by name. */
 export interface Counters {
   /**
-   * Takes from all windows and enters all gates, or does nothing and says which of them refused: the first without room, windows before
-   * gates. The names are different ones. Rejects with a `GatewayError` (503) if the counters cannot be reached in time; then nothing
-   * stays taken.
+   * Takes from all windows and enters all gates, or does nothing and returns the first that refused, windows before
+   * gates. The names must be different. Rejects with a `GatewayError` (503) if the counters cannot be reached in time;
+   * then nothing stays taken.
    */
   take(windows: readonly WindowTake[], entry?: GateEntry): Awaitable<Admission>;
   /**
-   * Replaces what was taken from each window by the true cost; may exceed the limit. Does nothing if it was refused, or has left the window.
-   * Not waited for, and never fails; whatever the same process asks for afterwards comes after it.
+   * Replaces what was taken from each window by the true cost, which may exceed the limit. Does nothing if it was
+   * refused, or has left the window. Asynchronous without a result, never fails; later operations of the same process
+   * come after it.
    */
   correct(admission: Admission, cost: number): void;
-  /** Leaves the gates. As `correct`, not waited for. The counters do it themselves for a process that has died. */
+  /** Leaves the gates. As `correct`, asynchronous. The counters do it themselves for a process that has died. */
   leave(entry: GateEntry): void;
-  /** What `take` would answer for one window now; takes nothing. */
+  /** The state that `take` would return for one window; takes nothing. */
   look(window: WindowTake): Awaitable<WindowState>;
   /** How many are inside a gate. */
   inside(gate: string): Awaitable<number>;
   /**
-   * Where several gateways share their counters: whether they do so now, or each of them enforces its share of every limit by itself, since
-   * the place of the counters cannot be reached. Undefined where nothing is shared.
+   * If several gateways share their counters: false while the counter server cannot be reached and each gateway
+   * enforces its share of every limit. Undefined if nothing is shared.
    */
   readonly shared?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Departments: a tree of people, with budgets and a price factor. Provided by the plugin `departments`. */
+/** Departments: a tree of accounts, with budgets and a price factor. Provided by the plugin `departments`. */
 
 import { service } from '../definitions.ts';
 import type { Step } from './store.ts';
@@ -8,18 +8,20 @@ export interface Department {
   readonly id: number;
   readonly name: string;
   readonly parentId: number | undefined;
-  /** What all its people, and those below, may use in all; undefined: no limit. */
+  /** Total budget of all members, those below included; undefined: no limit. */
   readonly budget: bigint | undefined;
   /** The same for a calendar month (UTC). */
   readonly monthlyBudget: bigint | undefined;
-  /** What calls of its people cost, in millionths of the price: 1,000,000 is the price. That of the nearest department counts. */
+  /**
+   * Price factor for calls of its members, in millionths: 1,000,000 is the full price. The nearest department's counts.
+   */
   readonly factorPpm: number;
   readonly enabled: boolean;
   readonly createdMs: number;
   readonly updatedMs: number;
 }
 
-/** What a department is to be; what is absent stays, or is usual. */
+/** Fields of a department; absent fields stay, or get their default. */
 export interface DepartmentChanges {
   readonly name?: string;
   readonly parentId?: number | null;
@@ -29,9 +31,12 @@ export interface DepartmentChanges {
   readonly enabled?: boolean;
 }
 
-/** The tree, and who is in it. It is in memory, so questions are answered at once; another gateway's changes take five seconds. */
+/**
+ * The departments and their members. Kept in memory, so lookups are synchronous; changes of another gateway take five
+ * seconds.
+ */
 export interface Departments {
-  /** From the account's own department up to the top; empty where it is in none. */
+  /** From the account's own department up to the root; empty if it has none. */
   pathOf(accountId: number): readonly Department[];
   get(id: number): Department | undefined;
   /** By id. */
@@ -42,22 +47,22 @@ export interface Departments {
   members(id: number): readonly number[];
   departmentOf(accountId: number): Department | undefined;
   /**
-   * Refuses a name that is taken under the same parent (409), a circle and a tree that is too deep (400), a parent that is not there
-   * (404). `along` may ask for the id that it is about to get.
+   * Refuses a name that is taken under the same parent (409), a cycle or a tree that is too deep (400), and a missing
+   * parent (404). `along` may be a function of the new id.
    */
   create(
     department: DepartmentChanges & { readonly name: string },
     along?: readonly Step[] | ((id: number) => readonly Step[]),
   ): Promise<Department>;
-  /** Refuses as `create` does; 404 where there is no such department. */
+  /** Refuses as `create` does; 404 if there is no such department. */
   change(id: number, changes: DepartmentChanges, along?: readonly Step[]): Promise<Department>;
-  /** Adds to the total budget, whoever else changes it meanwhile. Refuses (409) where there is none. */
+  /** Adds to the total budget, atomically with concurrent changes. Refuses (409) if there is none. */
   addToBudget(id: number, amount: bigint, along?: readonly Step[]): Promise<Department>;
-  /** Refuses (409) while it has departments or people. */
+  /** Refuses (409) while it has subdepartments or members. */
   remove(id: number, along?: readonly Step[]): Promise<void>;
-  /** Puts an account into a department, or (null) into none. 404 where there is no such account or department. */
+  /** Moves an account into a department or (null) out of any. 404 if the account or department does not exist. */
   place(accountId: number, departmentId: number | null, along?: readonly Step[]): Promise<void>;
-  /** The same for several, all or none. */
+  /** The same for several accounts, all or none. */
   placeAll(accountIds: readonly number[], departmentId: number | null, along?: readonly Step[]): Promise<void>;
 }
 /** The service of that name. */

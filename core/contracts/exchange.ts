@@ -1,4 +1,4 @@
-/** One client request, from its arrival to its end: what the phases of a plugin are given. */
+/** One client request from arrival to end, as the phases of plugins see it. */
 import type { Awaitable } from '../definitions.ts';
 import type { Attempt, Call, Headers, Offer, Outcome, Usage } from './call.ts';
 import type { JsonObject } from './json.ts';
@@ -10,54 +10,54 @@ import type { Channel } from './vendor.ts';
 export interface Caller {
   /** `POST`. */
   readonly method: string;
-  /** Without the query; exactly as it came. */
+  /** Without the query, undecoded. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Headers;
-  /** The client's address: the socket's, or what a trusted proxy says. */
+  /** The client's address: the socket's, or the one a trusted proxy reports. */
   readonly ip: string;
 }
 
-/** A request whose sender may still be taken in or not. */
+/** A request that may still be refused. */
 interface Arriving extends Caller {
   /**
-   * 26 characters, made by us, the first ten of them the time (milliseconds, base 32), so that ids are in its order. It is the
-   * `x-request-id` and the id of the usage record.
+   * 26 characters, generated, the first ten of them the time (milliseconds, base 32), so that ids sort by time. It is
+   * the `x-request-id` and the id of the usage record.
    */
   readonly id: string;
-  /** Undone last-in first-out at its end; of a call before `settle`. */
+  /** Runs `release` at the end of the request, last-in first-out; for a call before `settle`. */
   defer(release: () => Awaitable<void>): void;
-  /** A header of the answer, as long as the head has not left; refusals carry it, too. */
+  /** Sets a header of the answer, until the head is sent; refusals have it, too. */
   header(name: string, value: string): void;
 }
 
-/** A request at the door: who sends it, and what its head says. A call, or a request for a route. */
+/** An authenticated request in `enter`: its caller and its head. A call, or a request for a route. */
 export interface Entrant extends Arriving {
   readonly identity: Holder;
 }
 
-/** One client request and everything that became of it. */
+/** One client request and its state. */
 export interface Exchange extends Arriving {
   readonly startedMs: number;
-  /** The style asked for; undefined for a passage. */
+  /** The requested style; undefined on passthrough routes. */
   readonly style: Style | undefined;
   readonly passage: Passage | undefined;
-  /** Fires when the client goes away or the gateway cuts the exchange off. */
+  /** Aborts if the client disconnects or the gateway cuts the request off. */
   readonly signal: AbortSignal;
   readonly identity: Holder | undefined;
   /** Readable from `admit` on. */
   readonly call: Call;
   readonly attempts: readonly Attempt[];
-  /** The offer that serves, once one does. */
+  /** The target that serves, once known. */
   readonly served: Offer | undefined;
-  /** What was used so far: the vendor's word, else our own count of what was delivered; undefined where nothing was. */
+  /** Usage so far: the vendor's, otherwise our count of what was delivered; undefined if there is none. */
   readonly usage: Usage | undefined;
   /**
    * What part of the price is charged, in millionths; undefined: all of it. Set before `admit` if a plugin answers in place of a vendor and
    * said so (`GivenAnswer`); 0 if its answer is free.
    */
   readonly share: number | undefined;
-  /** True once a byte of the vendor's answer has gone to the client. */
+  /** True once a byte of the vendor's answer was sent to the client. */
   readonly delivered: boolean;
   /** Set before `settle`. */
   readonly outcome: Outcome | undefined;
@@ -71,50 +71,53 @@ export interface Exchange extends Arriving {
   keepAnswer(): void;
   /** The status the client got, or would have got. */
   readonly status: number;
-  /** Counts so many bytes as held in memory until its end, as its body is; refuses with 429 or 503 where that is too much. */
+  /**
+   * Counts bytes as held in memory until the end of the request, like its body; refuses with 429 or 503 if that is too
+   * much.
+   */
   hold(bytes: number): void;
-  /** For the usage record. */
+  /** Adds to the usage record. */
   note(facts: JsonObject): void;
-  /** Names a field of the request that the gateway does not do as asked: the client finds it among the warnings, `store:dropped`. */
+  /** Adds a translation warning for a field that the gateway changes or ignores: `store:dropped`. */
   drop(field: string): void;
   readonly notes: JsonObject;
   /**
-   * Limits the answer to so many tokens, for each of its choices: every vendor that is asked from now on is told so, and the client
-   * finds it among the warnings. A limit of the client's that is lower stays.
+   * Limits the output tokens of each choice: every vendor tried from now on gets this limit, and the client a warning.
+   * A lower limit of the client stays.
    */
   limitOutput(tokens: number): void;
   /**
-   * Asks `look` before a piece of a stream leaves that answers something; `textLength`: the characters of the answer with it. Where it
-   * makes a promise the piece waits for that, and so does the vendor; a rejection cuts the answer off before the piece.
+   * Calls `look` before a piece of a streamed answer is sent; `textLength`: characters of the answer including the
+   * piece. If it returns a promise, the piece and the vendor wait for it; a rejection ends the answer before the piece.
    */
   watch(look: (textLength: number) => Promise<void> | undefined): void;
-  /** Cuts a running answer off: an error event in the client's style, no good ending. */
+  /** Cuts off a running answer: an error event in the client's style, no successful end. */
   cut(error: Error): void;
 }
 
-/** An exchange whose sender has been identified. */
+/** A request with an authenticated caller. */
 export interface Known extends Exchange {
   readonly identity: Holder;
 }
 
 /**
- * A path prefix whose bytes core only carries, websockets included: authenticated, admitted and logged like a call, never
- * understood.
+ * A path prefix whose requests are forwarded as bytes, WebSockets included: authenticated, admitted and logged like a
+ * call, but not decoded.
  */
 export interface Passage {
   /** `/v1/files`; matches itself and everything below. */
   readonly prefix: string;
-  /** Where it goes. The same answer however often it is asked for one exchange: the ledger reads the price of it. */
+  /** The target. Must return the same for every call with one exchange, because the ledger reads its price from it. */
   target(x: Known): PassageTarget;
 }
 
-/** Where one request of a passage goes, with what, and for how much. */
+/** The target of one request on a passthrough route: address, headers and price. */
 export interface PassageTarget {
   readonly channel: Channel;
-  /** The whole address, query included. */
+  /** The complete URL, query included. */
   readonly url: URL;
-  /** Everything that goes upstream beside the headers of the body. */
+  /** All upstream headers except those of the body. */
   readonly headers: Record<string, string>;
-  /** Takes part in the ledger as this much per request; 0n is free. */
+  /** The price per request; 0n is free. */
   readonly price: bigint;
 }

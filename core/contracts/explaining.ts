@@ -1,23 +1,26 @@
-/** What would become of a call that nobody makes. Provided by core. */
+/** Explains a call without making it. Provided by core. */
 import { type Awaitable, service } from '../definitions.ts';
 import type { Bounds, StyleName } from './call.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Holder } from './keys.ts';
 import type { UseBounds } from './uses.ts';
 
-/** A call that nobody makes. */
+/** A hypothetical call. */
 export interface SupposedCall {
-  /** Whose key it comes with; what it throws is what the client would be told. */
+  /** Returns the holder of its key; an error it throws is shown as the client's. */
   holder(): Awaitable<Holder>;
-  /** One that clients can ask in; any other is refused (400). */
+  /** A style that clients can use; any other is refused (400). */
   readonly style: StyleName;
   /** JSON. */
   readonly body: Buffer;
-  /** Where it comes from; without it, that is not looked at. */
+  /** The client's address; without it, address rules are not checked. */
   readonly ip?: string;
 }
 
-/** What would become of a call; what comes after a refusal is told as far as it can be known. No secrets in it. */
+/**
+ * How the call would be handled; after a refusal, later steps are included as far as they can be known. Contains no
+ * secrets.
+ */
 export interface Decision {
   readonly who: { readonly key: Named; readonly account: Named } | undefined;
   readonly call:
@@ -29,60 +32,60 @@ export interface Decision {
     readonly facts?: JsonObject;
     readonly refusal?: Refusal;
   }[];
-  /** In the order in which they would be asked. */
+  /** In the order they would be tried. */
   readonly offers: readonly ExplainedOffer[];
-  /** What the client would be told; undefined where a vendor would be asked. */
+  /** The error the client would get; undefined if a vendor would be called. */
   readonly refusal: (Refusal & { readonly body: Json }) | undefined;
 }
 
-/** The bounds of a call with everything worked out. */
+/** The bounds of a call, fully computed. */
 export interface KnownBounds extends Omit<Bounds, 'open' | 'uses'> {
   readonly open: boolean | undefined;
   readonly uses: UseBounds | undefined;
 }
 
-/** Something with a number and a name. */
+/** A named amount. */
 export interface Named {
   readonly id: number;
   readonly name: string;
 }
 
-/** A no. */
+/** A refusal. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
   readonly message: string;
 }
 
-/** One channel that may be asked, and what it would get. */
+/** One channel that may be tried, and the request it would get. */
 export interface ExplainedOffer {
   readonly channel: string;
   /** The vendor's name for the model. */
   readonly model: string;
   /** The public model whose price applies. */
   readonly priced: string;
-  /** The style spoken there. */
+  /** The style used upstream. */
   readonly style: string;
   readonly state: string;
-  /** False where it is passed over as things stand. */
+  /** False if it would be skipped in its current state. */
   readonly asked: boolean;
   /** Below the channel's url. */
   readonly path: string;
-  /** Where client and vendor speak one style: the members of the body that are not the client's. */
+  /** If client and vendor use the same style: the members of the body that differ from the client's. */
   readonly changed?: readonly string[];
-  /** The same where the body has files in it: it is written anew, and this is what it becomes. */
+  /** The same for a body that may have files: it is encoded again; this is the result. */
   readonly written?: string;
-  /** What cannot be carried over. */
+  /** Warnings of the translation. */
   readonly losses: readonly string[];
-  /** Addresses that would be fetched first; what is behind them is not looked at. */
+  /** URLs that would be fetched first; they are not fetched here. */
   readonly fetched: readonly string[];
-  /** Why it cannot be said there. */
+  /** Why the request to this channel cannot be shown. */
   readonly refusal?: Refusal;
 }
 
-/** Asks everybody who has a say in a call what it would be. */
+/** Asks every plugin involved in a call how it would handle it. */
 export interface Explaining {
-  /** Nothing is taken, held or written, and no vendor is sent the call. */
+  /** Nothing is taken, reserved or written, and no vendor is called. */
   explain(call: SupposedCall): Promise<Decision>;
 }
 /** The service of that name. */

@@ -1,13 +1,13 @@
-/** The first start: secrets that are made once, shown to the operator once, and where they are good. Provided by core. */
+/** The first start: secrets that are created and shown to the operator once. Provided by core. */
 import { service } from '../definitions.ts';
 
-/** Core's ear for them. */
+/** Collects them for core. */
 export interface FirstStart {
-  /** To be called before anything is made that only the first start makes. Throws if this process only runs a command. */
+  /** Call it before creating anything that only the first start creates. Throws if this process only runs a command. */
   begin(): void;
   /** Has core print these on the terminal when the gateway is ready. They are stored nowhere and never logged. */
   note(lines: { readonly rootPassword?: string; readonly key?: string }): void;
-  /** Where people sign in with the password; shown beside it, on the first start only. */
+  /** The sign-in page, shown beside the password on the first start only. */
   signIn(url: string): void;
 }
 /** The service of that name. */

@@ -1,4 +1,4 @@
-/** What a plugin gets from the gateway. */
+/** The services that a plugin gets from the gateway. */
 import type { Clock } from '../clock.ts';
 import type { Service } from '../definitions.ts';
 import type { ErrorAbout } from '../errors.ts';
@@ -16,11 +16,11 @@ export interface Host {
   readonly store: Store;
   readonly log: Log;
   readonly clock: Clock;
-  /** Names this run of the process; whatever another run left open can be told by it. */
+  /** Identifies this run of the process, so that leftovers of an earlier run can be recognized. */
   readonly boot: string;
-  /** The processes that serve together with this one. */
+  /** The other processes of this gateway or cluster. */
   readonly peers: Peers;
-  /** The environment the gateway was started with. What is configured belongs into a section of gateway.yaml. */
+  /** The environment variables at the start. Configuration belongs in a section of gateway.yaml. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A service named in `needs`. */
   use<T>(service: Service<T>): T;
@@ -36,56 +36,63 @@ export interface Host {
   guards(): ReadonlyMap<string, Guard>;
   /** The errors of core and of all plugins of the pipeline, by their codes. */
   errors(): ReadonlyMap<string, KnownError>;
-  /** Seals what is a secret in the store. */
+  /** Encrypts secrets for the store. */
   readonly vault: Vault;
-  /** State that outlives a reload of the configuration: made the first time, the same object in every reload after it. */
+  /** State that survives a reload: created the first time, the same object after every reload. */
   lasting<T>(state: Lasting<T>): T;
   /**
-   * Asks a vendor something beside a call: whole, small, at the gateway's expense (`turnpike`'s own headers, the vendor's
-   * `credentials` and signature, the channel's headers and query). Rejects if no answer comes in time.
+   * Sends a vendor a small request that is not a call, at the gateway's expense (with `turnpike`'s own headers, the
+   * vendor's `credentials` and signature, the channel's headers and query), and reads the whole answer. Rejects if no
+   * answer comes in time.
    */
   ask(channel: Channel, question: Question): Promise<VendorReply>;
   /**
-   * Posts to an address that a person gave us: public addresses only, no redirects, ten seconds. Resolves with the status, and tells
-   * nothing else of the answer; rejects where it could not be delivered.
+   * Posts to a user-supplied URL: public addresses only, no redirects, ten seconds. Resolves with the status and
+   * nothing else of the answer; rejects if the request could not be delivered.
    */
   post(url: string, body: string, headers?: Readonly<Record<string, string>>): Promise<number>;
-  /** Reports a mistake at a place of gateway.yaml (`['channels', 0, 'vendor']`). The start or the reload fails, naming all of them. */
+  /**
+   * Reports a configuration mistake at a path of gateway.yaml (`['channels', 0, 'vendor']`). The start or the reload
+   * fails and lists all of them.
+   */
   problem(path: readonly (string | number)[], message: string): void;
 }
 
-/** An error that this gateway can tell. */
+/** An error of core or of a plugin. */
 export interface KnownError extends ErrorAbout {
-  /** Whose table it is in: a plugin, or `core`. */
+  /** The plugin that defines it, or `core`. */
   readonly owner: string;
 }
 
-/** A request to a vendor that is no call: how many tokens, delete what you keep. */
+/** A request to a vendor that is not a call: count tokens, delete a stored answer. */
 export interface Question {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the channel's url, query included. */
   readonly path: string;
-  /** The vendor's name for the model that it is about; a channel with `{model}` in its url takes no question without one. */
+  /** The vendor's name for the model; required if the channel's url contains `{model}`. */
   readonly model?: string;
-  /** Beside those of the vendor's `credentials`. */
+  /** In addition to those of the vendor's `credentials`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Json;
 }
 
-/** What it answers. */
+/** Its answer. */
 export interface VendorReply {
   readonly status: number;
-  /** Undefined where it is not JSON. */
+  /** Undefined if it is not JSON. */
   readonly body: Json | undefined;
 }
 
 /** State that outlives reloads. */
 export interface Lasting<T> {
-  /** Begins with the plugin's name: `quota.leases`. */
+  /** Starts with the plugin's name: `quota.leases`. */
   readonly name: string;
-  /** Of the shape of `T`. Increase it when the shape changes: what an older version has left is never taken for a `T`. */
+  /**
+   * The version of the shape of `T`. Increase it when the shape changes: state of an older version is never used as a
+   * `T`.
+   */
   readonly version: number;
   make(): T;
-  /** Makes a `T` of what another version has left. Without it, the old state is dropped, and `make` creates a new one. */
+  /** Converts the state of another version. Without it, the old state is dropped, and `make` creates a new one. */
   migrate?(left: unknown, version: number): T;
 }

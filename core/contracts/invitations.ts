@@ -1,34 +1,34 @@
-/** Invitations: each is good for one new account. Provided by the plugin `accounts`. */
+/** Invitations: each allows the creation of one account. Provided by the plugin `accounts`. */
 
 import { service } from '../definitions.ts';
 import type { Step } from './store.ts';
 
-/** One, without its code. */
+/** An invitation without its code. */
 export interface Invitation {
   readonly id: number;
-  /** The account that made it. */
+  /** The account that created it. */
   readonly madeBy: number;
   /** Unix milliseconds. */
   readonly createdMs: number;
   readonly expiresMs: number;
-  /** The account that was made with it; undefined: none yet. */
+  /** The account that was created with it; undefined: none yet. */
   readonly usedBy: number | undefined;
   readonly usedMs: number | undefined;
-  /** It was taken back then. */
+  /** When it was revoked. */
   readonly revokedMs: number | undefined;
 }
 
-/** All of them, those that were used or have expired among them, for a year. */
+/** All invitations; used and expired ones are kept for a year. */
 export interface Invitations {
-  /** The code is shown once and never again. */
+  /** Creates one. The code is returned once and never again. */
   issue(
     madeBy: number,
     forMs: number,
     along?: (id: number) => readonly Step[],
   ): Promise<{ readonly code: string; readonly invitation: Invitation }>;
   /**
-   * What to write with the account that is made with a code: the steps, by its id; `must`: `ticket_used`. Undefined where the code is
-   * unknown, used, taken back or too old.
+   * Redeems a code: returns the steps to write with the new account, by its id; `must`: `ticket_used`. Undefined if the
+   * code is unknown, used, revoked or expired.
    */
   use(code: string): Promise<((accountId: number) => readonly Step[]) | undefined>;
   /** Newest first; `offset` from 0. */
@@ -36,7 +36,7 @@ export interface Invitations {
     readonly total: number;
     readonly items: readonly Invitation[];
   }>;
-  /** Takes one back that is still good. False, and nothing is written along, where there is none. */
+  /** Revokes an unused invitation. False if there is none; then `along` is not written. */
   revoke(id: number, along?: readonly Step[]): Promise<boolean>;
 }
 /** The service of that name. */

@@ -1,11 +1,11 @@
 /** JSON values, and bodies that are scanned once and parsed on demand. */
 
-/** A value that JSON can say. */
+/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json };
-/** Its objects. */
+/** A JSON object. */
 export type JsonObject = { readonly [member: string]: Json };
 
-/** Where a value stands: byte offsets into the body, `end` behind the last byte. */
+/** The position of a value: byte offsets into the body; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -15,26 +15,26 @@ export interface Span {
 export interface JsonBody {
   readonly bytes: Buffer;
   readonly members: ReadonlyMap<string, Span>;
-  /** Bytes of names and values that a vendor reads as text; base64 media is not counted. */
+  /** Bytes of names and values that are text for the vendor; base64 media is not counted. */
   readonly textBytes: number;
-  /** Strings that hold base64 media or a data URL, or say where a file is. */
+  /** Strings that contain base64 media, a data URL, or the URL of a file. */
   readonly media: number;
   has(name: string): boolean;
-  /** The parsed value of one member; undefined where there is none. */
+  /** The parsed value of one member; undefined if it is missing. */
   get(name: string): Json | undefined;
   /** The whole body as a value; parsed once. */
   tree(): Json;
-  /** The whole body to be translated: names stand in it for most of the bytes of large media. Parsed once. */
+  /** The whole body for translation: most bytes of large media are replaced by placeholders. Parsed once. */
   outline(): Outline;
-  /** Does that for a large body so that others have their turn in between; undefined where there is nothing to be waited for. */
+  /** Does that for a large body while yielding to other requests; undefined if no waiting is needed. */
   unfold(): Promise<void> | undefined;
-  /** The bytes with some members replaced (JSON text), added or removed (undefined); everything else stays as it is. */
+  /** The bytes with some members replaced (JSON text), added or removed (undefined); everything else is unchanged. */
   patched(changes: Readonly<Record<string, string | undefined>>): Buffer;
-  /** The same in pieces, of which those that stay as they are were not copied. */
+  /** The same in pieces; unchanged bytes are not copied. */
   pieces(changes: Readonly<Record<string, string | undefined>>): readonly Buffer[];
 }
 
-/** A body as a value, and what the names in it stand for. */
+/** A body as a value, and the media behind its placeholders. */
 export interface Outline {
   readonly tree: Json;
   readonly bytesOf: ReadonlyMap<string, Buffer>;

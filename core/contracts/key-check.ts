@@ -1,8 +1,8 @@
-/** Whether a key is good. Provided by the plugin `auth`. */
+/** Verification of API keys. Provided by the plugin `auth`. */
 import { service } from '../definitions.ts';
 import type { Holder } from './keys.ts';
 
-/** The rule that every call is let in by. */
+/** The check that every call uses. */
 export interface KeyCheck {
   /** Refuses (401, 403) a key that is unknown (undefined), disabled, expired, or whose account is disabled. */
   judge(holder: Holder | undefined): Holder;

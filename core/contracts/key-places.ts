@@ -1,11 +1,11 @@
-/** Where a request may carry its key, for whoever must not pass it on. Provided by the plugin `auth`. */
+/** Where requests may contain their API key, so that it is not forwarded. Provided by the plugin `auth`. */
 import { service } from '../definitions.ts';
 
-/** The places, as gateway.yaml names them. */
+/** The configured places. */
 export interface KeyPlaces {
-  /** Headers a key may stand in, in lower case. */
+  /** Headers that may contain a key, in lower case. */
   readonly headers: readonly string[];
-  /** The member of the query that may hold one. */
+  /** The query parameter that may contain a key. */
   readonly query: string;
 }
 /** The service of that name. */

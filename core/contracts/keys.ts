@@ -1,4 +1,4 @@
-/** Keys: what a client sends to be let in. Provided by the plugin `keys`. */
+/** API keys. Provided by the plugin `keys`. */
 
 import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
@@ -9,51 +9,51 @@ export interface KeyRecord {
   readonly id: number;
   readonly accountId: number;
   readonly name: string;
-  /** `sk-` and the first four characters behind it. */
+  /** `sk-` and the first four characters of the secret. */
   readonly prefix: string;
   /** The last four characters. */
   readonly suffix: string;
   readonly enabled: boolean;
   readonly createdMs: number;
-  /** When a call came with it last, unix milliseconds, to the minute; undefined: never. */
+  /** Last use, unix milliseconds, precise to a minute; undefined: never. */
   readonly usedMs: number | undefined;
   /** Unix milliseconds; undefined: never. */
   readonly expiresMs: number | undefined;
   /** The public names this key may call; undefined: all. */
   readonly models: readonly string[] | undefined;
-  /** The addresses and networks (`10.0.0.0/8`) it may be used from, as they were given; undefined: all. */
+  /** The addresses and networks (`10.0.0.0/8`) it may be used from, as entered; undefined: all. */
   readonly addresses: readonly string[] | undefined;
-  /** A translation that would change the answer is refused. */
+  /** Translations with warnings that change the answer are refused. */
   readonly strict: boolean;
 }
 
-/** A key and the account that pays for it. */
+/** A key and the account that pays for its calls. */
 export interface Holder {
   readonly key: KeyRecord;
   readonly account: Account;
 }
 
-/** What a key is to be. */
+/** Fields of a new key. */
 export interface NewKey {
   readonly accountId: number;
   readonly name: string;
-  /** Micro-quota the key may spend; undefined: as much as the account has. */
+  /** Spending limit of the key in micro-quota; undefined: only the account's balance. */
   readonly allowance: bigint | undefined;
   readonly models?: readonly string[] | undefined;
   readonly addresses?: readonly string[] | undefined;
   readonly expiresMs?: number | undefined;
   readonly strict?: boolean;
-  /** Left out: true. */
+  /** Default: true. */
   readonly enabled?: boolean;
 }
 
-/** A key with its secret, which is shown once and never again. */
+/** A key with its secret, which is returned once and never again. */
 export interface OpenedKey {
   readonly secret: string;
   readonly key: KeyRecord;
 }
 
-/** What may change of a key; what is absent stays. `null` takes a restriction away. */
+/** Changes of a key; absent fields stay. `null` removes a restriction. */
 export interface KeyChanges {
   readonly name?: string;
   readonly enabled?: boolean;
@@ -63,13 +63,13 @@ export interface KeyChanges {
   readonly strict?: boolean;
 }
 
-/** The steps to write along with a key that is made: only then is it known which one it is. */
+/** The steps to write along with a new key, by its id. */
 export type Along = (key: KeyRecord) => readonly Step[];
 
-/** Which keys to list, newest first. */
+/** Filter for the list of keys, newest first. */
 export interface KeySearch {
   readonly accountId: number;
-  /** Part of the name; `%` and `_` mean themselves. */
+  /** Part of the name; `%` and `_` are literal. */
   readonly text?: string;
   /** A whole secret, or its end. */
   readonly secret?: string;
@@ -81,59 +81,62 @@ export interface KeySearch {
 /** All keys. */
 export interface Keys {
   /**
-   * Who holds this key; undefined where it is unknown or misspelt. Disabled and expired keys are found, too: the caller
-   * says why it refuses. Answers at once from memory where it can.
+   * The holder of this key; undefined if it is unknown or malformed. Disabled and expired keys are returned, too, so
+   * that the caller can refuse with the reason. Synchronous if it is in memory.
    */
   find(secret: string): Holder | undefined | Promise<Holder | undefined>;
-  /** The same by the number of a key that is this account's own; undefined where it has no such key. */
+  /** The same by the id of one of the account's own keys; undefined if it has no such key. */
   holderById(accountId: number, id: number): Promise<Holder | undefined>;
   /**
-   * Makes a key. Refuses a bad address, a name that is too long, a model that does not exist, and (409 `too_many_keys`) one
-   * beyond the thousand that an account may have.
+   * Creates a key. Refuses an invalid address, a name that is too long, an unknown model, and (409 `too_many_keys`)
+   * more than a thousand keys per account.
    */
   create(key: NewKey, along?: Along): Promise<OpenedKey>;
-  /** The account's key for tools that ask for any; undefined until `createDefault` made it, and where it was revoked. */
+  /** The account's default key; undefined until `createDefault` created it, and if it was revoked. */
   default(accountId: number): Promise<KeyRecord | undefined>;
-  /** Makes it; undefined where there is one by now. */
+  /** Creates it; undefined if it exists by now. */
   createDefault(key: NewKey, along?: Along): Promise<OpenedKey | undefined>;
   list(accountId?: number): Promise<readonly KeyRecord[]>;
   search(search: KeySearch): Promise<{ readonly total: number; readonly items: readonly KeyRecord[] }>;
   /**
-   * The newest keys of exactly that name, of an account or (undefined) of anybody. Like `nameOf` it knows of those that were revoked, too:
-   * records name them.
+   * The newest keys of exactly that name, of an account or (undefined) of all. Like `nameOf` it includes revoked keys,
+   * because records name them.
    */
   named(
     name: string,
     accountId: number | undefined,
     limit: number,
   ): Promise<readonly Pick<KeyRecord, 'id' | 'accountId'>[]>;
-  /** Undefined where there never was such a key. */
+  /** Undefined if there never was such a key. */
   nameOf(id: number): Promise<string | undefined>;
-  /** Whose key that is; undefined if there is none, or it was revoked. */
+  /** The owner of a key; undefined if the key does not exist or was revoked. */
   ownerOf(id: number): Promise<number | undefined>;
-  /** Undefined where this account has no such key. */
+  /** Undefined if this account has no such key. */
   get(accountId: number, id: number): Promise<KeyRecord | undefined>;
-  /** Refuses as `create` does; 404 where this account has no such key. */
+  /** Refuses as `create` does; 404 if this account has no such key. */
   change(accountId: number, id: number, changes: KeyChanges, along?: readonly Step[]): Promise<KeyRecord>;
-  /** Ends several keys of an account, all or (undefined, where one of them is not its own) none. How many. */
+  /**
+   * Revokes several keys of an account atomically and returns their number; undefined if one of them is not the
+   * account's, then none is revoked.
+   */
   revokeAll(accountId: number, ids: readonly number[], along?: readonly Step[]): Promise<number | undefined>;
-  /** The steps that end every key of an account, which is deleted, with what is stored of its calls; `forget` it when they are written. */
+  /** The steps that revoke every key of a deleted account, and delete what is stored of its calls; call `forget` after they are written. */
   revokeSteps(accountId: number): readonly Step[];
-  /** What is remembered of an account's keys is asked for anew. */
+  /** Invalidates the cached keys of an account. */
   forget(accountId: number): void;
   /**
-   * Gives a key another secret; the one before works for `graceMs` more, and so do those before it where they still did. 404 where
-   * it is not theirs.
+   * Rotates a key's secret; earlier secrets that are still valid work for `graceMs` more. 404 if the account has no
+   * such key.
    */
   rotate(accountId: number, id: number, graceMs: number, along?: readonly Step[]): Promise<OpenedKey>;
-  /** Ends a key for good, at once, for every gateway that shares the store. False where there was none. */
+  /** Revokes a key immediately and permanently, for every gateway that shares the store. False if there was none. */
   revoke(id: number, along?: readonly Step[]): Promise<boolean>;
   /**
-   * Whether the key may call a public name: the name itself or, behind an alias, its model is in the key's scope. Whoever
-   * offers another model than the one asked for asks again, for that one.
+   * Whether the key may call a public name: the name itself or, for an alias, its model is in the key's scope. Check
+   * again before serving another model than the requested one.
    */
   allows(key: KeyRecord, model: string): boolean;
-  /** Refuses (403) where the key may not be used from this address. */
+  /** Refuses (403) if the key may not be used from this address. */
   checkAddress(key: KeyRecord, ip: string): void;
 }
 /** The service of that name. */

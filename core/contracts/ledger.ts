@@ -1,4 +1,6 @@
-/** The ledger: who has how much. Provided by the plugin `quota`. All amounts are micro-quota: 1 quota = 1,000,000. */
+/**
+ * The ledger: balances and limits. Provided by the plugin `quota`. All amounts are micro-quota: 1 quota = 1,000,000.
+ */
 
 import { service } from '../definitions.ts';
 import type { ErrorMaker } from '../errors.ts';
@@ -66,18 +68,18 @@ export interface Balance {
   readonly unlimited: boolean;
 }
 
-/** Something that a call used, and what it comes to at its own price. */
+/** One item of a call's usage and its cost. */
 export interface ReceiptItem extends ChargedUnit {
   readonly bucket: Rate | Unit;
-  /** Which tool of the vendor's was used; only there for a `use`. */
+  /** The vendor-side tool; only for a `use`. */
   readonly name?: string;
-  /** Each token is in one bucket: `input` are those that are in no other. Seconds may have fractions. */
+  /** Each token is in one item: `input` are those that are in no other. Seconds may have fractions. */
   readonly count: number;
-  /** Currency units for `per` of them (`ChargedUnit`), a decimal number: `2.5`. */
+  /** Currency units per `per` of them (`ChargedUnit`), a decimal number: `2.5`. */
   readonly price: string;
   /**
-   * Quota units, a decimal number, not rounded. A price per hour can make one without an end: it is cut off far behind the place where
-   * that could matter.
+   * Quota units, a decimal number, not rounded. A price per hour can give infinitely many digits: it is cut off far
+   * beyond any significant digit.
    */
   readonly quota: string;
 }
@@ -91,7 +93,7 @@ export interface Receipt {
   readonly exact: boolean;
   /** None if nothing was charged. */
   readonly items: readonly ReceiptItem[];
-  /** What part of the price the call paid, a decimal number: `1`, `0.5`. */
+  /** The price factor of the call, a decimal number: `1`, `0.5`. */
   readonly factor: string;
   /** Quota units in one currency unit at that time; undefined if nothing was priced. */
   readonly perUnit: number | undefined;
@@ -121,7 +123,7 @@ export interface Entry {
   /** Micro-quota, above zero; an `adjust` may be below. */
   readonly amount: bigint;
   readonly atMs: number;
-  /** Who moved it: `call`, `recovery`, a payment provider, a person. */
+  /** The origin: `call`, `recovery`, a payment provider, an administrator. */
   readonly actor: string;
 }
 
@@ -135,7 +137,7 @@ export interface MoneyEntry extends Entry {
 
 /** The entries of an account's balance on one day, calls excluded: micro-quota, never negative. */
 export interface MoneyDay {
-  /** When the day begins (UTC), unix milliseconds. */
+  /** Start of the day (UTC), unix milliseconds. */
   readonly timeMs: number;
   readonly credit: bigint;
   readonly debit: bigint;
@@ -203,7 +205,7 @@ export interface Ledger {
   receipt(call: UsageRecord): Receipt;
   /** What a recorded call was charged: one entry for each layer, from its record. */
   debitsOf(call: UsageRecord): readonly Entry[];
-  /** What a payment moved: one entry for each layer. */
+  /** The entries of a payment: one for each bucket. */
   entriesOf(ref: string): Promise<readonly Entry[]>;
   /** The entries of an account's balance, calls excluded, newest first. `before`: the `next` of the page before. */
   money(

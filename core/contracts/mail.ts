@@ -1,20 +1,20 @@
-/** Mail. Provided by the plugin `mail`. */
+/** Email. Provided by the plugin `mail`. */
 import { service } from '../definitions.ts';
 
-/** A letter in plain text. */
+/** A plain-text email. */
 export interface Letter {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
 }
 
-/** Sends letters. */
+/** Sends email. */
 export interface Mail {
-  /** False where no server is configured: letters are written to the log instead, so that a newcomer can go on. */
+  /** False if no server is configured: emails are written to the log instead, so that a new installation works. */
   readonly delivers: boolean;
   /**
-   * Resolves when the server has taken it; rejects where it did not after a few tries, which is logged. Routes do not wait for it: how
-   * long they take must not tell whether anybody has the address.
+   * Resolves when the server has accepted it; rejects after a few failed attempts, which are logged. Routes must not
+   * wait for it: their duration must not disclose whether an address is registered.
    */
   send(letter: Letter): Promise<void>;
 }

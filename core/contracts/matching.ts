@@ -4,24 +4,24 @@
  */
 import { RE2JS } from 're2js';
 
-/** A place in a text, in UTF-16 units; `end` is behind the last one. Never empty. */
+/** A match in a text, in UTF-16 units; `end` is exclusive. Never empty. */
 export interface Match {
   readonly start: number;
   readonly end: number;
 }
 
-/** Finds one thing in texts. */
+/** A matcher. */
 export interface Finder {
-  /** The first match that begins at `from` or behind it. */
+  /** The first match that starts at `from` or later. */
   find(text: string, from: number): Match | undefined;
 }
 
-/** Finds what a pattern matches. Throws an `Error` whose message says what is wrong with the pattern. */
+/** Creates a matcher for a pattern. Throws an `Error` whose message describes what is wrong with the pattern. */
 export function patternFinder(pattern: string): Finder {
   const compiled = compile(pattern);
   return {
     find(text, from) {
-      // Without groups the engine is many times faster, and mostly there is nothing to be found.
+      // Without capturing groups the engine is many times faster, and usually there is no match.
       if (from > text.length || !compiled.test(text)) return undefined;
       const matcher = compiled.matcher(text);
       for (let at = from; at <= text.length && matcher.find(at); at++) {
@@ -34,9 +34,9 @@ export function patternFinder(pattern: string): Finder {
   };
 }
 
-/** Finds words and phrases, whatever their case, unless a letter, digit or underscore stands before or behind them. */
+/** Matches words and phrases, ignoring case, unless a letter, digit or underscore precedes or follows. */
 export function wordFinder(words: readonly string[]): Finder {
-  // The longest of several that begin at one place.
+  // The longest of several that start at the same position.
   const any = words
     .toSorted((a, b) => b.length - a.length)
     .map((word) => RE2JS.quote(word))
@@ -46,7 +46,7 @@ export function wordFinder(words: readonly string[]): Finder {
     find(text, from) {
       if (from > text.length || !compiled.test(text)) return undefined;
       const matcher = compiled.matcher(text);
-      // What stands before the word is a part of the match.
+      // The match includes the character before the word.
       for (let at = Math.max(0, from - 1); at <= text.length && matcher.find(at); at = matcher.end(1)) {
         if (matcher.start(1) >= from) return { start: matcher.start(1), end: matcher.end(1) };
       }
@@ -63,10 +63,10 @@ function compile(pattern: string): RE2JS {
   }
 }
 
-/** Several finders on one text, from its beginning to its end. Each of them passes the text once. */
+/** Several matchers on one text, from start to end. Each of them scans the text once. */
 export class Scanner<F extends Finder> {
   readonly #text: string;
-  /** What each finder finds next; undefined: nothing more. */
+  /** The next match of each matcher; undefined: none left. */
   readonly #next: { readonly by: F; match: Match | undefined }[];
 
   constructor(finders: readonly F[], text: string, from = 0) {
@@ -74,7 +74,10 @@ export class Scanner<F extends Finder> {
     this.#next = finders.map((by) => ({ by, match: by.find(text, from) }));
   }
 
-  /** The match that begins first at `from` or behind it, of these the longest, of these that of the first finder. `from` never goes back. */
+  /**
+   * The match that starts first at `from` or later; among equals the longest, then that of the first matcher. `from`
+   * never decreases.
+   */
   next(from: number): (Match & { readonly by: F }) | undefined {
     let first: { readonly by: F; readonly match: Match } | undefined;
     for (const each of this.#next) {

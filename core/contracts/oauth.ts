@@ -1,35 +1,35 @@
-/** Sign-in with an account elsewhere. Provided by the plugin `oauth`. */
+/** Sign-in with OAuth accounts. Provided by the plugin `oauth`. */
 
 import { service } from '../definitions.ts';
 import type { Step } from './store.ts';
 
-/** A provider that is configured. */
+/** A configured provider. */
 export interface OAuthProvider {
-  /** The word in its paths. */
+  /** Its name in paths. */
   readonly name: string;
   readonly label: string;
 }
 
-/** What a flow is for. */
+/** The purpose of a flow. */
 export type OAuthIntent = 'login' | 'bind';
 
-/** Who somebody is elsewhere. */
+/** A user's identity at a provider. */
 export interface Identity {
   readonly provider: string;
-  /** What the provider calls them for ever: `sub`. */
+  /** The provider's permanent id of the user: `sub`. */
   readonly subject: string;
-  /** A name that may be free here. */
+  /** A suggested user name. */
   readonly name: string;
-  /** Only where the provider says that it is proven. */
+  /** Only if the provider says that it is verified. */
   readonly email: string | undefined;
 }
 
-/** Flows and bindings. */
+/** OAuth flows and linked accounts. */
 export interface OAuth {
   readonly providers: readonly OAuthProvider[];
   /**
-   * Begins a flow: where to send the browser, and what its cookie must hold when it comes back (it is part of what is checked).
-   * 404 for a provider that is not configured.
+   * Starts a flow: returns the URL for the browser, and the value for its cookie, which is checked when the browser
+   * comes back. 404 for a provider that is not configured.
    */
   begin(
     provider: string,
@@ -37,9 +37,9 @@ export interface OAuth {
     accountId: number | undefined,
   ): Promise<{ readonly url: string; readonly state: string; readonly binding: string; readonly expiresMs: number }>;
   /**
-   * Ends it: exchanges the code. Refuses (400 `oauth_state`) a state that is unknown, used, old, of another browser (`binding` is
-   * its cookie), of another provider; a code that is not good (400 `oauth_code`); and (502) where the provider does not play along.
-   * `iss`: what the provider calls itself in the address that brings the code.
+   * Finishes a flow: exchanges the code. Refuses (400 `oauth_state`) a state that is unknown, used, expired, of another
+   * browser (`binding` is its cookie) or of another provider; (400 `oauth_code`) an invalid code; and (502) if the
+   * provider fails. `iss`: the issuer parameter of the callback URL.
    */
   finish(
     provider: string,
@@ -50,15 +50,18 @@ export interface OAuth {
       readonly iss?: string | undefined;
     },
   ): Promise<{ readonly intent: OAuthIntent; readonly accountId: number | undefined; readonly identity: Identity }>;
-  /** Whose identity that is; undefined: nobody's. */
+  /** The account linked to an identity; undefined: none. */
   accountOf(identity: Identity): Promise<number | undefined>;
-  /** Refuses (409 `identity_taken`, `provider_bound`) where it is somebody else's, or the account has one of that provider. */
+  /**
+   * Links an identity. Refuses (409 `identity_taken`, `provider_bound`) if it is linked to another account, or the
+   * account already has one of that provider.
+   */
   bind(accountId: number, identity: Identity, along?: readonly Step[]): Promise<void>;
-  /** The steps of that, for the list that makes the account. `must`: `identity_taken`. */
+  /** The steps of that, for the list that creates the account. `must`: `identity_taken`. */
   bindSteps(accountId: number, identity: Identity): readonly Step[];
   /**
-   * False where there was none. `keepOne`: refuses (409 `last_login_method`) to take the last one away; for an account that has no
-   * other way to sign in.
+   * Unlinks it; false if there was none. `keepOne`: refuses (409 `last_login_method`) to unlink the last one; for an
+   * account without another sign-in method.
    */
   unbind(
     accountId: number,

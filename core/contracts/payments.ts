@@ -1,52 +1,52 @@
-/** Payments: buying quota and plans, and codes that are as good as money. Provided by the plugin `payments`. */
+/** Payments: purchases of quota and plans, and redemption codes. Provided by the plugin `payments`. */
 import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
 import type { Actor } from './audit.ts';
 
 /**
- * `pending`: nobody has paid yet. `success`: paid, and given. `failed`, `expired`: not paid; should it be paid late, it becomes a success
- * all the same. `parked`: paid, but there was nobody to give it to; administrators decide. `refunded`, `disputed`: the money went back,
- * and what it bought was taken back.
+ * `pending`: not paid yet. `success`: paid and delivered. `failed`, `expired`: not paid; a late payment still makes it
+ * a success. `parked`: paid, but it could not be delivered; an administrator decides. `refunded`, `disputed`: the money
+ * went back, and the credit was taken back.
  */
 export type OrderState = 'pending' | 'success' | 'failed' | 'expired' | 'parked' | 'refunded' | 'disputed';
 
-/** Something somebody wants to pay for. */
+/** An order. */
 export interface Order {
   readonly id: number;
   readonly accountId: number;
-  /** Who takes the money; `balance` where the account's balance paid. */
+  /** The payment provider; `balance` if the account's balance paid. */
   readonly provider: string;
-  /** The way to pay, as the provider calls it. */
+  /** The payment method, by the provider's name. */
   readonly method: string;
-  /** What it is called towards the provider; nobody can guess it. */
+  /** Its reference at the provider; random. */
   readonly tradeNo: string;
   readonly kind: 'quota' | 'plan';
-  /** The plan it buys; undefined for quota. */
+  /** The plan; undefined for quota. */
   readonly plan: string | undefined;
-  /** What was asked for: currency units; quota units for a product, 0 for a plan. */
+  /** The ordered amount: currency units; quota units for a product, 0 for a plan. */
   readonly amount: number;
-  /** Micro-quota it gives. */
+  /** Micro-quota to credit. */
   readonly quota: bigint;
-  /** What it costs, as people write it: `73.00`. */
+  /** The price as displayed: `73.00`. */
   readonly money: string;
-  /** Empty where the balance paid: then `money` counts currency units. */
+  /** Empty if the balance paid: then `money` counts currency units. */
   readonly currency: string;
-  /** How much of the money went back. */
+  /** The refunded part of the money. */
   readonly returned: string;
   readonly state: OrderState;
-  /** Why it is parked or failed; empty where that says nothing. */
+  /** Why it is parked or failed; may be empty. */
   readonly note: string;
   readonly createdMs: number;
-  /** When it was paid; undefined: not yet. */
+  /** Time of payment; undefined: not yet. */
   readonly completedMs: number | undefined;
   readonly expiresMs: number;
 }
 
-/** Which orders to list, newest first. */
+/** Filter for the list of orders, newest first. */
 export interface OrderSearch {
-  /** Undefined: everybody's. */
+  /** Undefined: of all accounts. */
   readonly accountId?: number;
-  /** Part of the trade number; `%` and `_` mean themselves. */
+  /** Part of the trade number; `%` and `_` are literal. */
   readonly text?: string;
   readonly state?: OrderState;
   readonly provider?: string;
@@ -55,66 +55,66 @@ export interface OrderSearch {
   readonly limit: number;
 }
 
-/** Something sold at a fixed price. */
+/** A product with a fixed price. */
 export interface PaymentProduct {
   readonly id: string;
   readonly name: string;
-  /** As people write it: `9.99`. */
+  /** As displayed: `9.99`. */
   readonly price: string;
   readonly currency: string;
   /** Quota units. */
   readonly quota: number;
 }
 
-/** Somebody who takes money, as configured. */
+/** A payment provider as configured. */
 export interface PaymentProvider {
   readonly name: string;
-  /** What one unit costs, as people write it: `7.3`; undefined: it takes no free amounts, but sells products. */
+  /** The price of one unit as displayed: `7.3`; undefined: it sells products but no free amounts. */
   readonly price: { readonly price: string; readonly currency: string } | undefined;
-  /** Ways to pay that can be chosen between; none where there is only one. */
+  /** Payment methods to choose from; empty if there is only one. */
   readonly methods: readonly { readonly type: string; readonly name: string }[];
-  /** What it sells. */
+  /** Its products. */
   readonly products: readonly PaymentProduct[];
 }
 
-/** What may be bought, and from whom. */
+/** What can be bought, and from which providers. */
 export interface PaymentOffer {
   readonly providers: readonly PaymentProvider[];
-  /** The fewest and the most currency units at once. */
+  /** The minimum and maximum amount of one order, in currency units. */
   readonly smallest: number;
   readonly largest: number;
-  /** Suggestions. */
+  /** Suggested amounts. */
   readonly amounts: readonly number[];
 }
 
-/** What somebody wants to buy. */
+/** A requested purchase. */
 export interface NewPayment {
   readonly account: Account;
   readonly provider: string;
-  /** Looked at where the provider has several. */
+  /** Used if the provider has several. */
   readonly method?: string | undefined;
   readonly item: { readonly units: number } | { readonly product: string } | { readonly plan: string };
-  /** Where the browser comes back to: pages of the console's own origin. Wallets come back to its page about payments instead. */
+  /** Return URL of the browser: a page on the console's own origin. Wallets return to its payments page instead. */
   readonly successUrl?: string | undefined;
   readonly cancelUrl?: string | undefined;
 }
 
-/** Where an order is paid: a page, a form that the browser posts there, or a code to be shown as a picture. */
+/** How an order is paid: a page, a form that the browser posts, or a QR code. */
 export type PaymentPage =
   | { readonly kind: 'link'; readonly url: string }
   | { readonly kind: 'form'; readonly url: string; readonly fields: Readonly<Record<string, string>> }
   | { readonly kind: 'code'; readonly content: string };
 
-/** A code that gives quota to whoever redeems it first. */
+/** A redemption code that credits quota once. */
 export interface RedemptionCode {
   readonly id: number;
-  /** The code itself: as good as money until it is used; empty where it cannot be read any more. */
+  /** The code, which is as valuable as money until it is used; empty if it can no longer be decrypted. */
   readonly code: string;
   readonly name: string;
   /** Micro-quota. */
   readonly quota: bigint;
   readonly enabled: boolean;
-  /** The account of whoever made it. */
+  /** The account that created it. */
   readonly createdBy: number;
   readonly createdMs: number;
   /** Undefined: never. */
@@ -123,9 +123,9 @@ export interface RedemptionCode {
   readonly usedMs: number | undefined;
 }
 
-/** All of them. Changes are told to the audit in the same list. */
+/** Redemption codes. Changes are written to the audit log in the same list. */
 export interface RedemptionCodes {
-  /** Makes `count` codes. */
+  /** Creates `count` codes. */
   create(
     codes: {
       readonly name: string;
@@ -135,7 +135,7 @@ export interface RedemptionCodes {
     },
     actor: Actor,
   ): Promise<readonly string[]>;
-  /** Newest first. `text`: part of the name, or an id. `state`: what can be redeemed (`unused`), or why it cannot be. */
+  /** Newest first. `text`: part of the name, or an id. `state`: redeemable (`unused`), or why it is not. */
   search(search: {
     readonly text?: string;
     readonly state?: 'unused' | 'disabled' | 'used' | 'expired';
@@ -143,7 +143,7 @@ export interface RedemptionCodes {
     readonly limit: number;
   }): Promise<{ readonly total: number; readonly items: readonly RedemptionCode[] }>;
   get(id: number): Promise<RedemptionCode | undefined>;
-  /** Refuses (404) what there is not and (409) what was used. `expiresMs: null` takes the end away. */
+  /** Refuses (404) an unknown code and (409) a used one. `expiresMs: null` removes the expiry. */
   change(
     id: number,
     changes: {
@@ -154,39 +154,39 @@ export interface RedemptionCodes {
     },
     actor: Actor,
   ): Promise<RedemptionCode>;
-  /** False where there was none. */
+  /** False if there was none. */
   remove(id: number, actor: Actor): Promise<boolean>;
-  /** Removes what cannot be redeemed: used, disabled, expired. How many. */
+  /** Deletes codes that cannot be redeemed: used, disabled, expired. Returns their number. */
   removeDead(actor: Actor): Promise<number>;
-  /** Gives the quota of a code to an account, once in the world; the micro-quota. Refuses (400 `invalid_code`) every other. */
+  /** Redeems a code for an account, once; returns the micro-quota. Refuses (400 `invalid_code`) all others. */
   redeem(account: Account, code: string, actor: Actor): Promise<bigint>;
 }
 
-/** What the console asks of it. */
+/** Operations of the console. */
 export interface Payments {
-  /** The names of the providers that are configured, as their paths name them. */
+  /** The names of the configured providers, as in their paths. */
   readonly providers: readonly string[];
   readonly offer: PaymentOffer;
-  /** What so many units cost, as people write it: `73.00`. Refuses as `start` does. */
+  /** The price of an amount as displayed: `73.00`. Refuses as `start` does. */
   quote(provider: string, units: number): string;
-  /** What a plan costs at each provider that takes free amounts, as people write it; nothing where it is not for sale. */
+  /** The price of a plan at each provider that takes free amounts, as displayed; empty if it is not for sale. */
   planPrices(plan: string): Readonly<Record<string, { readonly price: string; readonly currency: string }>>;
   /**
-   * Makes an order and opens the page where it is paid. Refuses (404 `not_available`) a provider that is not configured, (400) an amount,
-   * product, plan or method there is not, (502 `payment_provider_failed`) where the provider does not open its page.
+   * Creates an order and its payment page. Refuses (404 `not_available`) a provider that is not configured, (400) an
+   * invalid amount, product, plan or method, and (502 `payment_provider_failed`) if the provider fails.
    */
   start(payment: NewPayment): Promise<{ readonly order: Order; readonly page: PaymentPage }>;
   /**
-   * Buys a plan with the account's balance, at once. Refuses (400 `invalid_plan`) a plan that is not for sale or gives as much balance
-   * as it costs, (409) where another plan runs or the balance is too small.
+   * Buys a plan with the account's balance, immediately. Refuses (400 `invalid_plan`) a plan that is not for sale or
+   * gives as much balance as it costs, and (409) if another plan is active or the balance is too low.
    */
   payFromBalance(account: Account, plan: string, actor: Actor): Promise<Order>;
-  /** Undefined where there is none, or it is another account's. */
+  /** Undefined if it does not exist or belongs to another account. */
   order(tradeNo: string, accountId?: number): Promise<Order | undefined>;
   orders(search: OrderSearch): Promise<{ readonly total: number; readonly items: readonly Order[] }>;
   /**
-   * Gives what an order bought, on an administrator's word; `reason` is what they say of it, for the audit. Refuses: 404, 409 where it
-   * has been given.
+   * Delivers an order by an administrator's decision; `reason` is recorded in the audit log. Refuses: 404, 409 if it
+   * was delivered.
    */
   complete(tradeNo: string, actor: Actor, reason?: string): Promise<Order>;
   readonly codes: RedemptionCodes;

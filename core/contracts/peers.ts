@@ -8,16 +8,21 @@
 import type { Awaitable } from '../definitions.ts';
 import type { Json } from './json.ts';
 
-/** Answers a message of another process. `epoch`: which process sent it. What it throws is logged, and the sender gets no answer. */
+/**
+ * Handles a message of another process. `epoch`: the sender. If it throws, the error is logged and the sender gets no
+ * answer.
+ */
 export type PeerListener = (message: Json, epoch: string) => Awaitable<Json | undefined>;
 
-/** The other processes. A process that serves alone has none: it leads, `tell` reaches nobody and `ask` resolves with no answers. */
+/**
+ * The other processes. A process that serves alone leads, its `tell` does nothing and `ask` resolves with no answers.
+ */
 export interface Peers {
   /** How many processes serve calls now, at least 1. */
   readonly count: number;
   /**
-   * True in the one process that does what must be done once: chores, mail, recovery, the first start. It may change while the process
-   * runs, so ask each time. `createChore` asks by itself.
+   * True in the one process that does what must be done once: background tasks, mail, recovery, the first start. It may
+   * change while the process runs, so check it each time. `createChore` does so itself.
    */
   leads(): boolean;
   /**
@@ -25,7 +30,10 @@ export interface Peers {
    * among them before its plugins start.
    */
   alive(): Promise<ReadonlySet<string>>;
-  /** Called in the leading process when another process has ended, after everything it wrote is in the store. Returns what stops it. */
+  /**
+   * Called in the leading process when another process has ended, after everything it wrote is in the store. Returns a
+   * function that stops this.
+   */
   onLeft(listener: (epoch: string) => void): () => void;
   /** Sends to all others, at most once; messages of one process arrive in their order. */
   tell(topic: string, message: Json): void;
@@ -40,6 +48,8 @@ export interface Peers {
 /** How a worker reaches the owner. Messages of one turn of the event loop travel together. */
 export interface PeerOwner {
   tell(topic: string, message: Json): void;
-  /** Resolves with what the owner's listener returned; null for undefined. Rejects where it failed, or the owner is gone. */
+  /**
+   * Resolves with the result of the owner's listener; null for undefined. Rejects if it failed, or the owner has ended.
+   */
   ask(topic: string, message: Json): Promise<Json>;
 }

@@ -1,108 +1,111 @@
 /**
- * What one upstream model takes, and how: data, so that a model that is a little different needs no code. The keys are those of
- * `quirks:` in gateway.yaml. What a style usually is stands with the style, what a vendor's models are with the vendor.
+ * Capabilities and peculiarities of an upstream model as data, so that a slightly different model needs no code. The
+ * keys are those of `quirks:` in gateway.yaml. Styles define the defaults of their models, vendors those of theirs.
  */
 import type { StyleName } from './call.ts';
 
-/** Everything about one upstream model. */
+/** All quirks of one upstream model. */
 export interface Quirks {
-  /** The only style to be spoken where the client's own cannot be. */
+  /** The only style to translate to if the client's own is not supported. */
   readonly style?: StyleName;
   readonly roles: {
-    /** Whether `developer` is known, or becomes `system`. */
+    /** Whether the role `developer` is supported; otherwise it becomes `system`. */
     readonly developer: 'keep' | 'system';
-    /** Instructions in the middle: as they are, moved to the front, or told by the user in a wrapper. */
+    /** Instructions in the middle of the conversation: unchanged, moved to the front, or wrapped in a user message. */
     readonly mid_system: 'native' | 'front' | 'user_wrap';
-    /** Turns of one side that follow each other become one. */
+    /** Consecutive turns of one role are joined. */
     readonly merge_same: boolean;
-    /** Several instructions at the front become one. */
+    /** Several instructions at the front are joined. */
     readonly merge_system: boolean;
-    /** The user has to speak first. */
+    /** The first turn must be the user's. */
     readonly first_user: boolean;
   };
   readonly content: {
     /** False: content must be a string. */
     readonly array: boolean;
-    /** Images inside tool results: there, in a message of the user's behind them, or not at all. */
+    /** Images inside tool results: supported, moved to a following user message, or not supported. */
     readonly tool_result_images: 'native' | 'user_message' | 'drop';
   };
   readonly image: {
-    /** An image given by its address: passed on, fetched by us, or refused. */
+    /** An image given by its URL: forwarded, fetched by the gateway, or refused. */
     readonly url: 'native' | 'fetch' | 'refuse';
-    /** Whether the model takes images, for the catalog; undefined: unknown. */
+    /** Whether the model accepts images, for the catalog; undefined: unknown. */
     readonly input?: boolean;
-    /** Media types that are taken; undefined: any. */
+    /** Accepted media types; undefined: any. */
     readonly types?: readonly string[];
   };
   readonly file: {
     readonly pdf: 'native' | 'image_url' | 'refuse';
     readonly url: 'native' | 'fetch' | 'refuse';
-    /** Beginnings of addresses, those of images among them, that the vendor itself can always read. */
+    /** URL prefixes, for images too, that the vendor can always read itself. */
     readonly native_urls: readonly string[];
   };
   readonly audio: { readonly input: boolean; readonly output: boolean };
   readonly embeddings: {
-    /** Whether the size of a vector can be asked for; a number: up to this one. */
+    /** Whether the size of a vector can be set; a number: the maximum. */
     readonly dimensions: boolean | number;
-    /** Vectors can be asked for in base64; else the gateway writes them so. */
+    /** Base64 vectors are supported; otherwise the gateway encodes them. */
     readonly base64: boolean;
-    /** The most texts of one request. */
+    /** The maximum number of texts per request. */
     readonly max_inputs: number;
   };
   readonly images: {
-    /** How requests are written: with `prompt` and `size`, or with `input` and `parameters`. */
+    /** The request format: with `prompt` and `size`, or with `input` and `parameters`. */
     readonly form: 'plain' | 'structured';
-    /** How images that are to be edited are sent: as files of a form, or in JSON by their addresses (`data:` ones among them). */
+    /** How images to edit are sent: as multipart files, or as URLs in JSON (`data:` URLs included). */
     readonly edits: 'form' | 'json';
-    /** What can be asked for with `response_format`; else that is what always comes, and the field is not sent. */
+    /** Supported values of `response_format`; otherwise the only format returned, and the field is not sent. */
     readonly answers: 'any' | 'url' | 'b64_json';
-    /** The most images of one request. */
+    /** The maximum number of images per request. */
     readonly max: number;
   };
   readonly speech: {
-    /** The voices it has. */
+    /** Supported voices. */
     readonly voices: 'any' | readonly string[];
   };
   readonly tools: {
-    /** Longest name, and the characters it may have (a regular expression for the whole name). */
+    /** Maximum length of a name, and its allowed characters (a regular expression for the whole name). */
     readonly name_max: number;
     readonly name_pattern: string;
     readonly id_max: number;
     readonly id_pattern: string;
-    /** `strict` is known. */
+    /** `strict` is supported. */
     readonly strict: boolean;
-    /** Tools called with free text are known; else they are wrapped in a function. */
+    /** Custom tools (free-text input) are supported; otherwise they are wrapped in a function. */
     readonly custom: boolean;
-    /** One call at a time can be asked for. */
+    /** Parallel tool calls can be disabled. */
     readonly parallel_flag: boolean;
     /**
-     * An empty list of tools is taken, and sent where the conversation has calls but no tools: some servers want it then. For
-     * vendors of the style `chat`.
+     * An empty list of tools is accepted, and sent if the conversation has tool calls but no tools, as some servers
+     * require. For vendors of the style `chat`.
      */
     readonly empty_array_ok: boolean;
-    /** How schemas are written. For vendors whose style knows both ways; in the styles of clients they are JSON Schema. */
+    /** The format of schemas, for vendors whose style has both; client styles use JSON Schema. */
     readonly schema_dialect: 'json_schema' | 'openapi_subset';
-    /** Whether `anyOf`, `oneOf`, `allOf`, `not` and `enum` are taken at the top level of a schema; else it becomes one plain object. */
+    /**
+     * Whether `anyOf`, `oneOf`, `allOf`, `not` and `enum` are accepted at the top level of a schema; otherwise it is
+     * flattened to one plain object.
+     */
     readonly root_union: boolean;
-    /** A call can be forced while the model thinks. */
+    /** A tool call can be forced while reasoning is enabled. */
     readonly force_with_thinking: boolean;
-    /** Web search as the vendor's own tool. */
+    /** Web search as a vendor-side tool. */
     readonly web_search: boolean;
   };
   readonly reasoning: {
-    /** How thinking is asked for. `adaptive`: the model decides, an effort may be named. */
+    /** How reasoning is requested. `adaptive`: the model decides, an effort may be given. */
     readonly input: 'none' | 'effort' | 'budget' | 'level' | 'adaptive';
-    /** The words it knows for effort; `none` among them: it can be told not to think. */
+    /** Supported values of effort; `none` among them: reasoning can be disabled. */
     readonly levels: readonly string[];
     readonly budget_min: number;
     readonly budget_max: number;
-    /** Whether thoughts of earlier turns must be sent back: never, in turns with tool calls, or always. */
+    /** Whether reasoning of earlier turns must be sent back: never, in turns with tool calls, or always. */
     readonly echo: 'none' | 'tool_turns' | 'all';
-    /** What stands for a thought that is lost; empty: nothing can, for thoughts are sealed. */
+    /** Placeholder for lost reasoning; empty: impossible, because reasoning is encrypted. */
     readonly echo_filler: string;
-    /** The member that thoughts have in a message. For vendors of the style `chat`. */
+    /** The message field for reasoning. For vendors of the style `chat`. */
     readonly field: 'reasoning_content' | 'reasoning' | 'reasoning_details';
-    /** Who can read a signature again: every channel of the style, or only the one that gave it. */
+    /** Where a signature is valid: at every channel of the style, or only at the one that returned it. */
     readonly signature_scope: 'provider' | 'credential_group';
   };
   readonly output: {
@@ -111,7 +114,7 @@ export interface Quirks {
     readonly schema_with_tools: boolean;
   };
   readonly limits: {
-    /** The most tokens of an answer; sent where the style demands a limit and the client sets none. */
+    /** The maximum output tokens; sent if the style requires a limit and the client sets none. */
     readonly max_output?: number;
     readonly max_tokens_field: 'max_tokens' | 'max_completion_tokens';
     readonly min_output: number;
@@ -119,37 +122,40 @@ export interface Quirks {
     readonly context?: number;
   };
   readonly sampling: {
-    /** The sampling fields it takes: `temperature`, `top_p`, `top_k`, `seed`, `presence_penalty`, `frequency_penalty`, `logit_bias`, `logprobs`. */
+    /**
+     * Supported sampling fields: `temperature`, `top_p`, `top_k`, `seed`, `presence_penalty`, `frequency_penalty`,
+     * `logit_bias`, `logprobs`.
+     */
     readonly allowed: readonly string[];
     readonly temp_max: number;
-    /** Only one of temperature and top_p. */
+    /** Only one of temperature and top_p is accepted. */
     readonly temp_xor_top_p: boolean;
   };
-  /** The conversation may end with the beginning of the answer. */
+  /** Prefill: the conversation may end with the beginning of the answer. */
   readonly prefill: boolean;
   readonly stop: {
-    /** How many it takes; 0: the gateway looks for them itself, 16 of 256 characters at most. */
+    /** Maximum number of stop sequences; 0: the gateway detects them itself, at most 16 of 256 characters. */
     readonly max: number;
-    /** They must stand in a list, one alone as well; else one alone is sent as a string. */
+    /** They must be a list even if there is only one; otherwise a single one is sent as a string. */
     readonly array_only: boolean;
   };
   readonly cache: { readonly hint: 'none' | 'cache_control' | 'breakpoint' | 'key' };
   readonly stream: {
-    /** How its streams tell their usage; undefined: as the channel says. */
+    /** How streams report usage; undefined: the channel's setting. */
     readonly usage?: 'include_usage' | 'always' | 'never';
     /**
-     * They lack what clients of the same style need: each is read and written again instead of being passed on. A stream between two
-     * styles always is.
+     * Streams lack what clients of the same style need: every event is decoded and encoded again instead of being
+     * forwarded. A stream between two styles always is.
      */
     readonly rewrite: boolean;
   };
-  /** Top-level fields of the vendor's body, last before sending: left out, called otherwise, set. */
+  /** Top-level fields of the vendor's body, changed last before sending: removed, renamed, set. */
   readonly drop_fields: readonly string[];
   readonly rename_fields: Readonly<Record<string, string>>;
   readonly set_fields: Readonly<Record<string, unknown>>;
 }
 
-/** Some of it. */
+/** A part of it. */
 export type SomeQuirks = {
   readonly [K in keyof Quirks]?: Quirks[K] extends readonly unknown[] | string | boolean | undefined
     ? Quirks[K]

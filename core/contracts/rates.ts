@@ -1,36 +1,37 @@
 /**
- * The table of what models are charged for. A new kind of token is a row here, a counter in the usage records (plugins/log) and in the styles
- * whose vendors report it, and a label in the console; see plugins/prices/README.md.
+ * The table of billable kinds of tokens. A new kind is a row here, a counter in the usage records (plugins/log) and in
+ * the styles whose vendors report it, and a label in the console; see plugins/prices/README.md.
  */
 
 /** A kind of token that a price can have a rate for. */
 export interface RateKind {
   /** The total of `Usage` that its tokens are part of. */
   readonly total: 'input' | 'output';
-  /** The rate that applies if a price does not name this one; undefined: nothing is charged then. */
+  /** The rate that applies if a price does not have this one; undefined: then it is free. */
   readonly parent: string | undefined;
   /**
-   * Kinds of one group are separate parts of the total: together they are at most the total. Kinds of different groups may overlap in what a vendor
-   * reports (cached audio); the one that comes first in the table is charged. Undefined: the total itself, charged for what is in no other kind.
+   * Kinds of one group are disjoint parts of the total: together they are at most the total. Kinds of different groups
+   * may overlap in a vendor's report (cached audio); the one that comes first in the table is charged. Undefined: the
+   * total itself, charged for tokens of no other kind.
    */
   readonly group: 'cache' | 'media' | 'answer' | undefined;
-  /** For people, in a price on one line. */
+  /** Its label in a price on one line. */
   readonly label: string;
-  /** What it counts, for the descriptions of the API: `tokens of …`. */
+  /** Its description in the API: `tokens of …`. */
   readonly of: string;
-  /** Its name in receipts, and in the details of a call, of `/api`. */
+  /** Its name in receipts and call details of `/api`. */
   readonly wire: string;
-  /** Its name in log lines of `/api/log`, as tools of this family know it; absent: log lines have it under other names. */
+  /** Its name in log lines of `/api/log`, as existing tools expect it; absent: log lines have it under other names. */
   readonly logged?: string;
-  /** What a model can do that has a price for it, as `/api` names abilities. */
+  /** The ability that a price for it implies, as `/api` names abilities. */
   readonly ability?: 'vision' | 'audio_input' | 'audio_output' | 'reasoning';
-  /** True if a model with a price for it may be for something else than chat. */
+  /** True if a model with a price for it may be something else than a chat model. */
   readonly beyondChat?: true;
-  /** Its name in the data of genai-prices, with currency units per million tokens. */
+  /** Its name in the data of genai-prices, in currency units per million tokens. */
   readonly published: string;
 }
 
-/** Currency units per million tokens: by the name of the field of `Usage` that is charged, in the order in which prices are shown. */
+/** Currency units per million tokens, by the field of `Usage`, in display order. */
 export const RATES = {
   input: {
     total: 'input',
@@ -139,10 +140,10 @@ export const RATES = {
 /** A row of `RATES`. */
 export type Rate = keyof typeof RATES;
 
-/** All of them, in the order of the table. A parent comes before its children. */
+/** All rows, in table order. A parent comes before its children. */
 export const RATE_NAMES = Object.keys(RATES) as readonly Rate[];
 
-/** What is charged for, how many of it a price is for, and what one of them is called. */
+/** A billable unit, the number of them that a price is for, and its name. */
 export interface ChargedUnit {
   readonly per: 1_000_000 | 3_600 | 1;
   readonly unit: 'token' | 'image' | 'second' | 'character' | 'use' | 'request';

@@ -1,13 +1,16 @@
-/** Usage records and what else an account's log tells: written with what they are about, read in pages and in sums. Provided by `log`. */
+/**
+ * Usage records and the other events of an account's log: written together with what they record, read in pages and
+ * sums. Provided by `log`.
+ */
 
 import { service } from '../definitions.ts';
 import type { Outcome, Usage } from './call.ts';
 import type { Json } from './json.ts';
 import type { Step } from './store.ts';
 
-/** One exchange as it stands in the books. */
+/** One recorded request. */
 export interface UsageRecord {
-  /** The exchange's id; the `x-request-id` the client saw. */
+  /** The request id; the client's `x-request-id`. */
   readonly id: string;
   readonly atMs: number;
   readonly accountId: number;
@@ -19,98 +22,101 @@ export interface UsageRecord {
   readonly outcome: Outcome | 'recovered';
   readonly status: number;
   readonly usage: Usage | undefined;
-  /** Micro-quota taken. */
+  /** Micro-quota charged. */
   readonly charged: bigint;
-  /** A subscription included it: the account's balance paid nothing. */
+  /** A subscription included it: the account's balance was not charged. */
   readonly included?: true;
   readonly durationMs: number;
   readonly firstByteMs: number | undefined;
   readonly ip: string;
   /** Attempts, notes, the client's own request id. */
   readonly other: { readonly [member: string]: Json };
-  /** How many more of the same key and minute it stands for, which ended in the same way before a vendor was asked; absent: none. */
+  /**
+   * Number of further refusals of the same key and minute that it stands for, which ended in the same way before a
+   * vendor was called; absent: none.
+   */
   readonly repeats?: number;
-  /** The route that was asked for (`GET /v1/responses/:id`), where this is no call. */
+  /** The requested route (`GET /v1/responses/:id`), if this is not a call. */
   readonly route?: string;
 }
 
-/** Something that happened to an account beside its calls, as its own log tells it. */
+/** An event in an account's log that is not a call. */
 export interface AccountEvent {
   readonly accountId: number;
   readonly kind: 'top-up' | 'manage' | 'system' | 'refund' | 'login';
-  /** Micro-quota that it moved; 0n: none. */
+  /** The amount in micro-quota; 0n: none. */
   readonly amount: bigint;
-  /** A sentence for the person. */
+  /** A sentence for the user. */
   readonly text: string;
-  /** Empty where that says nothing. */
+  /** May be empty. */
   readonly ip: string;
 }
 
 /**
- * What a line of the log is about. `error`: a call that was refused or failed, and cost nothing; `use`: every other call; `request`: what
- * a key asks for that is no call.
+ * The kind of a log line. `error`: a refused or failed call without charge; `use`: every other call; `request`: another
+ * request with a key.
  */
 export type LogKind = 'use' | 'error' | 'request' | AccountEvent['kind'];
 
 /** A line of the log. */
 export interface LogEntry {
-  /** 26 characters, in the order of time; of a call the exchange's id. */
+  /** 26 characters, ordered by time; for a call the request id. */
   readonly id: string;
   readonly atMs: number;
   readonly accountId: number;
   readonly kind: LogKind;
-  /** Micro-quota: what a call was charged, what an event moved. */
+  /** Micro-quota: the charge of a call, the amount of an event. */
   readonly amount: bigint;
   readonly ip: string;
-  /** What an event says; empty for a call. */
+  /** The text of an event; empty for a call. */
   readonly text: string;
-  /** Of a `request` its record; undefined for an event. */
+  /** The record of a `request`; undefined for an event. */
   readonly call: UsageRecord | undefined;
 }
 
-/** Which calls to add up. What is absent is not looked at; names are exact, no character in them means anything else. */
+/** Which calls to sum. Absent fields match all; names must match exactly. */
 export interface UsageFilter {
-  /** Of these accounts and no other; absent: of everybody. */
+  /** Only these accounts; absent: all. */
   readonly accounts?: readonly number[];
-  /** From this moment on, unix milliseconds. */
+  /** From this time on, unix milliseconds. */
   readonly fromMs?: number;
-  /** Before this moment. */
+  /** Before this time. */
   readonly untilMs?: number;
   readonly keys?: readonly number[];
   readonly model?: string;
   readonly channel?: string;
-  /** Of people who were in one of these departments then. */
+  /** Calls of accounts that were members of one of these departments at that time. */
   readonly departments?: readonly number[];
 }
 
-/** Which lines of the log to read. Events have neither key nor model nor channel: a filter by one of them leaves them out. */
+/** Which log lines to read. Events have no key, model or channel: a filter by one of them excludes events. */
 export interface LogFilter extends Omit<UsageFilter, 'departments'> {
   readonly kind?: LogKind;
-  /** Calls that ended in one of these ways, and nothing else. */
+  /** Only calls with one of these outcomes. */
   readonly outcomes?: readonly UsageRecord['outcome'][];
   /** The one with this id. */
   readonly id?: string;
 }
 
-/** A piece of the log. */
+/** A page of the log. */
 export interface LogPage {
   /**
-   * How many lines there are; one may stand for several calls. Of accounts that the filter names it is exact; of everybody, counting ends at 10,000, or at the end of
-   * this page where that is further. With `before`: from there on.
+   * Number of lines; one may stand for several calls. Exact if the filter names accounts; otherwise counting stops at
+   * 10,000, or at the end of this page if that is later. With `before`: from there on.
    */
   readonly total: number;
   /** Newest first. */
   readonly items: readonly LogEntry[];
-  /** The `before` of the next piece; undefined where this is the last. */
+  /** The `before` of the next page; undefined on the last. */
   readonly next: string | undefined;
 }
 
-/** What usage can be told apart by. Days are UTC. */
+/** Dimensions to group usage by. Days are UTC. */
 export type UsageDimension = 'hour' | 'day' | 'account' | 'key' | 'model' | 'channel' | 'department';
 
-/** Calls added up. What they were not told apart by is 0 or empty. */
+/** A sum of calls. Dimensions that were not grouped by are 0 or empty. */
 export interface UsageSum {
-  /** When the hour or the day begins, unix milliseconds. */
+  /** Start of the hour or day, unix milliseconds. */
   readonly timeMs: number;
   readonly accountId: number;
   readonly keyId: number;
@@ -124,45 +130,47 @@ export interface UsageSum {
   readonly errors: number;
   /** Micro-quota. */
   readonly charged: bigint;
-  /** That of it which subscriptions included; it is known of calls since this is counted. */
+  /** The part of it that subscriptions included; recorded since this counter exists. */
   readonly included: bigint;
   /** Tokens. */
   readonly input: number;
   readonly output: number;
 }
 
-/** How one call ended, and how long it took. */
+/** The outcome and duration of one call. */
 export interface CallTiming extends Pick<UsageRecord, 'atMs' | 'outcome' | 'durationMs' | 'firstByteMs'> {
   readonly kind: 'use' | 'error';
-  /** How many calls it was. */
+  /** Number of calls. */
   readonly times: number;
 }
 
 /** Writes and reads the log. */
 export interface Records {
   /**
-   * The steps that write one record, for a list that must write it together with something else. Where it is written already, the list
-   * fails and leaves no trace.
+   * The steps that write one record, for a list that must write it together with other steps. If it is already written,
+   * the whole list fails.
    */
   steps(record: UsageRecord): readonly Step[];
-  /** The same for what is no call. */
+  /** The same for an event. */
   eventSteps(event: AccountEvent): readonly Step[];
-  /** A piece of the log: by `offset` (from 0), or behind the line `before`, which costs the same however far down it is. */
+  /**
+   * A page of the log: by `offset` (from 0), or after the line `before`, whose cost does not depend on the position.
+   */
   page(
     filter: LogFilter,
     of: { readonly limit: number; readonly offset?: number; readonly before?: string | undefined },
   ): Promise<LogPage>;
   /**
-   * Calls added up, in no order. It knows of calls whose records are long deleted. Moments are exact as long as records are there;
-   * else their whole hour or (UTC) day is taken.
+   * Sums of calls, unordered. Includes calls whose records were deleted. Times are exact as long as there are records;
+   * otherwise whole hours or (UTC) days are counted.
    */
   sums(filter: UsageFilter, by: readonly UsageDimension[]): Promise<readonly UsageSum[]>;
   /**
-   * The newest calls, at most so many, newest first. Where the filter takes only some calls of an hour, of the newest 48 hours that have
-   * such: what it takes does not grow with the log.
+   * The newest calls up to a limit, newest first. If the filter matches only some calls of an hour, only the newest 48
+   * hours with matches are read, so that the cost does not grow with the log.
    */
   timings(filter: LogFilter, most: number): Promise<readonly CallTiming[]>;
-  /** Calls that began within the last 60 seconds and have ended, and their tokens. */
+  /** Number and tokens of the calls that began within the last 60 seconds and have ended. */
   rate(filter: UsageFilter): Promise<{ readonly calls: number; readonly tokens: number }>;
 }
 /** The service of that name. */

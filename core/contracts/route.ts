@@ -1,4 +1,4 @@
-/** Endpoints that are no model calls: routes, their guards and answers. */
+/** Endpoints that are not model calls: routes, their guards and answers. */
 import { sharedByCopies } from '../copies.ts';
 import type { Awaitable, Schema } from '../definitions.ts';
 import type { GatewayError } from '../errors.ts';
@@ -8,11 +8,11 @@ import type { Json, JsonObject } from './json.ts';
 import type { Holder } from './keys.ts';
 import type { AccessToken, Session } from './sessions.ts';
 
-/** How a request for a route ended. */
+/** The outcome of a request for a route. */
 export interface RouteEnd {
   readonly route: Route;
   readonly status: number;
-  /** Of a refusal, as its answer had it; undefined where the route answered. */
+  /** The error's code; undefined if the route answered. */
   readonly code: string | undefined;
 }
 
@@ -22,70 +22,75 @@ export interface Route {
   /** `/v1/models/:id`; `:id` matches one segment, `:id*` the rest. */
   readonly path: string;
   /**
-   * `none`: whatever comes is not looked at. `bytes`: of any type, exactly as it came, in `request.bytes`; for signed
-   * notifications. Else JSON.
+   * `none`: the body is ignored. `bytes`: any content type, as received, in `request.bytes`; for signed webhooks.
+   * Otherwise JSON.
    */
   readonly takes?: 'none' | 'bytes';
-  /** The largest body it takes, in bytes; else as large as a call's. */
+  /** The maximum body size in bytes; default: a call's. */
   readonly maxBody?: number;
-  /** Names of guards; all must agree. */
+  /** Names of guards; all must pass. */
   readonly access: 'public' | readonly string[];
-  /** A key's requests for it do not pass `enter`, so that no limit of the key counts them: for what costs next to nothing. */
+  /**
+   * Requests with a key skip `enter`, so that limits of the key do not count them: for routes that cost almost nothing.
+   */
   readonly uncounted?: boolean;
-  /** Pages of other sites may call it from a browser, as they may make calls: only where a key counts and no cookie does. */
+  /** CORS is allowed, as for calls: only for routes that accept a key and no cookie. */
   readonly cors?: boolean;
-  /** Checked, and defaults filled in, before `handle`; a wrong body is refused with 400. Without it any JSON object is taken. */
+  /**
+   * Validated, with defaults filled in, before `handle`; an invalid body is refused with 400. Without it any JSON
+   * object is accepted.
+   */
   readonly body?: Schema;
   /**
-   * What the query may say: an object of strings, integers and booleans. Read, checked and with defaults in `request.asked`;
-   * what it does not name is not looked at.
+   * The query: an object of strings, integers and booleans. Parsed, validated and with defaults in `request.asked`;
+   * other parameters are ignored.
    */
   readonly search?: Schema;
-  /** For the description of the interface; a route without is not described. */
+  /** Documentation for OpenAPI; a route without it is not listed. */
   readonly about?: RouteAbout;
-  /** A refusal as this route spells it; else the error object. */
+  /** Formats an error of this route; default: the error object. */
   error?(error: GatewayError, requestId: string): Json;
-  /** A value becomes JSON; `answer(…)` sets status, headers and other bodies. */
+  /** The result is sent as JSON; `answer(…)` sets status, headers and other bodies. */
   handle(request: ApiRequest): Awaitable<unknown>;
 }
 
-/** What the description of the interface (OpenAPI) says of a route. */
+/** OpenAPI documentation of a route. */
 export interface RouteAbout {
   /** One line. */
   readonly summary: string;
   /** The group it belongs to: `Keys`. */
   readonly tag: string;
-  /** The body of the answer where all went well; a media type where that is not JSON. */
+  /** The body of a successful answer; a media type if it is not JSON. */
   readonly answer: Schema | string;
-  /** Its status where that is not 200. */
+  /** The status of a successful answer if not 200. */
   readonly status?: number;
   /** How a caller can authenticate; empty: no authentication is needed. */
   readonly credentials: readonly ('session' | 'accessToken' | 'key')[];
   /** The codes of its own refusals, beside those of its guards and those that any request can get. */
   readonly errors?: readonly string[];
-  /** Who else may not, and what else it wants, in sentences. */
+  /** Further restrictions and requirements, as sentences. */
   readonly notes?: string;
 }
 
-/** A request for a route, with what its guards found out. */
+/** A request for a route, with the results of its guards. */
 export interface ApiRequest extends Caller {
   readonly id: string;
-  /** What the path's `:names` matched. */
+  /** The values of the path's `:names`. */
   readonly params: Readonly<Record<string, string>>;
-  /** Undefined where none was sent. */
+  /** Undefined if there is none. */
   readonly body: Json | undefined;
-  /** The body as it came, where the route takes `bytes`; else empty. */
+  /** The raw body, if the route takes `bytes`; otherwise empty. */
   readonly bytes: Buffer;
-  /** What the query says by the route's `search`; else empty. */
+  /** The parsed query, by the route's `search`; otherwise empty. */
   readonly asked: JsonObject;
-  /** Who the guards say it is. */
+  /** The identity from the guards. */
   readonly account: Account | undefined;
   readonly holder: Holder | undefined;
   readonly session: Session | undefined;
   readonly accessToken: AccessToken | undefined;
 }
 
-/** What guards find out about a caller. */
+/** What guards determine about a caller. */
 export interface Found {
   readonly account?: Account;
   readonly holder?: Holder;
@@ -93,7 +98,7 @@ export interface Found {
   readonly accessToken?: AccessToken;
 }
 
-/** Refuses, or says who it is. `found`: what the guards before it found out. */
+/** Refuses, or returns an identity. `found`: the results of earlier guards. */
 export interface Guard {
   (request: Caller, found: Found): Awaitable<Found | undefined>;
   /** The codes of its refusals, for the description of the interface. */
@@ -105,7 +110,7 @@ export function guard(errors: readonly string[], ask: Guard): Guard {
   return Object.assign(ask, { errors });
 }
 
-/** An answer of a route with more than a JSON body. */
+/** An answer of a route that is not just a JSON body. */
 export class Answer {
   readonly status: number;
   readonly body: string | Buffer | undefined;
@@ -121,7 +126,7 @@ sharedByCopies(Answer, 'Answer');
 /** Headers by lower-case name; a list is sent as several lines, as `set-cookie` needs. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Makes one; `body` goes out as it is, without a `content-type` unless `headers` names it. */
+/** Creates one; `body` is sent as it is, without a `content-type` unless `headers` has one. */
 export function answer(status: number, body?: string | Buffer, headers: AnswerHeaders = {}): Answer {
   return new Answer(status, body, headers);
 }

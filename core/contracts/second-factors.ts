@@ -1,17 +1,17 @@
-/** Second factors: codes of an authenticator, backup codes, passkeys. Provided by the plugin `second-factors`. */
+/** Second factors: TOTP codes, backup codes, passkeys. Provided by the plugin `second-factors`. */
 
 import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Step } from './store.ts';
 
-/** What an account has beside its password. */
+/** The second factors of an account. */
 export interface FactorStatus {
   readonly totp: boolean;
-  /** Too many wrong codes: until when none is taken, unix milliseconds; 0: it is not locked. */
+  /** End of the lock after too many wrong codes, unix milliseconds; 0: not locked. */
   readonly lockedUntilMs: number;
   readonly backupCodes: number;
-  /** When it was used last; undefined: there is no passkey. */
+  /** Last use; undefined: there is no passkey. */
   readonly passkey: { readonly createdMs: number; readonly lastUsedMs: number | undefined } | undefined;
 }
 
@@ -21,25 +21,28 @@ export interface TotpSetup {
   readonly secret: string;
   /** `otpauth://totp/…` */
   readonly uri: string;
-  /** The same as a picture: an SVG document. */
+  /** The QR code as an SVG document. */
   readonly qr: string;
-  /** Good once each; they count from `enable` on. */
+  /** Each is valid once, from `enable` on. */
   readonly backupCodes: readonly string[];
 }
 
 /**
- * All of them. Every change ends what was verified before, and all sessions but `session`; it takes steps to write `along`, in the
- * same list. Each code is good once, wherever it is taken.
+ * All second factors. Every change ends verifications and all sessions but `session`; it takes steps to write `along`
+ * in the same list. Each code is valid once.
  */
 export interface SecondFactors {
   status(accountId: number): Promise<FactorStatus>;
-  /** Makes a pending secret in the place of the one before; refuses (409 `two_factor_enabled`) where one is enabled. */
+  /** Creates a pending secret, replacing an earlier one; refuses (409 `two_factor_enabled`) if 2FA is enabled. */
   setUp(account: Account): Promise<TotpSetup>;
-  /** Takes a code of the pending secret. Refuses a wrong one (403 `wrong_code`), and (409 `no_setup`) where nothing is pending. */
+  /**
+   * Enables 2FA with a code of the pending secret. Refuses a wrong one (403 `wrong_code`), and (409 `no_setup`) if
+   * nothing is pending.
+   */
   enable(account: Account, code: string, session: number | undefined, along?: readonly Step[]): Promise<void>;
-  /** Takes a code as `check` does. */
+  /** Disables 2FA; the code is checked as by `check`. */
   disable(account: Account, code: string, session: number | undefined, along?: readonly Step[]): Promise<void>;
-  /** Takes a code of the authenticator, as `check` does; no backup code. Voids those before. */
+  /** New backup codes, which replace the earlier ones. Takes a TOTP code as `check` does; no backup code. */
   renewBackupCodes(
     account: Account,
     code: string,
@@ -47,20 +50,23 @@ export interface SecondFactors {
     along?: readonly Step[],
   ): Promise<readonly string[]>;
   /**
-   * Takes a code of the authenticator or a backup code, once. Refuses: 403 `wrong_code`, 429 `codes_locked`, 409 `no_second_factor`
-   * where there is none.
+   * Verifies a TOTP or backup code, once. Refuses: 403 `wrong_code`, 429 `codes_locked`, 409 `no_second_factor` if
+   * there is none.
    */
   check(accountId: number, code: string): Promise<void>;
-  /** Takes everything away, for administrators; refuses (409 `no_second_factor`, `no_passkey`) where there is nothing. */
+  /** Removes second factors, for administrators; refuses (409 `no_second_factor`, `no_passkey`) if there is none. */
   reset(accountId: number, what: 'totp' | 'passkey', along?: readonly Step[]): Promise<void>;
 
-  /** The options for the browser, and the ticket that `finish` wants back. Tells not whether anybody has a passkey. */
+  /** The options for the browser, and the ticket for `finish`. Does not disclose whether an account has a passkey. */
   beginPasskeyLogin(): Promise<PasskeyStart>;
-  /** Whose it is. Refuses (403 `passkey_refused`) what does not fit. */
+  /** The account. Refuses (403 `passkey_refused`) an invalid response. */
   finishPasskeyLogin(ticket: string, credential: JsonObject): Promise<Account>;
-  /** Refuses (409 `passkey_exists`) where there is one: an account has one at most. */
+  /** Refuses (409 `passkey_exists`) if there is one: an account has at most one. */
   beginPasskeyRegistration(account: Account, session: number): Promise<PasskeyStart>;
-  /** Refuses (403 `passkey_refused`) what does not fit, and (409 `passkey_exists`, `passkey_taken`) what another was quicker with. */
+  /**
+   * Refuses (403 `passkey_refused`) an invalid response, and (409 `passkey_exists`, `passkey_taken`) if a concurrent
+   * request registered one first.
+   */
   finishPasskeyRegistration(
     account: Account,
     session: number,
@@ -68,16 +74,16 @@ export interface SecondFactors {
     credential: JsonObject,
     along?: readonly Step[],
   ): Promise<void>;
-  /** Refuses (409 `no_passkey`) where there is none. */
+  /** Refuses (409 `no_passkey`) if there is none. */
   beginPasskeyCheck(account: Account, session: number): Promise<PasskeyStart>;
-  /** Refuses (403 `passkey_refused`) what does not fit. */
+  /** Refuses (403 `passkey_refused`) an invalid response. */
   finishPasskeyCheck(account: Account, session: number, ticket: string, credential: JsonObject): Promise<void>;
-  /** Refuses (409 `no_passkey`) where there is none. */
+  /** Refuses (409 `no_passkey`) if there is none. */
   removePasskey(account: Account, session: number, along?: readonly Step[]): Promise<void>;
 }
-/** A ceremony begun. */
+/** A WebAuthn ceremony that was started. */
 export interface PasskeyStart {
-  /** What WebAuthn calls public key options, as JSON. */
+  /** The WebAuthn public key options, as JSON. */
   readonly options: Json;
   readonly ticket: string;
   readonly expiresMs: number;

@@ -1,11 +1,11 @@
-/** Sessions and tickets: who is signed in, and what was begun and waits for its second half. Provided by `accounts`. */
+/** Sessions and tickets: signed-in users, and flows that wait for their second step. Provided by `accounts`. */
 
 import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
 import type { JsonObject } from './json.ts';
 import type { Step } from './store.ts';
 
-/** Somebody is signed in, in one browser. */
+/** A user signed in with one browser. */
 export interface Session {
   readonly id: number;
   readonly accountId: number;
@@ -14,12 +14,12 @@ export interface Session {
   readonly ip: string;
   readonly userAgent: string;
   readonly createdMs: number;
-  /** Written once a minute at most. */
+  /** Updated at most once a minute. */
   readonly lastSeenMs: number;
   readonly expiresMs: number;
-  /** Until when the last check counts; 0: there was none. */
+  /** End of the current verification; 0: there was none. */
   readonly verifiedUntilMs: number;
-  /** Until when the sign-in itself is recent: five minutes after it; 0: it is not any more. */
+  /** End of the five minutes after sign-in that count as verified; 0: over. */
   readonly recentUntilMs: number;
 }
 
@@ -28,13 +28,13 @@ export interface AccessToken {
   readonly accountId: number;
   readonly createdMs: number;
   readonly expiresMs: number;
-  /** Until when the last check that was made with it counts; 0: there was none. */
+  /** End of the verification made with it; 0: there was none. */
   readonly verifiedUntilMs: number;
 }
 
-/** All sessions. Their secrets, and those of access tokens, are stored as hashes only. */
+/** All sessions. Only hashes of session secrets and access tokens are stored. */
 export interface Sessions {
-  /** Begins one; the oldest ends where the account has ten. Refuses (403 `account_disabled`). */
+  /** Starts a session; if the account has ten, the oldest ends. Refuses (403 `account_disabled`). */
   open(
     of: {
       readonly accountId: number;
@@ -44,23 +44,23 @@ export interface Sessions {
     },
     along?: readonly Step[],
   ): Promise<{ readonly secret: string; readonly session: Session }>;
-  /** Undefined where it has ended or expired, or its account is disabled. */
+  /** Undefined if it has ended or expired, or its account is disabled. */
   find(secret: string): Promise<{ readonly session: Session; readonly account: Account } | undefined>;
   list(accountId: number): Promise<readonly Session[]>;
-  /** False where the account has no such session. */
+  /** False if the account has no such session. */
   end(accountId: number, id: number): Promise<boolean>;
   /**
-   * The steps that end all sessions of an account but one, which has to be verified again, and its access token. For lists that change
-   * how it signs in.
+   * The steps that end all sessions of an account but one, which must be verified again, and its access token. For
+   * lists that change how it signs in.
    */
   endSteps(accountId: number, except?: number): readonly Step[];
-  /** A check went well: the session is verified for five minutes, and its secret is a new one. */
+  /** Marks the session as verified for five minutes and replaces its secret. */
   verify(id: number): Promise<{ readonly secret: string; readonly untilMs: number }>;
-  /** The same for the access token of an account, which stays as it is. Until when. */
+  /** The same for the access token of an account, which stays the same. Returns the end of the verification. */
   verifyAccessToken(accountId: number): Promise<number>;
-  /** The personal access token of an account: made anew, the one before ends. */
+  /** Creates a personal access token; an earlier one becomes invalid. */
   renewAccessToken(accountId: number, along?: readonly Step[]): Promise<string>;
-  /** Ends it; false, and nothing is written along, where there is none. */
+  /** Revokes it; false if there is none, then `along` is not written. */
   revokeAccessToken(accountId: number, along?: readonly Step[]): Promise<boolean>;
   /** Undefined if there is none, or it has expired. */
   accessToken(accountId: number): Promise<AccessToken | undefined>;
@@ -72,7 +72,7 @@ export interface Sessions {
 /** The service of that name. */
 export const Sessions = service<Sessions>('sessions');
 
-/** What a ticket is for; it is good for nothing else. */
+/** The purpose of a ticket; it is valid for no other. */
 export type TicketPurpose =
   | 'sign-in'
   | 'password-reset'
@@ -83,17 +83,17 @@ export type TicketPurpose =
   | 'oauth'
   | 'invitation';
 
-/** Something begun: a sign-in that waits for its second step, a challenge, a state that an OAuth provider sends back. */
+/** A pending flow: a sign-in that waits for its second step, a challenge, an OAuth state. */
 export interface Ticket {
   readonly accountId: number | undefined;
-  /** What whoever issued it needs to go on; sealed in the store. */
+  /** State of the issuer; encrypted in the store. */
   readonly data: JsonObject;
   readonly expiresMs: number;
 }
 
-/** Tickets: random, stored as hashes, good for one thing, once. */
+/** Tickets: random, stored as hashes, valid for one purpose, once. */
 export interface Tickets {
-  /** `secret`: instead of 32 random bytes, where a person has to type it; bound to something that is no secret (`mail:code`). */
+  /** `secret`: instead of 32 random bytes, for a code that a user types; bound to a public value (`mail:code`). */
   issue(
     purpose: TicketPurpose,
     ticket: {
@@ -103,11 +103,13 @@ export interface Tickets {
       readonly secret?: string;
     },
   ): Promise<string>;
-  /** Takes it: whoever comes second gets undefined, and so does whoever comes late. */
+  /** Redeems it; undefined if it is used or expired. */
   take(purpose: TicketPurpose, secret: string): Promise<Ticket | undefined>;
-  /** The steps that take it together with something else; `must`: `ticket_used`. */
+  /** The steps that redeem it together with other changes; `must`: `ticket_used`. */
   takeSteps(purpose: TicketPurpose, secret: string): readonly Step[];
-  /** Looks at it and counts the look; from the `most`th on (5) it is gone. For what may be tried again: a code mistyped. */
+  /**
+   * Reads it and counts the read; deleted at the `most`th (5). For input that may be retried, such as a mistyped code.
+   */
   look(purpose: TicketPurpose, secret: string, most?: number): Promise<Ticket | undefined>;
   /** The steps that void all tickets of an account. */
   voidSteps(accountId: number): readonly Step[];

@@ -1,37 +1,39 @@
-/** The console as gateway.yaml describes it: its address, who may come in and how. Provided by the plugin `console`. */
+/**
+ * The console as gateway.yaml describes it: its address, sign-in and registration. Provided by the plugin `console`.
+ */
 import { service } from '../definitions.ts';
 
-/** What is known of the console without asking a request, which could lie. */
+/** Settings of the console that do not depend on request headers, which can be forged. */
 export interface Site {
-  /** `https://console.example.com`, without a path: what browsers call the site. */
+  /** `https://console.example.com`, the origin in browsers. */
   readonly origin: string;
-  /** The same with the path that a proxy has put the gateway below, if any, and no slash at its end: all links begin with it. */
+  /** The same with the path prefix of a proxy, if any, without a trailing slash: base of all links. */
   readonly root: string;
-  /** Served over https: cookies are for that only. */
+  /** Served over https: cookies are set only then. */
   readonly secure: boolean;
-  /** For browsers on this machine only: `http://localhost:8080`. */
+  /** For browsers on this machine: `http://localhost:8080`. */
   readonly local: boolean;
-  /** What mails and authenticators call it: `Turnpike`. */
+  /** Its name in emails and authenticators: `Turnpike`. */
   readonly name: string;
-  /** How long somebody stays signed in: unused, and at the longest. */
+  /** Lifetime of a session: idle, and in total. */
   readonly session: { readonly idleMs: number; readonly longestMs: number };
-  /** How long an access token works. */
+  /** Lifetime of an access token. */
   readonly accessToken: { readonly longestMs: number };
-  /** Who may make an account: anybody, whoever has an invitation, nobody. */
+  /** Who may register: everyone, users with an invitation, no one. */
   readonly registration: 'open' | 'invite' | 'closed';
-  /** A new account needs an e-mail address that is proven. */
+  /** A new account needs a verified email address. */
   readonly emailProof: boolean;
-  /** `possible`: browsers make none for an address without a name. */
+  /** `possible`: browsers do not support passkeys for an IP address. */
   readonly passkeys: { readonly rpId: string; readonly origins: readonly string[]; readonly possible: boolean };
-  /** Providers of sign-in, by the word in their paths. */
+  /** OAuth providers, by their name in paths. */
   readonly oauth: Readonly<Record<string, OAuthSettings>>;
 }
 
-/** How a provider is configured. */
+/** The configuration of a provider. */
 export interface OAuthSettings {
-  /** `oidc`: anything that can be discovered at `issuer`; else a provider that the plugin `oauth` knows by this name. */
+  /** `oidc`: any provider with discovery at `issuer`; otherwise one that the plugin `oauth` knows by this name. */
   readonly type: string;
-  /** Empty: it is off. */
+  /** Empty: disabled. */
   readonly id: string;
   readonly secret: string;
   readonly issuer: string | undefined;

@@ -30,22 +30,23 @@ export interface Style {
 /** How clients reach a style: the path, and what is read of a request. */
 export interface Ingress {
   /**
-   * `POST` to this path is a request in this style. Segments that begin with `:` are parameters, as in a route: `/v1beta/models/:model` matches
-   * one segment, `:rest*` the rest of the path. An exact path wins over one with parameters.
+   * `POST` to this path is a request in this style. Segments that start with `:` are parameters, as in a route:
+   * `/v1beta/models/:model` matches one segment, `:rest*` the rest of the path. An exact path wins over one with
+   * parameters.
    */
   readonly path: string;
   /**
-   * Checks a request and says what it requests; refuses with 400 and the field's name. `files`: those of a multipart body, whose fields are
-   * then `body`; undefined if the body was JSON.
+   * Checks a request and returns its options; refuses with 400 and the field's name. `files`: those of a multipart
+   * body, whose fields are then `body`; undefined if the body was JSON.
    */
   read(body: JsonBody, request: IngressRequest, files?: readonly Upload[]): CallFacts;
   /** Headers that `read` requires, as a client may send them: for calls that the gateway makes itself, and for tests. */
   readonly headers?: Headers;
-  /** Accepts multipart bodies, beside JSON or instead of it. Default: JSON only. */
+  /** Accepts multipart bodies, in addition to JSON or instead of it. Default: JSON only. */
   readonly form?: FormReader;
-  /** The bounds that only the content of files tells: the length of a recording. Asked after `read`, if there are files. */
+  /** Bounds that depend on the content of files: the length of a recording. Called after `read`, if there are files. */
   measure?(call: Call): Awaitable<Bounds>;
-  /** The most values that one JSON body may have. Default: 200,000. */
+  /** The maximum number of values in a JSON body. Default: 200,000. */
   readonly maxValues?: number;
   /**
    * Replaces references in the body, such as one to an earlier reply, by their content. Called before `admit`, so that the reservation covers
@@ -53,19 +54,19 @@ export interface Ingress {
    */
   recall?(x: Known, body: JsonBody): Awaitable<Recalled | undefined>;
   /**
-   * Members of its requests that hold texts for the model, if its requests are no conversation: plugins see these texts, and no
-   * conversation. Strings, or anything that has strings in it.
+   * Members of its requests that contain texts for the model, if its requests are not conversations: plugins see these
+   * texts, and no conversation. Strings, or any value that contains strings.
    */
   readonly texts?: readonly string[];
   /** The response header in which its clients look for the request id, beside `x-request-id`. */
   readonly idHeader?: string;
   /** An event that keeps a stream alive; clients ignore it anywhere in a stream, before the first event as well. Default: an SSE comment. */
   readonly keepAlive?: string;
-  /** For the description of the interface (OpenAPI); a style without it is not described. */
+  /** Documentation for OpenAPI; a style without it is not listed. */
   readonly about?: StyleAbout;
 }
 
-/** What `Ingress.read` sees of a request beside its body. */
+/** The request without its body, for `Ingress.read`. */
 export interface IngressRequest {
   /** By their names in lower case. */
   readonly headers: Headers;
@@ -77,27 +78,30 @@ export interface IngressRequest {
 /** Replies of a vendor for a client that uses the same style. */
 export interface Relay {
   /**
-   * The changes that make the client's body the vendor's: a member's new JSON text, or undefined to remove the member. All other bytes stay
-   * as they are. Default: `model` becomes the vendor's name for the model, if the body has this member.
+   * The changes from the client's body to the vendor's: a member's new JSON text, or undefined to remove the member.
+   * All other bytes stay as they are. Default: `model` becomes the vendor's name for the model, if the body has this
+   * member.
    */
   patch?(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>>;
   /**
-   * The request for a vendor, for a style whose requests may have files: then it is called instead of `patch`. Rejects with a
-   * `GatewayError` if the vendor's model cannot do what the client wants.
+   * The request for a vendor, for a style whose requests may have files: called instead of `patch`. Rejects with a
+   * `GatewayError` if the vendor's model does not support it.
    */
   outgoing?(call: Call, to: Destination): Awaitable<Outgoing>;
-  /** Reads a whole reply, also for clients of other styles. `undefined` if it is no reply of this style. */
+  /** Reads a whole reply, also for clients of other styles. `undefined` if it is not a reply of this style. */
   answer(body: JsonBody, call: Call): AnswerFacts | undefined;
   /** Reads a whole reply that is not JSON; for calls whose `answers` is `text`. */
   text?(text: string, call: Call): AnswerFacts | undefined;
   /**
-   * Converts a whole reply to what was requested, if the vendor offers something else (numbers for base64, a URL for the bytes) or leaves
-   * something out; undefined if it needs no change.
+   * Converts a whole reply to the requested format, if the vendor returns another one (numbers for base64, a URL for
+   * the bytes) or omits something; undefined if no change is needed.
    */
   finish?(body: JsonBody, call: Call, to: Finishing): Awaitable<Buffer | undefined>;
-  /** The events for a client that requested a stream, if the vendor sent a whole reply. Default: the reply is refused. */
+  /**
+   * The events for a client that requested a stream, if the vendor sent a whole reply. Default: the reply is refused.
+   */
   streamed?(body: JsonBody, call: Call): string | undefined;
-  /** The content type for a client that requested `bytes`, made of the vendor's; undefined: it is no such reply. */
+  /** The content type for a client that requested `bytes`, derived from the vendor's; undefined: not such a reply. */
   bytesType?(vendors: string, call: Call): string | undefined;
   /** Forwards one stream; called for each attempt. Default: streams are decoded and encoded by `vendor` and `client`. */
   stream?(options: RelayOptions): StreamRelay;
@@ -111,224 +115,237 @@ export interface Relay {
 export interface StyleErrors {
   /** The body of an error: an object with an `error`, whose members are texts. Default: `errorObject`. */
   body?(error: GatewayError, requestId: string): Json;
-  /** The only event of a stream that has not begun, whole. Default: a `data:` line with `body`. */
+  /** The complete only event of a stream that has not started. Default: a `data:` line with `body`. */
   event?(error: GatewayError, requestId: string): string;
   /** The status by which its clients recognize an overloaded vendor. Default: 503. */
   readonly overloadedStatus?: number;
 }
 
-/** What the description of the interface (OpenAPI) says of a style. */
+/** OpenAPI documentation of a style. */
 export interface StyleAbout {
   /** One line. */
   readonly summary: string;
-  /** What `read` lets through of a JSON body: members that it does not name pass. Undefined where only a form is taken. */
+  /** The schema of a JSON body; members that it does not name are accepted. Undefined if only multipart is accepted. */
   readonly request?: Schema;
-  /** The same of a form; its files are strings of the format `binary`. */
+  /** The same for a multipart body; its files are strings of the format `binary`. */
   readonly form?: Schema;
-  /** A whole answer that is JSON. */
+  /** A whole JSON answer. */
   readonly answer: Schema;
-  /** What else it may be: `text/event-stream`. */
+  /** Other content types of the answer: `text/event-stream`. */
   readonly mediaTypes: readonly string[];
 }
 
-/** What a body asks for. */
+/** The options of a request. */
 export interface CallFacts {
   readonly model: string;
   readonly stream: boolean;
-  /** The client itself asked for the usage of its stream. */
+  /** The client requested usage in its stream. */
   readonly asksUsage: boolean;
   readonly answers?: 'text' | 'bytes';
   readonly bounds: Bounds;
 }
 
-/** Reads forms. */
+/** Parses multipart bodies. */
 export interface FormReader {
-  /** True where JSON is not taken. */
+  /** True if JSON is not accepted. */
   readonly only: boolean;
-  /** Reads to the end, keeping files in `spool`. Refuses with 400 or 413 and the field's name; then nothing more need be read. */
+  /**
+   * Reads the body to its end and stores files in `spool`. Refuses with 400 or 413 and the field's name; then the rest
+   * need not be read.
+   */
   read(arrival: FormArrival): Promise<Form>;
 }
 
-/** A form on its way in. */
+/** A multipart body that is arriving. */
 export interface FormArrival {
-  /** Rejects or ends early where the client leaves; core tells that apart. */
+  /** Rejects or ends early if the client disconnects; core detects that. */
   readonly body: Readable;
-  /** The header, with its boundary. */
+  /** The content-type header with its boundary. */
   readonly contentType: string;
   readonly spool: Spool;
 }
 
-/** A form that has come. */
+/** A parsed multipart body. */
 export interface Form {
-  /** Texts as they came; those of a name that ends in `[]`, and of one that came more than once where that is allowed, in a list. */
+  /** Text values; those of a name that ends in `[]`, and of a repeated name if that is allowed, are in a list. */
   readonly fields: JsonObject;
   readonly files: readonly Upload[];
 }
 
-/** Where the files of one request are kept: small ones in memory, larger ones on disk; gone when the exchange has ended. */
+/**
+ * Storage for the files of one request: small ones in memory, larger ones on disk; deleted when the request has ended.
+ */
 export interface Spool {
   file(about: Pick<Upload, 'field' | 'fileName' | 'mediaType'>): SpoolFile;
 }
 
-/** One file that is being kept. */
+/** One file that is being stored. */
 export interface SpoolFile {
-  /** Resolves when the next piece may come; rejects with a `GatewayError` where it cannot be kept. */
+  /** Resolves when the next piece can be added; rejects with a `GatewayError` if it cannot be stored. */
   write(chunk: Buffer): Promise<void>;
-  /** It is complete. */
+  /** The file is complete. */
   end(): Promise<Upload>;
 }
 
 /** A request with files, or the fields of one that might have had some. */
 export interface Outgoing {
-  /** `form`: fields and files as a form. `json`: the fields as a JSON object; it has no files then, or its dialect places them. */
+  /**
+   * `form`: fields and files as multipart. `json`: the fields as a JSON object, which has no files unless its dialect
+   * places them.
+   */
   readonly as: 'json' | 'form';
   readonly fields: JsonObject;
   readonly files: readonly Upload[];
 }
 
-/** For whom and by whose leave an answer is finished. */
+/** The context for finishing an answer. */
 export interface Finishing {
-  /** What was used, for styles that tell it whether or not the vendor does. */
+  /** The usage, for styles that report it in any case. */
   readonly usage: Usage;
   /** The vendor's name for the model. */
   readonly model: string;
-  /** What could not be done is named here. */
+  /** Collects warnings. */
   readonly losses: Losses;
-  /** Fetches what the vendor's answer only points to, from public addresses alone. Rejects where it cannot be had. */
+  /** Fetches a URL in the vendor's answer, from public addresses only. Rejects if that fails. */
   fetch(url: string): Promise<Fetched>;
 }
 
-/** A body with everything said in it that it only referred to. */
+/** A body with its references resolved. */
 export interface Recalled {
   readonly body: JsonBody;
-  /** The channel that knows the earlier answer by the id in the client's own body; it is asked first, with that body. */
+  /**
+   * The channel that knows the earlier answer by the id in the client's own body; it is tried first, with that body.
+   */
   readonly channel: string | undefined;
 }
 
-/** What the vendor's body must say that the client's may not. */
+/** What the vendor's body must contain in addition to the client's. */
 export interface Patch {
   /** The vendor's name for the model. */
   readonly model: string;
-  /** Ask for the usage of a stream although the client did not. */
+  /** Request usage in the stream although the client did not. */
   readonly askUsage: boolean;
-  /** The channel it goes to: thoughts that were sealed for another one are left out. */
+  /** The target channel: reasoning sealed for another one is omitted. */
   readonly channel: string;
-  /** What the model takes. */
+  /** The model's quirks. */
   readonly quirks: Quirks;
-  /** The most tokens of output that can be paid, for each choice; undefined: nothing is to be said of it. */
+  /** The maximum output tokens for each choice that the balance allows; undefined: no limit. */
   readonly maxOutput?: number | undefined;
-  /** What is said in another way, or left out, is named here. */
+  /** Collects warnings. */
   readonly losses: Losses;
 }
 
-/** Where a request with files goes. */
+/** The target of a request with files. */
 export interface Destination extends Patch {
-  /** Fetches what the request names by its address, from public addresses alone; refuses with 400 and `param`. Kept for the next attempt. */
+  /**
+   * Fetches a URL in the request, from public addresses only; refuses with 400 and `param`. Cached for the next
+   * attempt.
+   */
   fetch(url: string, param: string): Promise<Fetched>;
-  /** Stands for the base64 of a file in a JSON body: its bytes take this place as the body leaves. */
+  /** A placeholder for the base64 of a file in a JSON body: it is replaced by the bytes while the body is sent. */
   base64(file: Upload): string;
 }
 
-/** What a whole answer tells about itself. */
+/** Usage and errors of a whole answer. */
 export interface AnswerFacts {
   readonly usage: Usage | undefined;
-  /** Output text in characters, for an answer whose vendor does not count. */
+  /** Output text in characters, for an answer without usage. */
   textLength(): number;
   /**
-   * The vendor's error inside an answer whose status said success. `refused`: it is about the request itself, so the client is
-   * told these words and no other channel is asked.
+   * The vendor's error inside an answer with a success status. `refused`: the request itself is invalid, so the client
+   * gets this message and no other channel is tried.
    */
   readonly error: { readonly message: string; readonly code: string; readonly refused?: boolean } | undefined;
 }
 
-/** How a stream is to be relayed. */
+/** How a stream is forwarded. */
 export interface RelayOptions {
-  /** We asked for the usage, the client did not: the event that holds nothing else is kept from it. */
+  /** The gateway requested usage, the client did not: the event that contains only usage is removed. */
   readonly hideUsage: boolean;
   readonly call: Call;
-  /** What is changed in the vendor's events is named here. */
+  /** Collects warnings. */
   readonly losses: Losses;
 }
 
 /**
- * What an event means for the delivery. `pass`: the vendor has begun to answer, there is no way back. `hold`: it has not yet;
- * what was pushed waits for the first `pass`. `last`: what was pushed ends the stream well, and waits until the call is in the
- * books; a stream that ends without having begun an answer is no answer, and its end is `hold`. `error`: the vendor gives up inside the stream; what was pushed tells the client so,
- * or core does where nothing was.
- * `broken`: a part of the answer cannot be read, and the stream ends like one that breaks off; nothing was pushed.
+ * The meaning of an event. `pass`: the vendor has begun to answer; no other channel is tried. `hold`: not yet; the
+ * pushed events wait for the first `pass`. `last`: the pushed events complete the stream and wait for settlement; a
+ * stream that ends without having begun an answer is not an answer, and its end is `hold`. `error`: the vendor reports
+ * an error inside the stream; the pushed events tell the client, or core does if there are none. `broken`: a part of
+ * the answer cannot be decoded, and the stream is treated as truncated; nothing was pushed.
  */
 export type EventKind = 'hold' | 'pass' | 'last' | 'error' | 'broken';
 
 /**
- * One stream on its way to the client. Fed with the vendor's whole events, comments among them, in order; where a call asks for
- * `bytes`, with these as they come.
+ * One stream to the client. Receives the vendor's complete events, comments included, in order; for a call that
+ * requests `bytes`, these as they arrive.
  */
 export interface StreamRelay {
-  /** `event` holds the event's bytes with its blank line. Pushes what the client gets for it. */
+  /** `event` contains the event's bytes with its blank line. Pushes the events for the client. */
   see(event: Buffer, out: (Buffer | string)[]): EventKind;
   /**
-   * The vendor closed without a last event. `whole`: as it does in this style; what was pushed ends the stream well. `untidy`:
-   * the same, but it should have said so. `broken`: the answer had not come to its end; nothing is pushed.
+   * The vendor closed without a last event. `whole`: normal in this style; the pushed events complete the stream.
+   * `untidy`: the same, but a last event is missing. `broken`: the answer is truncated; nothing is pushed.
    */
   close(out: (Buffer | string)[]): 'whole' | 'untidy' | 'broken';
-  /** An error event for a stream that has begun; whole events. Empty where nothing can be told: among bytes. */
+  /** Error events for a stream that has begun. Empty for a byte stream. */
   fail(error: GatewayError, requestId: string): string;
-  /** What the vendor said it used, so far. */
+  /** The usage reported by the vendor so far. */
   usage(): Usage | undefined;
   /**
-   * What counts as used where the answer did not come to its end: the client has `left`, while the vendor goes on working and
-   * charging; or it has `broken` off. Without it: what the vendor said so far, and our count of `textLength`.
+   * The usage of an incomplete answer: the client `left`, while the vendor continues to generate and charge; or the
+   * stream is `broken`. Default: the usage reported so far, and our count of `textLength`.
    */
   unfinished?(how: 'left' | 'broken'): Usage;
-  /** What the vendor has run so far, as its events show; what the usage says of it counts more. */
+  /** The vendor-side tools run so far, according to the events; those in the usage take precedence. */
   uses?(): Uses | undefined;
   /** Characters of text, reasoning and tool arguments delivered so far. */
   textLength(): number;
   /** The vendor's error, after `error`. */
   error(): { readonly message: string; readonly code: string } | undefined;
-  /** The answer as the client would have got it whole, after `last`, where the style keeps answers. */
+  /** The complete answer for the client, after `last`, if the style keeps answers. */
   answer?(): JsonObject | undefined;
-  /** After `last`: a plugin ended the answer, and its vendor may still be writing. */
+  /** After `last`: a plugin ended the answer, and the vendor may still be sending. */
   isCut?(): boolean;
 }
 
-// ---- between two styles
+// ---- translation between two styles
 
-/** The clients of a style, in the common form: requests are decoded, replies and streams encoded. */
+/** The client side of a style in translation: requests are decoded, replies and streams encoded. */
 export interface StyleClient {
-  /** What this style calls the fields of `Losses`; those that are missing are called the same. */
+  /** This style's names for the fields of `Losses`; missing ones have the same name. */
   readonly names: Readonly<Record<string, string>>;
   /** Those of `names` that depend on which of several spellings a request uses. */
   namesIn?(body: JsonBody): Readonly<Record<string, string>>;
-  /** A request in the common form. Refuses with 400 and the field's name what nobody could understand. */
+  /** Decodes a request. Refuses with 400 and the field's name if it is invalid. */
   decodeRequest(body: JsonObject, losses: Losses): Conversation;
-  /** A whole answer as the client gets it. */
+  /** Encodes a whole answer for the client. */
   encodeReply(reply: Reply, as: Answering): JsonObject;
-  /** Writes one stream. */
+  /** Encodes one stream. */
   createStreamEncoder(as: Answering): PartWriter;
 }
 
-/** The vendors of a style, in the common form: requests are encoded, replies and streams decoded. */
+/** The vendor side of a style in translation: requests are encoded, replies and streams decoded. */
 export interface StyleVendor {
-  /** What models of this style usually take; laid over what all models take. */
+  /** Default quirks of models of this style; they override the general ones. */
   readonly quirks: SomeQuirks;
-  /** A request as the vendor gets it. What it cannot say goes to `losses`, as dropped or refused. */
+  /** Encodes a request for the vendor. Adds what the style cannot express to `losses`, as dropped or refused. */
   encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject;
-  /** A whole answer in the common form; undefined where it is none. */
+  /** Decodes a whole answer; undefined if it is not one. */
   decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined;
-  /** Reads one stream. */
+  /** Decodes one stream. */
   createStreamDecoder(from: Origin, losses: Losses): PartReader;
 }
 
-/** Where a translated request goes. */
+/** The target of a translated request. */
 export interface Target extends Origin {
   readonly stream: boolean;
   readonly quirks: Quirks;
-  /** Whether a stream has to be asked for its usage. */
+  /** Whether usage must be requested in a stream. */
   readonly askUsage: boolean;
 }
 
-/** Who answers. */
+/** The vendor side of an answer. */
 export interface Origin {
   /** The channel's name: opaque values are bound to it. */
   readonly channel: string;
@@ -336,72 +353,74 @@ export interface Origin {
   readonly model: string;
 }
 
-/** For whom an answer is written. */
+/** The client side of an answer. */
 export interface Answering {
-  /** The exchange's id; ids of the style are made of it. */
+  /** The request id; ids of the style are derived from it. */
   readonly id: string;
-  /** The model that answers, as its vendor calls it; in a stream known when the answer begins. */
+  /** The vendor's name for the model that answers; in a stream known when the answer begins. */
   readonly model: string;
   readonly createdMs: number;
   /** The time, in unix milliseconds. */
   now(): number;
   /** The client's request: some styles repeat parts of it. */
   readonly request: JsonObject;
-  /** The client asked for the usage of its stream. */
+  /** The client requested usage in the stream. */
   readonly asksUsage: boolean;
-  /** Our count of the input, for styles that tell it before the vendor does. */
+  /** Our count of the input, for styles that report it before the vendor does. */
   readonly estimatedInput: number;
   readonly losses: Losses;
 }
 
-/** Reads a vendor's stream. */
+/** Decodes a vendor's stream. */
 export interface PartReader {
-  /** What one event says. `data` is what stands in its data lines, `name` its event line. */
+  /** Decodes one event. `data` is the content of its data lines, `name` its event line. */
   read(event: { readonly name: string | undefined; readonly data: string }): readonly Part[];
   /**
-   * The vendor closed its stream. What was still owed; a `finish` among it where the answer is whole all the same, as in a
+   * The vendor closed its stream. Returns the remaining parts; a `finish` among them if the answer is complete, as in a
    * style whose streams have no last event.
    */
   close(): readonly Part[];
-  /** What the vendor has run so far, as its events show; what the usage says of it counts more. */
+  /** The vendor-side tools run so far, according to the events; those in the usage take precedence. */
   uses?(): Uses | undefined;
 }
 
-/** Writes a client's stream. */
+/** Encodes a client's stream. */
 export interface PartWriter {
-  /** The events for one part; empty where it shows nowhere. */
+  /** The events for one part; empty if the style does not show it. */
   write(part: Part): string;
   /** An error event for a stream that has begun. */
   fail(error: GatewayError, requestId: string): string;
-  /** The whole answer, after `finish`, where the style keeps answers. */
+  /** The complete answer, after `finish`, if the style keeps answers. */
   answer?(): JsonObject | undefined;
 }
 
 /**
- * What a translation could not carry over. Fields are called by the names that the chat style has for them (`max_tokens`,
- * `stop`, `top_k`, `response_format`, `reasoning_effort`, `messages`, `tools`, `tool_choice`, `user`, …; parts of them with a dot:
- * `image.detail`, `tools.strict`); core tells the client its own names.
+ * Collects the warnings of a translation. Fields have the names of the chat style (`max_tokens`, `stop`, `top_k`,
+ * `response_format`, `reasoning_effort`, `messages`, `tools`, `tool_choice`, `user`, …; parts of them with a dot:
+ * `image.detail`, `tools.strict`); core converts them to the client's names.
  */
 export interface Losses {
-  /** Left out. `hint`: it would not have changed the answer (labels, cache hints), so not even `strict` minds. */
+  /**
+   * Dropped. `hint`: it would not have changed the answer (labels, cache hints), so it is allowed even in strict mode.
+   */
   drop(field: string, kind?: 'hint'): void;
-  /** Left out: a top-level field of the client's that the vendor's style has no place for, by the name it came with. */
+  /** Dropped: a top-level field of the client that the vendor's style does not have, by the client's name. */
   leave(name: string, kind?: 'hint'): void;
-  /** Said in another way than the client said it: clamped, emulated, wrapped. */
+  /** Changed: clamped, emulated or wrapped. */
   change(field: string, kind?: 'hint'): void;
-  /** What the vendor's answer held and the client's style cannot show (`web_search_call`, `citations`). */
+  /** Omitted: a part of the vendor's answer that the client's style cannot show (`web_search_call`, `citations`). */
   omit(what: string): void;
-  /** What the client calls a field, for an error that is told elsewhere. */
+  /** The client's name of a field, for an error that is reported in another way. */
   nameOf(field: string): string;
-  /** Refuses the call with 400; the message names the field by the client's name, `why` ends the sentence that begins with it. */
+  /** Refuses the call with 400; the message starts with the client's name of the field and ends with `why`. */
   refuse(field: string, why: string): never;
-  /** The same for what can be decoded but not translated: if a plugin only looks at the request, decoding goes on. */
+  /** The same for what can be decoded but not translated: if a plugin only looks at the request, decoding continues. */
   bar(field: string, why: string): void;
 }
 
-/** What was fetched. */
+/** A fetched file. */
 export interface Fetched {
-  /** Lower case, without parameters; `application/octet-stream` where the server does not say. */
+  /** Lower case, without parameters; `application/octet-stream` if the server sends none. */
   readonly mediaType: string;
   readonly bytes: Buffer;
 }

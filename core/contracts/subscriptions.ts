@@ -5,7 +5,7 @@ import type { GatewayError } from '../errors.ts';
 import type { CallLimit } from './ledger.ts';
 import type { Step } from './store.ts';
 
-/** A plan of gateway.yaml. Amounts are micro-quota; undefined: no limit in that window. */
+/** A plan in gateway.yaml. Amounts are micro-quota; undefined: no limit in that window. */
 export interface Plan {
   readonly name: string;
   readonly title: string;
@@ -13,13 +13,16 @@ export interface Plan {
   readonly daily: bigint | undefined;
   readonly weekly: bigint | undefined;
   readonly monthly: bigint | undefined;
-  /** What it costs, in hundredths of the currency unit; undefined: it is granted, not sold. */
+  /** Its price in hundredths of the currency unit; undefined: it is granted, not sold. */
   readonly priceCents: number | undefined;
   /** Balance that is credited each time the plan is granted; 0n: none. */
   readonly balance: bigint;
   /** True: calls within the windows are included, and the account's balance is not charged. */
   readonly includesBalance: boolean;
-  /** Calls of an account whose subscription has expired: refused until it is renewed or cancelled, or paid by the balance. */
+  /**
+   * What happens to calls after the subscription has expired: refused until it is renewed or cancelled, or paid by the
+   * balance.
+   */
   readonly afterExpiry: 'refuse' | 'balance';
 }
 

@@ -1,4 +1,4 @@
-/** A vendor: what core must know to talk to one kind of upstream. Data, and two or three small functions. */
+/** A vendor: the data and the few functions that core needs to use one kind of upstream. */
 import type { Awaitable, Schema } from '../definitions.ts';
 import type { Call, Headers, Offer, StyleName, Upload } from './call.ts';
 import type { Caller } from './exchange.ts';
@@ -11,33 +11,36 @@ export interface Channel {
   readonly name: string;
   /** The name of a `Vendor`. */
   readonly vendor: string;
-  /** Without a trailing slash: `https://api.example.com/v1`. `{model}` in its path stands for the vendor's name for the model. */
+  /**
+   * Without a trailing slash: `https://api.example.com/v1`. `{model}` in its path is replaced by the vendor's name for
+   * the model.
+   */
   readonly url: string;
   /** Headers of every request to it, by lower-case name; they replace those of the vendor. Undefined if there are none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Query parameters of every request to it; they replace those of the vendor. Undefined if there are none. */
   readonly query?: Readonly<Record<string, string>> | undefined;
-  /** The credential; empty where the vendor needs none. Never logged, never sent anywhere but to `url`. */
+  /** The credential; empty if the vendor needs none. Never logged, never sent anywhere but to `url`. */
   readonly key: string;
   readonly weight: number;
-  /** Channels of the lowest number are tried first. */
+  /** Channels with the lowest number are tried first. */
   readonly priority: number;
   readonly timeout: Timeouts;
-  /** The styles this channel may be used for; undefined: the usual ones of its vendor (`Vendor.defaultStyles`). */
+  /** The styles this channel may be used for; undefined: the vendor's defaults (`Vendor.defaultStyles`). */
   readonly speaks: readonly StyleName[] | undefined;
-  /** How its streams tell their usage: only when asked to, always, or never. */
+  /** How its streams report usage: only on request, always, or never. */
   readonly streamUsage: 'include_usage' | 'always' | 'never';
-  /** What its models take that is not usual at its vendor. */
+  /** Quirks of its models that differ from the vendor's. */
   readonly quirks: SomeQuirks;
   /** The vendor's own fields (`Vendor.options`). */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Limits of waiting, in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface Timeouts {
-  /** Until the connection stands. */
+  /** Until the connection is established. */
   readonly connectMs: number;
-  /** Until the head of the answer; undefined: 60 s for a stream, 600 s for a whole answer. */
+  /** Until the head of the answer; default: 60 s for a stream, 600 s for a whole answer. */
   readonly headMs: number | undefined;
   /** Between two pieces of the answer. */
   readonly idleMs: number;
@@ -45,35 +48,36 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
-/** One kind of upstream, as a plugin brings it. */
+/** One kind of upstream, provided by a plugin. */
 export interface Vendor {
   readonly name: string;
-  /** Fields a channel of this vendor may have beside the usual ones. */
+  /** Additional fields of a channel of this vendor. */
   readonly options?: Schema;
-  /** Where a channel without `url` goes; asked when a call is made, so a vendor may learn it in `start`. */
+  /** The default `url` of a channel; called when a call is made, so that a vendor may determine it in `start`. */
   url?(): string;
-  /** True where a channel needs no key. Otherwise a channel whose key is empty is off. */
+  /** True if a channel needs no key. Otherwise a channel with an empty key is disabled. */
   readonly keyless?: boolean;
-  /** Where a client's style is not among them, the first that it can be translated to is spoken. */
+  /** If a client's style is missing, the first that it can be translated to is used. */
   readonly speaks: Readonly<Partial<Record<StyleName, Dialect>>>;
-  /** What its models take that is not usual in their style; all that match a model's name apply, later ones win. */
+  /** Quirks of its models that differ from those of the style; all that match a model's name apply, later ones win. */
   readonly quirks?: readonly ModelQuirks[];
-  /** The styles a channel speaks that does not list any; undefined: all of `speaks`. */
+  /** The styles of a channel that does not list any; default: all of `speaks`. */
   readonly defaultStyles?: readonly StyleName[];
   /**
-   * What becomes of an answer that is no success, where this vendor means something else by its status than most do: it is the
-   * client's business (`relay`), another channel is asked (`next`), or this credential has to cool down and another channel is
-   * asked (`busy`). Undefined: the usual rule, by which 401, 402, 403, 404, 408 and 5xx ask the next and 429 and 529 are busy.
+   * How to handle an answer without a success status, if this vendor uses its status in an unusual way: send it to the
+   * client (`relay`), try another channel (`next`), or treat the credential as rate limited and try another channel
+   * (`busy`). Undefined: the usual rule: 401, 402, 403, 404, 408 and 5xx are `next`, 429 and 529 are `busy`.
    */
   judge?(status: number, headers: Headers, body: Buffer): 'relay' | 'next' | 'busy' | undefined;
   /**
-   * The headers with the credential, for what is no call of a style: paths that are only carried (`passthrough`; undefined: not
-   * offered), and questions of plugins (`Host.ask`).
+   * The headers with the credential, for requests that are not in a style: passthrough routes (undefined: not
+   * supported), and small requests of plugins (`Host.ask`).
    */
   credentials?(channel: Channel): Record<string, string>;
   /**
-   * Signs a request, last before it is sent: calls, passthrough routes and `Host.ask` alike. Gives the headers to add or to
-   * replace. If it throws, or takes longer than 15 s, the attempt fails like one with a wrong credential, and the next channel is tried.
+   * Signs a request, last before it is sent: calls, passthrough routes and `Host.ask` alike. Returns headers to add or
+   * replace. If it throws, or takes longer than 15 s, the attempt fails like one with a wrong credential, and the next
+   * channel is tried.
    */
   sign?(request: RequestToSign, channel: Channel): Awaitable<Readonly<Record<string, string>>>;
 }
@@ -81,7 +85,7 @@ export interface Vendor {
 /** A request as it is about to be sent. */
 export interface RequestToSign {
   readonly method: string;
-  /** The whole address, query included. */
+  /** The complete URL, query included. */
   readonly url: URL;
   /** By lower-case name; all but `host` and those that frame the body (`content-length`, `transfer-encoding`). */
   readonly headers: Headers;
@@ -96,71 +100,81 @@ export interface RequestToSign {
 
 /** Quirks of the models whose names match. */
 export interface ModelQuirks {
-  /** Of the vendor's name for the model; `*` stands for any characters. */
+  /** Matches the vendor's name for the model; `*` matches any characters. */
   readonly models: readonly string[];
   readonly quirks: SomeQuirks;
 }
 
-/** How one vendor spells one style. */
+/** How one vendor implements one style. */
 export interface Dialect {
   /** Below the channel's url: `/chat/completions`. */
   readonly path: string | ((call: Call, offer: Offer, caller: Caller) => string);
   /**
-   * All headers but those of the body; nothing of the client's is sent unless it stands here. `caller` is undefined where the
-   * client speaks another style: its headers mean nothing then; `call` where only tokens are to be counted.
+   * All headers but those of the body; client headers are sent only if they are returned here. `caller` is undefined if
+   * the client uses another style, because its headers have no meaning then; `call` is undefined if only tokens are
+   * counted.
    */
   headers(channel: Channel, call: Call | undefined, caller: Caller | undefined): Record<string, string>;
   /**
-   * Changes the body, last before sending. Without it the client's bytes go out with only the model's name exchanged;
-   * with it the body is parsed and written anew. What it cannot say goes to `losses`.
+   * Changes the body, last before sending. Without it the client's bytes are forwarded with only the model's name
+   * replaced; with it the body is parsed and encoded again. Adds what it cannot express to `losses`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: a vendor reads fields of a body that core does not describe
   request?(body: Record<string, any>, offer: Offer, files: Attachments, losses: Losses): Record<string, unknown>;
-  /** Makes the vendor's whole answer one of the style. Undefined where it is none; without it, it is one already. */
+  /** Converts the vendor's whole answer to one of the style; undefined if it is not one. Default: it is one already. */
   answer?(body: JsonObject, offer: Offer, call: Call): JsonObject | undefined;
   /**
-   * The models that can be asked in this style, by the vendor's names for them; `*` stands for any characters. Undefined: all.
-   * The others are asked in another style.
+   * The models that support this style, by the vendor's names for them; `*` matches any characters. Undefined: all. The
+   * others use another style.
    */
   readonly models?: readonly string[];
-  /** How its streams are cut into events; `sse` by default. An answer of the type `text/event-stream` is always read as `sse`. */
+  /** The stream format; default `sse`. An answer of the type `text/event-stream` is always read as `sse`. */
   readonly frames?: Frames;
-  /** How many tokens a request of this style has: where it is asked, and how that is answered. Undefined: it cannot say. */
+  /** Token counting for a request of this style. Undefined: not supported. */
   readonly count?: TokenCount;
 }
 
 /** `sse`: server-sent events. `ndjson`: a JSON value in each line. Otherwise frames of another format. */
 export type Frames = 'sse' | 'ndjson' | FrameFormat;
 
-/** A format of streams whose frames have a length that their first bytes tell. Core collects the bytes and limits their number. */
+/** A stream format with frames whose first bytes give their length. Core collects the bytes and limits their number. */
 export interface FrameFormat {
-  /** Of such a stream: what `accept` asks for, and what `content-type` must begin with. */
+  /** The value of `accept`, and the prefix of `content-type`. */
   readonly mediaType: string;
-  /** The length of the frame that `bytes` begin with, in bytes and all parts of it included; undefined if it takes more bytes to tell. */
+  /**
+   * The length of the frame that `bytes` start with, in bytes, all parts of it included; undefined if more bytes are
+   * needed.
+   */
   lengthOf(bytes: Buffer): number | undefined;
-  /** The event in a complete frame; undefined if it has none. Throws if the frame is invalid: the answer then counts as broken off. */
+  /**
+   * The event in a complete frame; undefined if it has none. Throws if the frame is invalid: the answer then counts as
+   * truncated.
+   */
   read(frame: Buffer): StreamEvent | undefined;
 }
 
-/** An event as a style's decoder gets it. */
+/** An event for a style's decoder. */
 export interface StreamEvent {
   readonly name?: string | undefined;
   readonly data: string;
 }
 
-/** The files of a request, for a dialect that says them in JSON. */
+/** The files of a request, for a dialect that sends them in JSON. */
 export interface Attachments {
   readonly list: readonly Upload[];
-  /** A text that stands for the file's bytes in base64: they take its place as the body goes out, without being held in memory. */
+  /**
+   * A placeholder for the file's bytes in base64: they are inserted while the body is sent, without being held in
+   * memory.
+   */
   base64(file: Upload): string;
 }
 
-/** A question how many tokens a request has. `model` is the vendor's name for it. */
+/** The token counting endpoint. `model` is the vendor's name for it. */
 export interface TokenCount {
   /** Below the channel's url; `POST`, with the style's headers. */
   path(model: string): string;
-  /** What is sent, made of the request; undefined: the request itself. */
+  /** The body, derived from the request; default: the request itself. */
   body?(body: JsonObject, model: string): JsonObject;
-  /** The number in what it answers; undefined where there is none. */
+  /** The number in its answer; undefined if there is none. */
   read(answer: Json): number | undefined;
 }

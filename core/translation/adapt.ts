@@ -1,6 +1,6 @@
 /**
- * Makes of what a client asks what one model understands, by its quirks alone: no step knows a style or a vendor. Each step
- * stands in a file of its own; here is their order.
+ * Adapts a request to one model, by its quirks alone: no step depends on a style or a vendor. Each step has its own
+ * file; this one defines their order.
  */
 import type { StyleName } from '../contracts/call.ts';
 import type { Block, Conversation, Output, ToolCallBlock, Turn } from '../contracts/conversation.ts';
@@ -24,26 +24,26 @@ import { mapChanged, withBlocks } from './unchanged.ts';
 
 export type { Restorer } from './restore.ts';
 
-/** A conversation that one model understands, and the way back for its answer. */
+/** A conversation for one model, and how to restore its answer. */
 export interface Adapted {
   readonly conversation: Conversation;
   readonly restore: Restorer;
 }
 
-/** `style`: the one that is spoken to the vendor. Adapting what was adapted for the same model changes nothing. */
-export function adapt(asked: Conversation, style: StyleName, to: Target, losses: Losses): Adapted {
+/** `style`: the vendor's. Idempotent for the same model. */
+export function adapt(conversation: Conversation, style: StyleName, to: Target, losses: Losses): Adapted {
   const { quirks } = to;
   const names = createToolNames({ max: quirks.tools.name_max, pattern: quirks.tools.name_pattern });
-  const maxTokens = fitMaxTokens(asked.maxTokens, quirks.limits, losses);
-  const tools = fitTools(asked, { style, quirks: quirks.tools }, names, losses);
-  const { stop, emulated } = fitStop(asked.stop, quirks.stop, losses);
-  const turns = fitTurns({ ...asked, ...tools, maxTokens }, { to, style, names, losses });
-  // What can be thought depends on what was thought, and what can be forced on whether anything is thought.
+  const maxTokens = fitMaxTokens(conversation.maxTokens, quirks.limits, losses);
+  const tools = fitTools(conversation, { style, quirks: quirks.tools }, names, losses);
+  const { stop, emulated } = fitStop(conversation.stop, quirks.stop, losses);
+  const turns = fitTurns({ ...conversation, ...tools, maxTokens }, { to, style, names, losses });
+  // Reasoning depends on earlier reasoning, and a forced tool call on whether reasoning is enabled.
   const bounds = {
     maxTokens: maxTokens ?? quirks.limits.max_output,
-    lost: hasLostThoughts(turns, quirks.reasoning),
+    reasoningLost: hasLostThoughts(turns, quirks.reasoning),
   };
-  const reasoning = fitReasoning(asked.reasoning, bounds, quirks.reasoning, losses);
+  const reasoning = fitReasoning(conversation.reasoning, bounds, quirks.reasoning, losses);
   const free = isThinking(reasoning, quirks.reasoning) && !quirks.tools.force_with_thinking;
   const callable = free ? withoutForce(tools, losses) : tools;
   return {
@@ -53,27 +53,27 @@ export function adapt(asked: Conversation, style: StyleName, to: Target, losses:
       toolChoice: callable.toolChoice,
       parallelToolCalls: callable.parallelToolCalls,
       maxTokens,
-      sampling: fitSampling(asked.sampling, quirks.sampling, losses),
+      sampling: fitSampling(conversation.sampling, quirks.sampling, losses),
       stop,
       reasoning,
-      output: fitOutput(asked.output, tools.tools.length > 0, to, losses),
-      labels: asked.labels,
+      output: fitOutput(conversation.output, tools.tools.length > 0, to, losses),
+      labels: conversation.labels,
       truncation: undefined,
-      extras: asked.extras,
+      extras: conversation.extras,
     },
     restore: createRestorer({ tools: names.changed(), stop: emulated }),
   };
 }
 
-function fitOutput(asked: Output, tools: boolean, { quirks }: Target, losses: Losses): Output {
-  const output = fitVoice(asked, quirks, losses);
+function fitOutput(requested: Output, tools: boolean, { quirks }: Target, losses: Losses): Output {
+  const output = fitVoice(requested, quirks, losses);
   const { format, ...rest } = output;
   if (!tools || quirks.output.schema_with_tools || format === undefined || format.type === 'text') return output;
   losses.change('response_format');
   return rest;
 }
 
-/** What the steps over blocks need. */
+/** Context for the steps on blocks. */
 interface Fitting {
   readonly to: Target;
   readonly style: StyleName;
@@ -82,8 +82,8 @@ interface Fitting {
 }
 
 /**
- * Turns are merged twice: before calls and results are paired, because calls of two neighbours are answered together, and after
- * it, because results that moved make new neighbours.
+ * Turns are joined twice: before calls and results are paired, because calls of two adjacent turns are answered
+ * together, and after it, because moved results make new neighbours.
  */
 function fitTurns(conversation: Conversation, fitting: Fitting): readonly Turn[] {
   const { losses } = fitting;

@@ -1,30 +1,30 @@
-/** Other names for what a vendor does not take as it is called: the same one each time, so that a vendor's prompt cache keeps working. */
+/** Aliases for names that a vendor does not accept: deterministic, so that a vendor's prompt cache keeps working. */
 import { createHash } from 'node:crypto';
 import { boundedMap } from '../bounded.ts';
 
-/** What a vendor takes: how long, and a regular expression for the whole. */
+/** The vendor's rule: maximum length, and a regular expression for the whole name. */
 export interface NameRule {
   readonly max: number;
   readonly pattern: string;
 }
 
-/** Makes names that keep a rule. */
+/** Creates names that follow a rule. */
 export interface Aliases {
-  /** The name itself where it may stay, else its alias. */
+  /** The name itself if it is valid, otherwise its alias. */
   of(name: string): string;
-  /** An alias in any case, for a name that somebody else has already. */
+  /** Always an alias, for a name that is already taken. */
   apart(name: string): string;
 }
 
-/** So many rules are remembered; a gateway.yaml may have more. */
+/** Maximum number of cached rules; gateway.yaml may have more. */
 const MOST_RULES = 100;
-/** Letters of a name that stay readable in its alias; with `_` and eight of the hash it has 64, which all vendors take. */
+/** Readable characters of a name in its alias; with `_` and eight of the hash it has 64, which all vendors accept. */
 const READABLE = 55;
 
-/** The rules of all models: there are a few, and every translated request asks for two. */
+/** The rules of all models: there are few, and every translated request uses two. */
 const rules = boundedMap<string, Aliases>(MOST_RULES);
 
-/** Those of a rule. */
+/** The aliases of one rule. */
 export function aliasesOf({ max, pattern }: NameRule): Aliases {
   const name = `${max} ${pattern}`;
   let aliases = rules.get(name);
@@ -35,7 +35,7 @@ export function aliasesOf({ max, pattern }: NameRule): Aliases {
   return aliases;
 }
 
-/** A name that no alias of ours could replace stays, so that the vendor says what is wrong with it. */
+/** If no alias can match the rule, the name stays, so that the vendor reports the error. */
 function createAliases(max: number, whole: RegExp): Aliases {
   const fits = (name: string): boolean => name.length <= max && whole.test(name);
 
@@ -44,7 +44,8 @@ function createAliases(max: number, whole: RegExp): Aliases {
     const mark = `_${hash.slice(0, 8)}`;
     const clean = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_');
     const readable = (text: string): string => text.slice(0, Math.max(0, Math.min(READABLE, max - mark.length))) + mark;
-    // The second is for vendors whose names may not begin with a digit, the last for those that take a few letters and digits only.
+    // The second is for vendors whose names must not start with a digit, the last for those that accept only a few
+    // letters and digits.
     return [readable(clean), readable(`_${clean}`), hash.slice(0, max)].find(fits) ?? name;
   }
   return { of: (name) => (fits(name) ? name : apart(name)), apart };

@@ -1,10 +1,11 @@
 /**
- * How sealed thoughts of one vendor travel through a client of another style: as text in the member that such clients send
- * back unchanged (`thinking.signature`, `reasoning.encrypted_content`), with the name of whoever can open it.
+ * Carries encrypted reasoning of a vendor through a client of another style: as text in the field that such clients
+ * send back unchanged (`thinking.signature`, `reasoning.encrypted_content`), with the style and channel that can
+ * decrypt it.
  */
 import type { Opaque } from '../contracts/conversation.ts';
 
-/** Whatever begins like this was packed by us. */
+/** The prefix of packed values. */
 export const CARRIER = 'turnpike-sealed-1:';
 
 /** The text for the client. */
@@ -13,17 +14,17 @@ export function packOpaque({ style, channel, kind, id, value }: Opaque): string 
 }
 
 /**
- * The seal of a thought that nobody sealed. By it we know such a thought again when it comes back, and keep it from vendors that
- * refuse every thought but those they sealed themselves.
+ * The signature for reasoning that has none. It identifies such reasoning when it comes back, so that it is not sent to
+ * vendors that accept only their own signed reasoning.
  */
 export const UNSEALED: Opaque = { style: '', kind: 'thought', value: '' };
 
 const KINDS: readonly string[] = ['signature', 'redacted', 'encrypted', 'thought'] satisfies readonly Opaque['kind'][];
 
-/** Everything before the value is shorter than this. */
+/** Maximum length of everything before the value. */
 const MAX_HEAD = 2_048;
 
-/** What was packed; undefined where the text is not of our making. */
+/** The packed value; undefined if the text was not created by `pack`. */
 export function unpackOpaque(text: string): Opaque | undefined {
   if (!text.startsWith(CARRIER)) return undefined;
   const [style = '', channel = '', kind = '', id = ''] = text

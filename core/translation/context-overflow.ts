@@ -1,4 +1,4 @@
-/** Recognizes what vendors say when a prompt does not fit into the context of their model; hardly two use the same words. */
+/** Recognizes vendors' error messages for a prompt that exceeds the context window; nearly every vendor has its own. */
 import type { VendorError } from './vendor-errors.ts';
 
 const CODES: ReadonlySet<string> = new Set([
@@ -34,25 +34,24 @@ const WORDS = new RegExp(
   'i',
 );
 
-/** The limit of the answer alone, or of a minute: a shorter prompt would not help. */
+/** The limit is that of the answer, or of tokens per minute: a shorter prompt would not help. */
 const OTHER_LIMITS = /max_(completion_|output_)?tokens\W.{0,60}\b(is|are) too (large|high)|tokens per (min|day)/i;
 
-/** Longer explanations are read no further. */
+/** Only this many characters of a message are searched. */
 const MAX_READ = 1_000;
 
-/** Whether the vendor says that the prompt is too long for its model. */
+/** Whether the message says that the prompt is too long for the model. */
 export function isContextOverflow({ message, code }: VendorError): boolean {
   if (CODES.has(code.toLowerCase())) return true;
   const words = message.slice(0, MAX_READ);
   return WORDS.test(words) && !OTHER_LIMITS.test(words);
 }
 
-/** A number that stands alone, so no part of a model's name or a date. */
+/** A separate number, not a part of a model's name or a date. */
 const NUMBER = /(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w-])|(?<![\w.,-])\d{3,}(?![\w-])/g;
 
 /**
- * How many tokens the prompt has and how many the model takes, as far as the vendor's words say both. Whichever it names first,
- * the prompt is the longer one.
+ * The tokens of the prompt and the model's maximum, if the message contains both. The larger number is the prompt's.
  */
 export function overflowTokens(message: string): { readonly prompt: number; readonly most: number } | undefined {
   const [a, b] = [...message.slice(0, MAX_READ).matchAll(NUMBER)].map(([digits]) => Number(digits.replaceAll(',', '')));

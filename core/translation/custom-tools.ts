@@ -1,4 +1,4 @@
-/** Tools that are called with free text, for vendors that know only functions: one text inside an object, and out of it again. */
+/** Custom tools (free-text input) for vendors that only support functions: the text is wrapped in an object. */
 
 import type { CustomTool, FunctionTool } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
@@ -13,15 +13,15 @@ const SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** The function that stands for it. A grammar can no longer be enforced; the model is told of it in the description. */
+/** The function that replaces it. A grammar cannot be enforced any more; it is added to the description. */
 export function wrapTool({ format, description, type: _, ...rest }: CustomTool, losses: Losses): FunctionTool {
   const grammar = grammarOf(format);
   if (format !== undefined && format.type !== 'text') losses.change('tools.format');
-  const told = [description, grammar && `The input must follow this grammar:\n${grammar}`].filter(Boolean).join('\n\n');
-  return { type: 'function', ...rest, ...(told !== '' && { description: told }), schema: SCHEMA };
+  const text = [description, grammar && `The input must follow this grammar:\n${grammar}`].filter(Boolean).join('\n\n');
+  return { type: 'function', ...rest, ...(text !== '' && { description: text }), schema: SCHEMA };
 }
 
-/** Chat completions put the definition one level deeper than responses. */
+/** Chat Completions nests the definition one level deeper than Responses. */
 function grammarOf(format: JsonObject | undefined): string | undefined {
   const definition = format?.definition ?? (isObject(format?.grammar) ? format.grammar.definition : undefined);
   return typeof definition === 'string' ? definition : undefined;
@@ -33,8 +33,8 @@ export function wrapInput(input: string): string {
 }
 
 /**
- * The free text in what a model wrote as arguments. Models know some of these tools from elsewhere and take other words for the
- * only property (`patch`), or none at all.
+ * The free text in a model's arguments. Models trained on some of these tools use another name for the only property
+ * (`patch`), or no object at all.
  */
 export function unwrapInput(text: string): string {
   const value = parsed(text);

@@ -1,14 +1,14 @@
-/** Base64 media in requests: data URLs taken apart and put together, and what their first bytes say they are. */
+/** Base64 media in requests: parses and creates data URLs, and detects media types from the first bytes. */
 
 /** Media in a data URL. */
 export interface Media {
-  /** Lower case, without parameters; as its first bytes say where they are known, else as it was declared. */
+  /** Lower case, without parameters; detected from the first bytes if possible, otherwise as declared. */
   readonly mediaType: string;
   /** Standard base64 with padding. */
   readonly data: string;
 }
 
-/** Reads `data:…;base64,…`, or base64 alone where `declared` says what it is; undefined where it is neither. */
+/** Parses `data:…;base64,…`, or plain base64 if `declared` gives its type; undefined if it is neither. */
 export function readDataUrl(text: string, declared?: string): Media | undefined {
   const match = /^data:([^,;]*)((?:;[^,;]*)*),/is.exec(text.slice(0, 512));
   if (match === null) {
@@ -17,15 +17,15 @@ export function readDataUrl(text: string, declared?: string): Media | undefined 
   }
   const [whole, type = '', parameters = ''] = match;
   const content = text.slice(whole.length);
-  const said = type === '' ? (declared ?? 'text/plain') : type;
+  const declaredType = type === '' ? (declared ?? 'text/plain') : type;
   if (!/;base64$/i.test(parameters)) {
     try {
-      return { mediaType: tidy(said), data: Buffer.from(decodeURIComponent(content)).toString('base64') };
+      return { mediaType: tidy(declaredType), data: Buffer.from(decodeURIComponent(content)).toString('base64') };
     } catch {
       return undefined;
     }
   }
-  return isBase64(content) ? { mediaType: trueType(content, said), data: standard(content) } : undefined;
+  return isBase64(content) ? { mediaType: trueType(content, declaredType), data: standard(content) } : undefined;
 }
 
 /** `data:image/png;base64,…` */
@@ -33,26 +33,28 @@ export function dataUrl({ mediaType, data }: Media): string {
   return `data:${mediaType};base64,${data}`;
 }
 
-/** What base64 holds: as its first bytes say where they are known, else what it was declared to be. */
+/** The media type of base64 data: detected from the first bytes if possible, otherwise as declared. */
 export function trueType(data: string, declared: string): string {
   return sniff(data) ?? tidy(declared);
 }
 
-/** Whether media that begins so are pictures, sound or pages, which nobody reads as text: a data URL, or base64 alone. */
+/**
+ * Whether data with this beginning is an image, audio or a document, which is never text: a data URL, or plain base64.
+ */
 export function isNoText(beginning: string): boolean {
   if (/^data:(image|audio|video)\/[^,]*;base64,/i.test(beginning)) return true;
   return sniff(beginning.replace(/^data:[^,]*;base64,/i, '')) !== undefined;
 }
 
-/** The media type as it is registered. */
+/** The registered media type. */
 function tidy(type: string): string {
   const lower = type.trim().toLowerCase();
   return lower === 'image/jpg' ? 'image/jpeg' : lower;
 }
 
 /**
- * Letters of the usual and of the url-safe alphabet, then padding. Only the ends of the letters are looked at: a body may hold
- * megabytes of them.
+ * Characters of the standard and the url-safe alphabet, then padding. Only both ends are checked: a body may contain
+ * megabytes.
  */
 function isBase64(text: string): boolean {
   const padding = text.indexOf('=');
@@ -64,13 +66,13 @@ function isBase64(text: string): boolean {
 
 function standard(text: string): string {
   const clean = /[\s\-_]/.test(text) ? text.replaceAll(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/') : text;
-  // The padding stands at the end, if there is any.
+  // Padding may only be at the end.
   const padding = clean.indexOf('=');
   const bare = padding === -1 ? clean : clean.slice(0, padding);
   return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=');
 }
 
-/** The first bytes of formats that clients misname, by what base64 makes of them. */
+/** The base64 of the first bytes of formats that clients often declare wrongly. */
 const STARTS: readonly (readonly [start: string, mediaType: string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],

@@ -1,9 +1,9 @@
-/** The schema of an answer for vendors who have no other place to say what it is for. */
+/** The schema of an answer for vendors that have no separate field for its description. */
 
 import type { Output } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 
-/** The schema, with the description that stood beside it. */
+/** The schema with the description from the field beside it. */
 export function describedSchema({
   schema,
   description,

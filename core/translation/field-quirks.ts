@@ -1,4 +1,4 @@
-/** Top-level fields that a vendor does not take, calls otherwise or always wants: the last thing done to a body. */
+/** Top-level fields that a vendor does not accept, names differently or requires: applied last to a body. */
 import type { Json, JsonBody, JsonObject } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
@@ -7,8 +7,8 @@ import { isNeutral } from './sampling.ts';
 type FieldQuirks = Pick<Quirks, 'drop_fields' | 'rename_fields' | 'set_fields'>;
 
 /**
- * For a body that passes as bytes: the style's own changes, with these on top. What the client could notice is named; a field that
- * is `null` says nothing. Of a field that stands there under both names, the vendor's own counts.
+ * For a forwarded body: the style's own changes, and these. Noticeable ones are reported as warnings; a field that is
+ * `null` counts as missing. If a field is present under both names, the vendor's own counts.
  */
 export function fieldChanges(
   body: JsonBody,
@@ -52,7 +52,7 @@ function isEmpty(object: object): boolean {
   return true;
 }
 
-/** Fields that change nothing in the answer, in all styles. */
+/** Fields that do not affect the answer, in all styles. */
 const LABELS: ReadonlySet<string> = new Set([
   'metadata',
   'prompt_cache_key',
@@ -65,7 +65,7 @@ const LABELS: ReadonlySet<string> = new Set([
   'user',
 ]);
 
-/** For a body that was written anew; what it said and the vendor does not take is named. */
+/** For an encoded body; fields that it contains and the vendor does not accept are reported as warnings. */
 export function withFieldQuirks(body: JsonObject, quirks: FieldQuirks, losses: Losses): JsonObject {
   const { drop_fields: drop, rename_fields: rename, set_fields: set } = quirks;
   if (drop.length === 0 && isEmpty(rename) && isEmpty(set)) return body;

@@ -1,10 +1,10 @@
-/** Reads an object of a client's or a vendor's field by field, and knows in the end which fields nobody has read. */
+/** Reads an object of a client or a vendor field by field, and records which fields were not read. */
 import { coreErrors } from '../contracts/errors.ts';
 import type { Json, JsonObject } from '../contracts/json.ts';
 
 /**
- * One object under inspection. `null` counts as left out. A field of another type than asked for is refused with 400 and its
- * path (`messages[2].content`).
+ * One object. `null` counts as missing. A field of an unexpected type is refused with 400 and its path
+ * (`messages[2].content`).
  */
 export interface Fields {
   /** `messages[2]`; empty for the body itself. */
@@ -16,24 +16,24 @@ export interface Fields {
   flag(name: string): boolean | undefined;
   list(name: string): readonly Json[] | undefined;
   object(name: string): JsonObject | undefined;
-  /** The fields of an object inside. */
+  /** The fields of a nested object. */
   fields(name: string): Fields | undefined;
-  /** Each object of a list inside; refuses where one is none. */
+  /** Each object of a nested list; refuses other items. */
   each(name: string): readonly Fields[];
-  /** Where a field stands: `messages[2].content`. */
+  /** The path of a field: `messages[2].content`. */
   at(name: string): string;
-  /** Refuses the call because of a field; `should` ends the sentence that begins with its path: `must be a string`. */
+  /** Refuses the call because of a field; `should` ends the sentence that starts with its path: `must be a string`. */
   wrong(name: string, should: string): never;
-  /** What nobody has read so far. */
+  /** The fields that were not read. */
   rest(): JsonObject;
 }
 
-/** Begins to read an object; refuses where it is none. */
+/** Starts to read an object; refuses other values. */
 export function readFields(value: Json | undefined, path: string): Fields {
   return isObject(value) ? new ObjectFields(value, path) : wrong(path, 'must be an object');
 }
 
-/** A class, because there is one for every object of a body: nothing but the facts is made for each. */
+/** A class, because one is created for every object of a body. */
 class ObjectFields implements Fields {
   readonly path: string;
   readonly #object: JsonObject;
@@ -47,38 +47,38 @@ class ObjectFields implements Fields {
 
   get(name: string): Json | undefined {
     this.#read.push(name);
-    const found = Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
-    return found === null ? undefined : found;
+    const value = Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
+    return value === null ? undefined : value;
   }
 
   text(name: string): string | undefined {
-    const found = this.get(name);
-    return found === undefined || typeof found === 'string' ? found : this.wrong(name, 'must be a string');
+    const value = this.get(name);
+    return value === undefined || typeof value === 'string' ? value : this.wrong(name, 'must be a string');
   }
 
   number(name: string): number | undefined {
-    const found = this.get(name);
-    return found === undefined || typeof found === 'number' ? found : this.wrong(name, 'must be a number');
+    const value = this.get(name);
+    return value === undefined || typeof value === 'number' ? value : this.wrong(name, 'must be a number');
   }
 
   flag(name: string): boolean | undefined {
-    const found = this.get(name);
-    return found === undefined || typeof found === 'boolean' ? found : this.wrong(name, 'must be true or false');
+    const value = this.get(name);
+    return value === undefined || typeof value === 'boolean' ? value : this.wrong(name, 'must be true or false');
   }
 
   list(name: string): readonly Json[] | undefined {
-    const found = this.get(name);
-    return found === undefined || isList(found) ? found : this.wrong(name, 'must be an array');
+    const value = this.get(name);
+    return value === undefined || isList(value) ? value : this.wrong(name, 'must be an array');
   }
 
   object(name: string): JsonObject | undefined {
-    const found = this.get(name);
-    return found === undefined || isObject(found) ? found : this.wrong(name, 'must be an object');
+    const value = this.get(name);
+    return value === undefined || isObject(value) ? value : this.wrong(name, 'must be an object');
   }
 
   fields(name: string): Fields | undefined {
-    const found = this.object(name);
-    return found && readFields(found, this.at(name));
+    const value = this.object(name);
+    return value && readFields(value, this.at(name));
   }
 
   each(name: string): readonly Fields[] {
@@ -116,7 +116,7 @@ class ObjectFields implements Fields {
 const NOTHING: JsonObject = Object.freeze({});
 const NO_FIELDS: readonly Fields[] = Object.freeze([]);
 
-/** True for what JSON calls an object. */
+/** True for a JSON object. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,15 +1,15 @@
-/** Streams and whole answers are two forms of one thing: the parts of an answer, and the answer of its parts. */
+/** Converts between streams and whole answers: the parts of an answer, and the answer of its parts. */
 
 import type { Usage } from '../contracts/call.ts';
 import type { Block, BlockStart, Citation, Finish, Part, Reply, TextBlock } from '../contracts/conversation.ts';
 import type { Json } from '../contracts/json.ts';
 
-/** A block under construction. It grows in place: an answer may come in a great many pieces. */
+/** An incomplete block. It grows in place: an answer may have very many parts. */
 type Growing = Mutable<Exclude<Block, TextBlock>> | GrowingText;
 type GrowingText = Mutable<Omit<TextBlock, 'citations' | 'logprobs'>> & { citations?: Citation[]; logprobs?: Json[] };
 type Mutable<B> = B extends Block ? { -readonly [K in keyof B]: B[K] } : never;
 
-/** The whole answer; undefined where the stream never came to its end. */
+/** The whole answer; undefined if the stream was truncated. */
 export function foldParts(parts: Iterable<Part>): Reply | undefined {
   const blocks: Growing[] = [];
   const open = new Map<number, Growing>();
@@ -43,7 +43,7 @@ function begun(block: BlockStart): Growing {
   return { ...rest, ...(citations && { citations: [...citations] }), ...(logprobs && { logprobs: [...logprobs] }) };
 }
 
-/** Adds one part to a block; one that does not belong to such a block adds nothing. */
+/** Adds one part to a block; ignored if it does not match the type of the block. */
 function grow(block: Growing, part: Part): void {
   if (part.type === 'delta') {
     switch (block.type) {
@@ -74,7 +74,7 @@ function grow(block: Growing, part: Part): void {
   }
 }
 
-/** The parts of an answer that came whole, one delta for each block. `foldParts` makes the same answer of them. */
+/** The parts of a whole answer, one delta for each block. `foldParts` restores the answer. */
 export function partsOf({ blocks, finish, usage, ...begin }: Reply): Part[] {
   return [
     { type: 'start', ...begin },
@@ -143,8 +143,8 @@ function growthOf(block: Block, key: number): Part[] {
 }
 
 /**
- * Characters of text, reasoning and tool arguments in a part, for a vendor that does not say what it used. Sound counts as it is
- * written: a part does not tell whose delta it is, and vendors that speak aloud do say.
+ * Characters of text, reasoning and tool arguments in a part, for a vendor that reports no usage. Audio counts as its
+ * base64, because a delta does not tell the type of its block; vendors with audio output report usage.
  */
 export function textLengthOf(part: Part): number {
   return part.type === 'delta' || part.type === 'transcript' ? part.text.length : 0;

@@ -1,7 +1,7 @@
-/** A choice among tools that means the vendor's own, for styles in which only functions can be chosen. */
+/** A tool choice that selects vendor-side tools, for styles in which only functions can be selected. */
 import type { Tool, ToolChoice } from '../contracts/conversation.ts';
 
-/** Whether all that is chosen are tools the vendor runs. Nobody means the functions then, and none may be forced in their place. */
+/** Whether all selected tools are vendor-side. Then no function may be forced instead. */
 export function choosesHosted(tools: readonly Tool[], choice: ToolChoice | undefined): boolean {
   if (choice?.only === undefined || choice.mode === 'none') return false;
   const names = new Set(choice.only);

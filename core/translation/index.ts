@@ -1,4 +1,4 @@
-/** `turnpike/translation`: what styles and vendors need to read and write requests, answers and streams. */
+/** `turnpike/translation`: helpers for styles and vendors to decode and encode requests, answers and streams. */
 export type * from '../contracts/conversation.ts';
 export type * from '../contracts/quirks.ts';
 export * from '../contracts/uses.ts';

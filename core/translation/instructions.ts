@@ -1,14 +1,14 @@
-/** Instructions, where a model knows fewer kinds of them, or fewer places for them, than the client has. */
+/** Instructions for models with fewer roles, or fewer positions for them, than the client's style. */
 import type { Block, TextBlock, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 
-/** True for what neither side says. */
+/** The role of instructions is neither `user` nor `assistant`. */
 export function isInstruction({ role }: Turn): boolean {
   return role === 'system' || role === 'developer';
 }
 
-/** `developer` by another name, and what stands in the middle where the model takes it. */
+/** Renames `developer`, and moves or wraps instructions in the middle if required. */
 export function fitInstructions(turns: readonly Turn[], { roles }: Quirks, losses: Losses): readonly Turn[] {
   const named = roles.developer === 'keep' ? turns : turns.map(asSystem);
   const found = named.findIndex((turn) => !isInstruction(turn));
@@ -28,7 +28,7 @@ function asSystem(turn: Turn): Turn {
   return turn.role === 'developer' ? { ...turn, role: 'system' } : turn;
 }
 
-/** As coding clients mark what the user did not say; models are used to these words. */
+/** The marker that coding clients use for text in a user turn that is not the user's; models know it. */
 function wrapped({ blocks }: Turn): Turn {
   const isText = (block: Block): block is TextBlock => block.type === 'text';
   const texts = blocks.filter(isText);
@@ -41,7 +41,7 @@ function wrapped({ blocks }: Turn): Turn {
   };
 }
 
-/** One instruction in place of several at the front. */
+/** Joins several instructions at the front. */
 export function mergeInstructions(turns: readonly Turn[], losses: Losses): readonly Turn[] {
   const found = turns.findIndex((turn) => !isInstruction(turn));
   const front = turns.slice(0, found === -1 ? turns.length : found);

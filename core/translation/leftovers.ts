@@ -1,58 +1,64 @@
-/** What one side holds and the other has no place for, where all styles name it alike: nothing vanishes silently. */
+/**
+ * Reports fields that the other side cannot express and that all styles name alike, so that nothing is dropped
+ * silently.
+ */
 
 import type { Citation, Reasoning, WebSearch } from '../contracts/conversation.ts';
 import type { Json, JsonObject } from '../contracts/json.ts';
 import type { Losses } from '../contracts/style.ts';
 import { isObject } from './fields.ts';
 
-/** Of a vendor's answer: names the members that are not among those `read`. `told` remembers, for a stream whose every event has the same ones. */
+/**
+ * For a vendor's answer: reports members that are not in `read`. `reported` avoids repetitions in a stream whose every
+ * event has the same members.
+ */
 export function omitRest(
   object: JsonObject,
   read: ReadonlySet<string>,
   losses: Pick<Losses, 'omit'>,
-  told?: Set<string>,
+  reported?: Set<string>,
 ): void {
   for (const name in object) {
-    if (read.has(name) || told?.has(name) || isBlank(object[name]!)) continue;
-    told?.add(name);
+    if (read.has(name) || reported?.has(name) || isBlank(object[name]!)) continue;
+    reported?.add(name);
     losses.omit(name);
   }
 }
 
-/** Nothing is said by it: some servers and libraries spell out every member they know. */
+/** Empty values: some servers and libraries include every member they know. */
 export function isBlank(value: Json): boolean {
   if (value === null || value === '' || value === false || value === 0) return true;
   return typeof value === 'object' && Object.values(value).every(isBlank);
 }
 
-/** Which words of the answer it belongs to: told in every style that tells places at all, though counted in another way. */
+/** The cited range of the answer: every style with ranges can express it, with different offsets. */
 const PLACES: ReadonlySet<string> = new Set(['start_index', 'end_index', 'startIndex', 'endIndex']);
 
-/** Names what the vendor says about a source that `written` does not: the form in which a client of another style gets it. */
+/** Reports fields of a vendor's citation that `written`, the encoded form for the client, does not contain. */
 export function omitUnsaid({ raw }: Citation, written: JsonObject, losses: Losses): void {
   if (raw === written) return;
-  const said = new Set(scalarsIn(written).map(([, value]) => value));
+  const covered = new Set(scalarsIn(written).map(([, value]) => value));
   const hasPlace = scalarsIn(written).some(([name]) => PLACES.has(name));
   for (const [name, value] of scalarsIn(raw)) {
-    const isSaid = said.has(value) || name === 'type' || (hasPlace && PLACES.has(name));
-    if (!isSaid && value !== null && value !== '') losses.omit(`citations.${name}`);
+    const isCovered = covered.has(value) || name === 'type' || (hasPlace && PLACES.has(name));
+    if (!isCovered && value !== null && value !== '') losses.omit(`citations.${name}`);
   }
 }
 
-/** How long the story of a thought is to be has no word where thoughts are shown or not. */
+/** The verbosity of a reasoning summary cannot be expressed by styles that only show or hide reasoning. */
 export function dropSummaryLength({ summary }: Reasoning, losses: Losses): void {
   if (summary === 'concise' || summary === 'detailed') losses.drop('reasoning.summary', 'hint');
 }
 
-/** What decides only how a tool is told to the model. */
+/** Fields that only affect how a tool is presented to the model. */
 const HINTS: ReadonlySet<string> = new Set(['cache_control', 'defer_loading']);
 
-/** Names what a client says about a search in the words of its own style alone. */
+/** Reports search options that only the client's style has. */
 export function dropSearchExtras({ extras = {} }: WebSearch, losses: Losses): void {
   for (const name of Object.keys(extras)) losses.drop(`tools.${name}`, HINTS.has(name) ? 'hint' : undefined);
 }
 
-/** Every value in it that holds no others, with the member it stands in. */
+/** Every leaf value, with the member that contains it. */
 function scalarsIn(value: Json, name = ''): readonly (readonly [string, Json])[] {
   if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item) => scalarsIn(item, name));
   if (!isObject(value)) return [[name, value]];

@@ -1,19 +1,19 @@
-/** The limit of an answer, within what the model allows and what can be paid. */
+/** The output limit, within the model's maximum and the balance. */
 import type { Conversation } from '../contracts/conversation.ts';
 import type { JsonBody } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses, Patch } from '../contracts/style.ts';
 
 /**
- * The limit of output that a vendor must be told, beside the client's own and the model's; undefined where these are lower, or nothing
- * limits it. `asked`: the client's.
+ * The output limit for a vendor if it is lower than the client's own and the model's; otherwise undefined. `asked`: the
+ * client's.
  */
-function limitToTell(asked: number | undefined, most: number | undefined, maximum: number | undefined) {
-  if (most === undefined || (asked ?? maximum ?? Number.POSITIVE_INFINITY) <= most) return undefined;
+function limitToTell(requested: number | undefined, most: number | undefined, maximum: number | undefined) {
+  if (most === undefined || (requested ?? maximum ?? Number.POSITIVE_INFINITY) <= most) return undefined;
   return most;
 }
 
-/** The same conversation with an answer that is no longer than can be paid. */
+/** The same conversation with an output limit that the balance allows. */
 export function limitAnswer(
   conversation: Conversation,
   most: number | undefined,
@@ -22,7 +22,7 @@ export function limitAnswer(
 ): Conversation {
   const maxTokens = limitToTell(conversation.maxTokens, most, max_output);
   if (maxTokens === undefined) return conversation;
-  // Even `strict` does not mind: the end of the answer says so, and without it there would be none.
+  // Allowed even in strict mode: the finish reason tells the client, and without the limit the call would be refused.
   losses.change('max_tokens', 'hint');
   return { ...conversation, maxTokens };
 }
@@ -30,8 +30,8 @@ export function limitAnswer(
 const UNLIMITED: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * The changes of a body that passes as bytes, so that its answer is no longer than can be paid. `names`: the members that may limit it;
- * the first is added where none of them is there.
+ * The changes of a forwarded body for an output limit that the balance allows. `names`: the fields for the limit; the
+ * first is added if there is none.
  */
 export function answerLimits(
   body: JsonBody,
@@ -40,10 +40,10 @@ export function answerLimits(
 ): Readonly<Record<string, string>> {
   if (maxOutput === undefined) return UNLIMITED;
   const changes: Record<string, string> = {};
-  const said = names.filter((name) => typeof body.get(name) === 'number');
-  for (const name of said.length > 0 ? said : names.slice(0, 1)) {
+  const limits = names.filter((name) => typeof body.get(name) === 'number');
+  for (const name of limits.length > 0 ? limits : names.slice(0, 1)) {
     const limit = limitToTell(
-      said.length > 0 ? (body.get(name) as number) : undefined,
+      limits.length > 0 ? (body.get(name) as number) : undefined,
       maxOutput,
       quirks.limits.max_output,
     );
@@ -54,14 +54,14 @@ export function answerLimits(
   return changes;
 }
 
-/** Some vendors refuse a limit above the model's own, and some one that is too low to be worth the trouble. */
+/** Some vendors refuse a limit above the model's maximum, or below a minimum. */
 export function fitMaxTokens(
-  asked: number | undefined,
+  requested: number | undefined,
   { max_output, min_output }: Quirks['limits'],
   losses: Losses,
 ): number | undefined {
-  if (asked === undefined) return undefined;
-  const fitted = Math.max(min_output, Math.min(asked, max_output ?? asked));
-  if (fitted !== asked) losses.change('max_tokens');
+  if (requested === undefined) return undefined;
+  const fitted = Math.max(min_output, Math.min(requested, max_output ?? requested));
+  if (fitted !== requested) losses.change('max_tokens');
   return fitted;
 }

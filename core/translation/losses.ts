@@ -1,37 +1,40 @@
-/** Collects what a translation could not carry over, for the header `x-turnpike-translation` and the usage record. */
+/** Collects translation warnings, for the header `x-turnpike-translation` and the usage record. */
 import { coreErrors } from '../contracts/errors.ts';
 import type { Losses } from '../contracts/style.ts';
 import type { GatewayError } from '../errors.ts';
 
-/** Losses that can be read. Clients and vendors make some of the names, so of too many losses the last word only tells how many. */
+/**
+ * The collected warnings. Clients and vendors choose some of the names, so their number is limited; the last entry
+ * counts the rest.
+ */
 export interface CollectedLosses extends Losses {
-  /** `top_k:dropped`, each once, in the order in which they were met; `and 12 more`. */
+  /** `top_k:dropped`, each once, in order of occurrence; `and 12 more`. */
   readonly all: readonly string[];
-  /** Those that change the answer: what `strict` refuses. */
+  /** Those that change the answer: refused in strict mode. */
   readonly serious: readonly string[];
   readonly isEmpty: boolean;
-  /** What `bar` was called for first, of losses that are only collected to look at a request. */
+  /** The first reason given to `bar`, if warnings are only collected to look at a request. */
   readonly barred: GatewayError | undefined;
-  /** Adds what others have collected, by the same names. */
+  /** Adds the warnings of another collector, by the same names. */
   add(others: CollectedLosses): void;
 }
 
 const MAX_LOSSES = 64;
 const MAX_NAME = 64;
 
-/** `names`: what the client's style calls the fields. `looks`: what is barred does not end the decoding. */
+/** `names`: the client style's names of fields. `looks`: `bar` does not end the decoding. */
 export function collectLosses(names: Readonly<Record<string, string>>, looks = false): CollectedLosses {
   return new NamedLosses(names, looks);
 }
 
 const NONE: readonly string[] = [];
 
-/** A class, because there is one for every attempt, and most lose nothing. */
+/** A class, because one is created for every attempt, and most have no warnings. */
 class NamedLosses implements CollectedLosses {
   readonly #names: Readonly<Record<string, string>>;
   readonly #looks: boolean;
   /** Whether each of them is more than a hint. */
-  #found: Map<string, boolean> | undefined;
+  #entries: Map<string, boolean> | undefined;
   barred: GatewayError | undefined;
 
   constructor(names: Readonly<Record<string, string>>, looks: boolean) {
@@ -40,16 +43,16 @@ class NamedLosses implements CollectedLosses {
   }
 
   get all(): readonly string[] {
-    return this.#found === undefined ? NONE : firstOf([...this.#found.keys()]);
+    return this.#entries === undefined ? NONE : firstOf([...this.#entries.keys()]);
   }
 
   get serious(): readonly string[] {
-    if (this.#found === undefined) return NONE;
-    return firstOf([...this.#found].flatMap(([loss, isSerious]) => (isSerious ? [loss] : [])));
+    if (this.#entries === undefined) return NONE;
+    return firstOf([...this.#entries].flatMap(([loss, isSerious]) => (isSerious ? [loss] : [])));
   }
 
   get isEmpty(): boolean {
-    return this.#found === undefined;
+    return this.#entries === undefined;
   }
 
   drop(field: string, kind?: 'hint'): void {
@@ -84,7 +87,7 @@ class NamedLosses implements CollectedLosses {
   }
 
   add(others: NamedLosses): void {
-    for (const [loss, isSerious] of others.#found ?? []) this.#add(loss, isSerious);
+    for (const [loss, isSerious] of others.#entries ?? []) this.#add(loss, isSerious);
   }
 
   #refusal(field: string, why: string): GatewayError {
@@ -97,8 +100,8 @@ class NamedLosses implements CollectedLosses {
   }
 
   #add(loss: string, isSerious: boolean): void {
-    this.#found ??= new Map();
-    this.#found.set(loss, isSerious || this.#found.get(loss) === true);
+    this.#entries ??= new Map();
+    this.#entries.set(loss, isSerious || this.#entries.get(loss) === true);
   }
 }
 
@@ -115,15 +118,15 @@ function more(count: number): string {
   return `and ${count} more`;
 }
 
-/** For how many losses a word stands. */
+/** The number of warnings that an entry stands for. */
 function countOf(word: string): number {
   return Number(/^and (\d+) more$/.exec(word)?.[1] ?? 1);
 }
 
-/** Longer than this no header is: some clients and proxies allow 8 KiB for all of them. */
+/** Maximum length of the header: some clients and proxies allow 8 KiB for all headers. */
 const MAX_HEADER = 1_024;
 
-/** The header's value; what has no room is counted at its end. */
+/** The header's value; omitted warnings are counted at its end. */
 export function lossHeader(losses: readonly string[]): string {
   const words = losses.map((loss) => loss.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(',', ';'));
   let value = words.join(', ');

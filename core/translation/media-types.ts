@@ -1,12 +1,15 @@
-/** Images, sound and files in a request: what a model does not take is refused, because an answer that never saw it would mislead. */
+/**
+ * Images, audio and files in a request: what a model does not accept is refused, because an answer that ignores it
+ * would mislead.
+ */
 import type { AudioBlock, Block, FileBlock, ImageBlock, Output, Source, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 
-/** What stands for an image that was left out of a tool's result. */
+/** Replaces an image that was removed from a tool result. */
 const LEFT_OUT = '(image left out)';
 
-/** Refuses what the model cannot see; `mediaType` is looked at where it is known. */
+/** Refuses images that the model does not accept; `mediaType` is checked if known. */
 export function fitImage(block: ImageBlock, { image }: Quirks, losses: Losses): ImageBlock {
   const { source } = block;
   refuseUploaded('image', source, losses);
@@ -34,7 +37,7 @@ export function fitFile(block: FileBlock, { file }: Quirks, losses: Losses): Fil
   return block;
 }
 
-/** Sound that the client brings is refused; what the model itself once said aloud is told in words. */
+/** Audio input is refused; earlier audio output of the model is replaced by its transcript. */
 export function fitAudio(block: AudioBlock, role: Turn['role'], { audio }: Quirks, losses: Losses): Block | undefined {
   if (role !== 'assistant') {
     if (!audio.input) losses.refuse('messages.audio', 'is not taken: this model does not listen.');
@@ -46,14 +49,14 @@ export function fitAudio(block: AudioBlock, role: Turn['role'], { audio }: Quirk
   return block.transcript === undefined ? undefined : { type: 'text', text: block.transcript };
 }
 
-/** Images in a tool's result, where a model takes none there, leave a word behind. */
+/** Replaces images in tool results by text if a model does not accept them there. */
 export function fitResultImage(block: Block, { content }: Quirks, losses: Losses): Block {
   if (block.type !== 'image' || content.tool_result_images !== 'drop') return block;
   losses.drop('messages.image');
   return { type: 'text', text: LEFT_OUT };
 }
 
-/** Moves the images of tool results behind the results, where a model sees only those of the user. */
+/** Moves images of tool results to a following user message, if a model only accepts user images. */
 export function moveResultImages(turns: readonly Turn[], { content }: Quirks, losses: Losses): readonly Turn[] {
   if (content.tool_result_images !== 'user_message') return turns;
   return turns.map((turn) => {
@@ -72,7 +75,7 @@ export function moveResultImages(turns: readonly Turn[], { content }: Quirks, lo
   });
 }
 
-/** Refuses an answer aloud where the model has no voice. */
+/** Refuses audio output if the model has none. */
 export function fitVoice(output: Output, { audio }: Quirks, losses: Losses): Output {
   if (audio.output || (output.audio === undefined && output.modalities === undefined)) return output;
   if (output.modalities?.includes('audio')) losses.refuse('modalities', 'may not hold audio: this model has no voice.');

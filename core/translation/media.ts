@@ -1,4 +1,4 @@
-/** Fetches the media that a request only names, for vendors that want the bytes. */
+/** Fetches media given by URL, for vendors that require the bytes. */
 import type { Block, Conversation, Source } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
@@ -8,8 +8,8 @@ import { trueType } from './data-url.ts';
 import { fitFile, fitImage } from './media-types.ts';
 
 /**
- * The conversation with everything in it that the vendor would not fetch by itself. Rejects where something cannot be had; then
- * nothing else is waited for.
+ * The conversation with all media that the vendor would not fetch itself. Rejects if one cannot be fetched, and aborts
+ * the others.
  */
 export function fetchMedia(
   conversation: Conversation,
@@ -34,7 +34,7 @@ export function fetchMedia(
       if (block.type === 'toolResult') return { ...block, content: block.content.map(complete) };
       if (!isOurs(block)) return block;
       const whole = { ...block, source: sources.get(block.source.url)! };
-      // What it is, is known only now.
+      // The type is only known now.
       return whole.type === 'image' ? fitImage(whole, quirks, losses) : fitFile(whole, quirks, losses);
     };
     return {
@@ -44,12 +44,12 @@ export function fetchMedia(
   });
 }
 
-/** Nothing else can name an address that is fetched. */
+/** No other block can contain a URL to fetch. */
 function mayShow({ type }: Block): boolean {
   return type === 'image' || type === 'file' || type === 'toolResult';
 }
 
-/** An image or a file that is given by its address. */
+/** An image or a file given by its URL. */
 type Fetchable = Extract<Block, { readonly type: 'image' | 'file' }> & {
   readonly source: Extract<Source, { readonly kind: 'url' }>;
 };
@@ -61,7 +61,7 @@ function urlsIn(blocks: readonly Block[], isOurs: (block: Block) => block is Fet
   });
 }
 
-/** The first that cannot be had ends all others. */
+/** The first failure aborts all others. */
 async function fetchAll(
   urls: ReadonlySet<string>,
   param: string,

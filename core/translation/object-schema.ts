@@ -1,52 +1,55 @@
-/** The schema of a tool's arguments for vendors that take no union at its top level: one object with the properties of all branches. */
+/**
+ * The schema of a tool's arguments for vendors that accept no union at its top level: one object with the properties of
+ * all branches.
+ */
 import type { Json, JsonObject } from '../contracts/json.ts';
 import { isObject } from './fields.ts';
 
-/** Keywords that some vendors refuse beside `type: object`. */
+/** Keywords that some vendors refuse in addition to `type: object`. */
 const REFUSED = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'] as const;
 
-/** A branch may be a union again, and refer to itself. */
+/** A branch may be a union itself, and recursive. */
 const MAX_DEPTH = 8;
 
-/** What could not be kept as a rule stands in the description; longer than this it helps no model. */
+/** Rules that cannot be kept are added to the description; a longer one does not help models. */
 const MAX_TOLD = 2_000;
 
-/** The part of a schema that says which members an object has. */
+/** The members of a schema that define an object's properties. */
 interface Shape {
   readonly properties: Readonly<Record<string, Json>>;
   readonly required: readonly string[];
 }
 
-/** Whether a vendor that takes plain objects only would refuse the schema. */
+/** Whether a vendor that accepts plain objects only would refuse the schema. */
 export function hasRootUnion(schema: JsonObject): boolean {
   return REFUSED.some((keyword) => schema[keyword] !== undefined);
 }
 
 /**
- * The same without them. What every branch demands is still demanded, a property that differs between branches may be any of them,
- * and which members belong together is told in the description.
+ * The same without them. Properties required by every branch stay required, a property that differs between branches
+ * may have any of its schemas, and the description says which properties belong together.
  */
 export function objectSchema(schema: JsonObject): JsonObject {
   const { properties, required } = shapeOf(schema, schema, 0);
-  const told: string[] = [];
-  const kept: Record<string, Json> = {};
+  const rulesText: string[] = [];
+  const plain: Record<string, Json> = {};
   for (const [keyword, rule] of Object.entries(schema)) {
     if (keyword === 'allOf') continue;
-    if (!REFUSED.some((refused) => refused === keyword)) kept[keyword] = rule;
-    else told.push(`${keyword}: ${JSON.stringify(withoutNoise(rule, schema))}`);
+    if (!REFUSED.some((refused) => refused === keyword)) plain[keyword] = rule;
+    else rulesText.push(`${keyword}: ${JSON.stringify(withoutNoise(rule, schema))}`);
   }
-  const rules = told.length === 0 ? '' : `{${told.join(', ')}}`;
+  const rules = rulesText.length === 0 ? '' : `{${rulesText.join(', ')}}`;
   const { description } = schema;
   const words = [typeof description === 'string' ? description : '', rules.length <= MAX_TOLD ? rules : '']
     .filter((text) => text !== '')
     .join(' ');
   return {
-    ...kept,
+    ...plain,
     type: 'object',
     ...(words !== '' && { description: words }),
     properties,
     ...(required.length > 0 && { required }),
-    // Branches that allow nothing else mean their own members, and here stand those of all.
+    // `additionalProperties: false` of a branch refers to its own properties, but the merged object has those of all.
     ...(schema.additionalProperties === false && { additionalProperties: false }),
   };
 }
@@ -62,7 +65,7 @@ function shapeOf(schema: JsonObject, root: JsonObject, depth: number): Shape {
     if (!Array.isArray(list)) return [];
     return list.flatMap((branch) => {
       const found = resolve(branch, root);
-      // `null` and the like: a model can leave the arguments empty anyway.
+      // `null` and the like: a model can leave the arguments empty.
       const isOther = found === undefined || (typeof found.type === 'string' && found.type !== 'object');
       return isOther ? [] : [shapeOf(found, root, depth + 1)];
     });
@@ -95,7 +98,7 @@ function merged(lists: readonly Shape['properties'][]): Shape['properties'] {
   );
 }
 
-/** A branch, which may stand among the schema's own definitions. */
+/** A branch, resolved if it refers to the schema's own definitions. */
 function resolve(branch: Json, root: JsonObject): JsonObject | undefined {
   if (!isObject(branch)) return undefined;
   const path = typeof branch.$ref === 'string' ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec(branch.$ref) : null;
@@ -105,7 +108,7 @@ function resolve(branch: Json, root: JsonObject): JsonObject | undefined {
   return isObject(found) ? found : undefined;
 }
 
-/** What tells the branches apart: their properties stand in the merged object already. */
+/** The description of the branches; their properties are in the merged object already. */
 function withoutNoise(rule: Json, root: JsonObject): Json {
   if (!Array.isArray(rule)) return rule;
   return rule.map((branch) => {

@@ -1,4 +1,4 @@
-/** Who takes part in one attempt, and what its whole answer becomes. */
+/** The participants of one attempt, and its whole answer for the client. */
 import type { Clock } from '../clock.ts';
 import type { Offer, Usage } from '../contracts/call.ts';
 import type { Known } from '../contracts/exchange.ts';
@@ -9,21 +9,24 @@ import type { GatewayError } from '../errors.ts';
 import type { LiveExchange } from '../exchange.ts';
 import type { Revisions } from '../revising.ts';
 
-/** A whole answer on its way to the client. */
+/** A whole answer for the client. */
 export interface WholeAnswer {
   readonly body: Buffer;
-  /** Its content type; undefined: JSON, or events where a stream was asked for. */
+  /** Its content type; undefined: JSON, or events if a stream was requested. */
   readonly type?: string;
   readonly usage: Usage;
-  /** The vendor's error in an answer whose status said success; nothing goes to the client then. */
+  /** The vendor's error in an answer with a success status; then nothing is sent to the client. */
   readonly error: AnswerFacts['error'];
-  /** What a plugin refuses the answer with; the vendor made it and it has to be paid, and nothing of it goes to the client. */
+  /**
+   * A plugin's refusal of the answer; the vendor generated it, so it is charged, but nothing of it is sent to the
+   * client.
+   */
   readonly refusal?: GatewayError;
-  /** The answer as a value, where its style can say. */
+  /** The answer as a value, if its style supports that. */
   value(): JsonObject | undefined;
 }
 
-/** Who takes part in one attempt. */
+/** The participants of one attempt. */
 export interface Parties {
   readonly x: LiveExchange & Known;
   readonly offer: Offer;
@@ -33,8 +36,8 @@ export interface Parties {
   readonly vendorStyle: Style;
   readonly dialect: Dialect;
   readonly clock: Clock;
-  /** Fetches what the request names by its address; for a call that is only explained, a replacement. */
+  /** Fetches a URL in the request; for an explained call, a replacement. */
   readonly fetch?: (url: string, param: string) => Promise<Fetched>;
-  /** What plugins do with the answer; undefined if that is nothing. */
+  /** The plugins' revisions of the answer; undefined if there are none. */
   readonly revisions?: Revisions | undefined;
 }

@@ -1,9 +1,12 @@
-/** Quirks as configuration: what any model takes, how what is special is laid over it, and how `quirks:` in gateway.yaml must look. */
+/** Quirks as configuration: defaults, how overrides are merged, and the schema of `quirks:` in gateway.yaml. */
 import type { Quirks, SomeQuirks } from '../contracts/quirks.ts';
 import type { ModelQuirks } from '../contracts/vendor.ts';
 import { type Schema, schema } from '../definitions.ts';
 
-/** What any model takes, unless its style, its vendor or gateway.yaml says otherwise. Permissive: a field too many tells more than one too few. */
+/**
+ * Defaults of all models, for styles, vendors and gateway.yaml to override. Permissive: sending an unsupported field
+ * fails visibly, omitting a supported one does not.
+ */
 export const USUAL: Quirks = {
   roles: { developer: 'keep', mid_system: 'native', merge_same: true, merge_system: false, first_user: false },
   content: { array: true, tool_result_images: 'native' },
@@ -62,7 +65,9 @@ export const USUAL: Quirks = {
   set_fields: {},
 };
 
-/** The usual quirks with these laid over them, later ones over earlier ones: member by member within a group, lists as a whole. */
+/**
+ * The defaults with these overrides, later ones over earlier ones: member by member within a group, lists as a whole.
+ */
 export function layQuirks(...layers: readonly SomeQuirks[]): Quirks {
   const whole: Record<string, unknown> = { ...USUAL };
   for (const layer of layers) {
@@ -78,28 +83,28 @@ function isGroup(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a vendor says about a model of this name, in its order. Upper and lower case are alike: clients and vendors mix them. */
+/** The vendor's quirks for a model of this name, in order. Case-insensitive, because clients and vendors mix cases. */
 export function quirksOfModel(quirks: readonly ModelQuirks[] | undefined, model: string): readonly SomeQuirks[] {
   return (quirks ?? []).filter(({ models }) => isOneOf(models, model)).map((each) => each.quirks);
 }
 
-/** Whether a model's name is one of these; `*` stands for any characters. Undefined: any is. */
+/** Whether a model's name matches one of these; `*` matches any characters. Undefined: any. */
 export function isOneOf(models: readonly string[] | undefined, model: string): boolean {
   const name = model.toLowerCase();
   return models?.some((pattern) => matches(pattern.toLowerCase(), name)) ?? true;
 }
 
-/** Whether a name is one of a pattern's, in which `*` stands for any characters. */
+/** Whether a name matches a pattern, in which `*` matches any characters. */
 function matches(pattern: string, name: string): boolean {
   const pieces = pattern.split('*').map((piece) => piece.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
   return new RegExp(`^${pieces.join('.*')}$`, 's').test(name);
 }
 
-// ---- as it is written
+// ---- the schema
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** A group of quirks; the compiler sees to it that none is forgotten. */
+/** A group of quirks; the compiler ensures that none is missing. */
 function group<K extends keyof Quirks>(
   description: string,
   properties: Readonly<Record<keyof Quirks[K] & string, Definition>>,
@@ -125,47 +130,37 @@ const listOf = (description: string, items: Definition): Definition => ({
 const name: Definition = { type: 'string', minLength: 1 };
 
 const properties: Readonly<Record<keyof Quirks, Definition>> = {
-  style: { ...name, description: "The only style to be spoken where the client's own cannot be." },
-  roles: group<'roles'>('Who may say what, and in which order.', {
-    developer: word('Whether the role `developer` is known, or becomes `system`.', 'keep', 'system'),
+  style: { ...name, description: "The only style to translate to if the client's own is not supported." },
+  roles: group<'roles'>('Supported roles and their order.', {
+    developer: word('Whether the role `developer` is supported; otherwise it becomes `system`.', 'keep', 'system'),
     mid_system: word(
-      'Instructions in the middle: as they are, moved to the front, or told by the user in a wrapper.',
+      'Instructions in the middle of the conversation: unchanged, moved to the front, or wrapped in a user message.',
       'native',
       'front',
       'user_wrap',
     ),
-    merge_same: flag('Turns of one side that follow each other become one.'),
-    merge_system: flag('Several instructions at the front become one.'),
-    first_user: flag('The user has to speak first.'),
+    merge_same: flag('Consecutive turns of one role are joined.'),
+    merge_system: flag('Several instructions at the front are joined.'),
+    first_user: flag("The first turn must be the user's."),
   }),
-  content: group<'content'>('What a message may hold.', {
+  content: group<'content'>('The content of messages.', {
     array: flag('False: content must be a string.'),
     tool_result_images: word(
-      "Images inside tool results: there, in a message of the user's behind them, or not at all.",
+      'Images inside tool results: supported, moved to a following user message, or not supported.',
       'native',
       'user_message',
       'drop',
     ),
   }),
   image: group<'image'>('Images in requests.', {
-    url: word(
-      'Those given by their address: passed on, fetched by the gateway, or refused.',
-      'native',
-      'fetch',
-      'refuse',
-    ),
-    input: flag('The model takes images; shown in the catalog.'),
-    types: listOf('The media types it takes; else any.', { ...name, examples: ['image/png'] }),
+    url: word('Those given by URL: forwarded, fetched by the gateway, or refused.', 'native', 'fetch', 'refuse'),
+    input: flag('The model accepts images; shown in the catalog.'),
+    types: listOf('Accepted media types; default: any.', { ...name, examples: ['image/png'] }),
   }),
   file: group<'file'>('Files in requests.', {
-    pdf: word('Documents: as they are, in the place of an image, or refused.', 'native', 'image_url', 'refuse'),
-    url: word(
-      'Those given by their address: passed on, fetched by the gateway, or refused.',
-      'native',
-      'fetch',
-      'refuse',
-    ),
-    native_urls: listOf('Beginnings of addresses that the vendor itself can always read.', {
+    pdf: word('Documents: supported, sent as an image, or refused.', 'native', 'image_url', 'refuse'),
+    url: word('Those given by URL: forwarded, fetched by the gateway, or refused.', 'native', 'fetch', 'refuse'),
+    native_urls: listOf('URL prefixes that the vendor can always read itself.', {
       ...name,
       examples: ['https://files.example.com/'],
     }),
@@ -175,49 +170,49 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
     dimensions: {
       anyOf: [{ type: 'boolean' }, { type: 'integer', minimum: 1 }],
       title: 'true, false or a number',
-      description: 'Whether the size of a vector can be asked for; a number: up to this one.',
+      description: 'Whether the size of a vector can be set; a number: the maximum.',
     },
-    base64: flag('Vectors can be asked for in base64; else the gateway writes them so.'),
-    max_inputs: count('The most texts of one request.'),
+    base64: flag('Base64 vectors are supported; otherwise the gateway encodes them.'),
+    max_inputs: count('The maximum number of texts per request.'),
   }),
-  images: group<'images'>('Images to be made.', {
-    form: word('How requests are written: with prompt and size, or with input and parameters.', 'plain', 'structured'),
-    edits: word('How images to be edited are sent: as files of a form, or in JSON by their addresses.', 'form', 'json'),
-    answers: word('What can be asked for with response_format; else what always comes.', 'any', 'url', 'b64_json'),
-    max: count('The most images of one request.'),
+  images: group<'images'>('Image generation.', {
+    form: word('The request format: with prompt and size, or with input and parameters.', 'plain', 'structured'),
+    edits: word('How images to edit are sent: as multipart files, or as URLs in JSON.', 'form', 'json'),
+    answers: word('Supported values of response_format; otherwise the only format returned.', 'any', 'url', 'b64_json'),
+    max: count('The maximum number of images per request.'),
   }),
   speech: group<'speech'>('Speech.', {
     voices: {
       anyOf: [{ const: 'any' }, listOf('Names.', { ...name, examples: ['alloy'] })],
       title: 'any, or a list of voices',
-      description: 'The voices it has.',
+      description: 'Supported voices.',
     },
   }),
-  tools: group<'tools'>('Tools and their calls.', {
+  tools: group<'tools'>('Tools and tool calls.', {
     name_max: count('The longest name.'),
-    name_pattern: pattern('How a whole name must look.'),
-    id_max: count('The longest id of a call.'),
-    id_pattern: pattern('How a whole id must look.'),
+    name_pattern: pattern('A regular expression for the whole name.'),
+    id_max: count('The maximum length of a call id.'),
+    id_pattern: pattern('A regular expression for the whole id.'),
     strict: flag('`strict` is known.'),
-    custom: flag('Tools called with free text are known; else they are wrapped in a function.'),
-    parallel_flag: flag('One call at a time can be asked for.'),
+    custom: flag('Custom tools (free-text input) are supported; otherwise they are wrapped in a function.'),
+    parallel_flag: flag('Parallel tool calls can be disabled.'),
     empty_array_ok: flag(
-      'An empty list of tools is taken, and sent where there are calls but no tools. For vendors of the style `chat`.',
+      'An empty list of tools is accepted, and sent if there are tool calls but no tools. For vendors of the style `chat`.',
     ),
     schema_dialect: word(
-      'How schemas are written. For vendors whose style knows both ways; in `chat`, `responses` and `messages` they are JSON Schema.',
+      'The format of schemas, for vendors whose style has both; `chat`, `responses` and `messages` use JSON Schema.',
       'json_schema',
       'openapi_subset',
     ),
     root_union: flag(
-      '`anyOf`, `oneOf` and the like are taken at the top level of a schema; else it becomes one object.',
+      '`anyOf`, `oneOf` and the like are accepted at the top level of a schema; otherwise it is flattened to one object.',
     ),
-    force_with_thinking: flag('A call can be forced while the model thinks.'),
-    web_search: flag("Web search is one of the vendor's own tools."),
+    force_with_thinking: flag('A tool call can be forced while reasoning is enabled.'),
+    web_search: flag('Web search is a vendor-side tool.'),
   }),
-  reasoning: group<'reasoning'>('How the model thinks.', {
+  reasoning: group<'reasoning'>('Reasoning.', {
     input: word(
-      'How thinking is asked for. `adaptive`: the model decides, an effort may be named.',
+      'How reasoning is requested. `adaptive`: the model decides, an effort may be given.',
       'none',
       'effort',
       'budget',
@@ -225,78 +220,78 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
       'adaptive',
     ),
     levels: listOf(
-      'The words it knows for effort; `none` among them: it can be told not to think.',
+      'Supported values of effort; `none` among them: reasoning can be disabled.',
       word('An effort.', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
     ),
-    budget_min: count('The fewest tokens to think with.', 0),
-    budget_max: count('The most tokens to think with.'),
-    echo: word('Whether thoughts of earlier turns must be sent back.', 'none', 'tool_turns', 'all'),
-    echo_filler: { type: 'string', description: 'What stands for a thought that is lost; empty: nothing can.' },
+    budget_min: count('The minimum reasoning budget in tokens.', 0),
+    budget_max: count('The maximum reasoning budget in tokens.'),
+    echo: word('Whether reasoning of earlier turns must be sent back.', 'none', 'tool_turns', 'all'),
+    echo_filler: { type: 'string', description: 'Placeholder for lost reasoning; empty: impossible.' },
     field: word(
-      'The member that thoughts have in a message. For vendors of the style `chat`.',
+      'The message field for reasoning. For vendors of the style `chat`.',
       'reasoning_content',
       'reasoning',
       'reasoning_details',
     ),
     signature_scope: word(
-      'Who can read a signature again: every channel of the style, or only the one that gave it.',
+      'Where a signature is valid: at every channel of the style, or only at the one that returned it.',
       'provider',
       'credential_group',
     ),
   }),
   output: group<'output'>('Answers in JSON.', {
-    json_object: flag('JSON of any shape can be asked for.'),
-    json_schema: flag('JSON of a schema can be asked for.'),
-    schema_with_tools: flag('A schema and tools can stand in one request.'),
+    json_object: flag('JSON mode without a schema is supported.'),
+    json_schema: flag('JSON mode with a schema is supported.'),
+    schema_with_tools: flag('A schema can be combined with tools.'),
   }),
   limits: group<'limits'>('How much.', {
-    max_output: count('The most tokens of an answer.'),
-    max_tokens_field: word('What a chat request calls that limit.', 'max_tokens', 'max_completion_tokens'),
-    min_output: count('The lowest limit it takes.'),
+    max_output: count('The maximum output tokens.'),
+    max_tokens_field: word('The field for that limit in a chat request.', 'max_tokens', 'max_completion_tokens'),
+    min_output: count('The minimum value of that limit.'),
     context: count('The context window in tokens.'),
   }),
-  sampling: group<'sampling'>('How words are drawn.', {
-    allowed: listOf('The fields it takes; the others are left out.', word('A field.', ...USUAL.sampling.allowed)),
+  sampling: group<'sampling'>('Sampling.', {
+    allowed: listOf('Supported fields; others are dropped.', word('A field.', ...USUAL.sampling.allowed)),
     temp_max: { type: 'number', minimum: 0, description: 'The highest temperature.' },
-    temp_xor_top_p: flag('Only one of temperature and top_p.'),
+    temp_xor_top_p: flag('Only one of temperature and top_p is accepted.'),
   }),
-  prefill: flag('The conversation may end with the beginning of the answer.'),
-  stop: group<'stop'>('Texts that end the answer.', {
-    max: count('How many it takes; 0: the gateway looks for them itself, 16 of 256 characters at most.', 0),
-    array_only: flag('They must stand in a list, one alone as well; else one is sent as a string.'),
+  prefill: flag('Prefill: the conversation may end with the beginning of the answer.'),
+  stop: group<'stop'>('Stop sequences.', {
+    max: count('The maximum number; 0: the gateway detects them itself, at most 16 of 256 characters.', 0),
+    array_only: flag('They must be a list even if there is only one; otherwise a single one is sent as a string.'),
   }),
   cache: group<'cache'>('Its prompt cache.', {
-    hint: word('How it is told what will come again.', 'none', 'cache_control', 'breakpoint', 'key'),
+    hint: word('How prompt caching is requested.', 'none', 'cache_control', 'breakpoint', 'key'),
   }),
   stream: group<'stream'>('Its streams.', {
     usage: word(
-      'How they tell their usage: when asked to, always, or never; else as the channel says.',
+      "How streams report usage: on request, always, or never; default: the channel's setting.",
       'include_usage',
       'always',
       'never',
     ),
     rewrite: flag(
-      'They lack what clients of the same style need (roles, indexes, types, a reason to end): each is read and written again instead of being passed on.',
+      'Streams lack what clients of the same style need (roles, indexes, types, a finish reason): every event is decoded and encoded again instead of being forwarded.',
     ),
   }),
-  drop_fields: listOf('Top-level fields that are left out of what it gets.', name),
+  drop_fields: listOf('Top-level fields to remove from requests.', name),
   rename_fields: {
     type: 'object',
     additionalProperties: name,
-    description: 'Top-level fields and what it calls them.',
+    description: 'Top-level fields to rename, with their new names.',
   },
   set_fields: {
     type: 'object',
     additionalProperties: {},
-    description: 'Top-level fields that it gets whatever was asked.',
+    description: 'Top-level fields to set in every request.',
   },
 };
 
-/** How `quirks:` of a channel or of a model must look. */
+/** The schema of `quirks:` of a channel or a model. */
 export const quirksSchema: Schema<SomeQuirks> = schema<SomeQuirks>({
   type: 'object',
   additionalProperties: false,
   description:
-    'What its models take that is not usual. Where client and vendor speak one style, only fields and streams count.',
+    'Capabilities of its models that differ from the defaults. If client and vendor use the same style, only fields and streams apply.',
   properties,
 });

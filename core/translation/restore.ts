@@ -1,35 +1,35 @@
-/** The vendor's answer as the client has to see it: its own names for the tools, its own kind of them, its own texts that end it. */
+/** Restores the client's view of a vendor's answer: tool names, custom tools, stop sequences. */
 import type { Block, Finish, Part, Reply, ToolCallBlock } from '../contracts/conversation.ts';
 import { unwrapInput } from './custom-tools.ts';
 import { foldParts, partsOf } from './fold.ts';
 import { cutAtStop } from './stop.ts';
 import type { ClientTool } from './tool-names.ts';
 
-/** Undoes in the answer what `adapt` did to the request. */
+/** Reverts in the answer what `adapt` changed in the request. */
 export interface Restorer {
   /** A whole answer. */
   reply(reply: Reply): Reply;
-  /** One stream, part by part. The list that comes back is good until the next call: it is always the same one. */
+  /** One stream, part by part. The returned list is reused by the next call. */
   parts(): (part: Part) => readonly Part[];
 }
 
-/** What has to be undone. */
+/** What has to be reverted. */
 export interface Changes {
-  /** By the vendor's names the tools that are others to the client. */
+  /** Tools that differ for the client, by the vendor's names. */
   readonly tools: ReadonlyMap<string, ClientTool>;
-  /** Texts that end the answer although the vendor does not know of them. */
+  /** Stop sequences that the gateway detects itself. */
   readonly stop: readonly string[];
 }
 
-/** For a request that went out as it came; only how an answer ends is put right. */
+/** For a forwarded request; only the finish reason is corrected. */
 export const NOTHING_CHANGED: Changes = { tools: new Map(), stop: [] };
 
-/** Where parts go. */
+/** The output for parts. */
 export type PartSink = (part: Part) => void;
 
 /**
- * A whole answer in which something is undone takes the way of a stream, so that both end up the same: it has a finish, so its parts
- * make a reply again.
+ * A whole answer is processed like a stream, so that both give the same result; it has a finish, so its parts make a
+ * reply again.
  */
 export function createRestorer({ tools, stop }: Changes): Restorer {
   function parts(): (part: Part) => readonly Part[] {
@@ -50,7 +50,7 @@ export function createRestorer({ tools, stop }: Changes): Restorer {
   };
 }
 
-/** What the parts would come to where nothing but the finish may be another, without taking the answer apart. */
+/** The result if only the finish reason may differ, without splitting the answer into parts. */
 function withTrueFinish(reply: Reply): Reply {
   return { ...reply, finish: finishOf(reply.finish, reply.blocks.some(isCall)) };
 }
@@ -60,8 +60,8 @@ function isCall({ type }: Block): boolean {
 }
 
 /**
- * A plain end with tool calls in the answer waits for their results, and without any it does not, whatever word the vendor has
- * for it. An end that means something else stays.
+ * A normal finish with tool calls is `tool_calls`, and without any it is not, whatever the vendor reports. Other finish
+ * reasons stay.
  */
 function trueFinish(next: PartSink): PartSink {
   let calls = false;
@@ -76,7 +76,7 @@ function finishOf(finish: Finish, calls: boolean): Finish {
   return plain ? { ...finish, reason: calls ? 'tool_calls' : 'stop' } : finish;
 }
 
-/** Gives calls their names back. What was wrapped can be opened only when it is complete, so it comes in one piece. */
+/** Restores the names of calls. A wrapped input can only be unwrapped when it is complete, so it is one delta. */
 function restoreCalls(tools: ReadonlyMap<string, ClientTool>, next: PartSink): PartSink {
   const inputs = new Map<number, string>();
   return (part) => {

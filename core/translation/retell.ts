@@ -1,4 +1,4 @@
-/** A request as a vendor of another style would get it, for questions about it. */
+/** A request as a vendor of another style would get it, for token counting. */
 import type { Conversation } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Origin, Style, Target } from '../contracts/style.ts';
@@ -7,21 +7,21 @@ import { withFieldQuirks } from './field-quirks.ts';
 import { collectLosses } from './losses.ts';
 
 /**
- * Says a client's request in the vendor's style; nothing is fetched for it. `replaced`: the conversation that a plugin put in the place
- * of the one in `body`. Undefined where there is no translation between the two; throws where this request cannot be said.
+ * Translates a client's request; nothing is fetched for it. `replaced`: the conversation that a plugin put in place of
+ * the one in `body`. Undefined if the styles cannot be translated; throws if this request cannot.
  */
 export function retell(
   body: JsonObject,
-  asked: Style,
-  spoken: Style,
+  clientStyle: Style,
+  vendorStyle: Style,
   to: Origin & Pick<Target, 'quirks'>,
   replaced?: Conversation,
 ): JsonObject | undefined {
-  if (asked.client === undefined || spoken.vendor === undefined) return undefined;
-  // What is lost concerns nobody: there will be no answer.
-  const losses = collectLosses(asked.client.names);
+  if (clientStyle.client === undefined || vendorStyle.vendor === undefined) return undefined;
+  // Warnings are ignored: there will be no answer.
+  const losses = collectLosses(clientStyle.client.names);
   const target: Target = { ...to, stream: false, askUsage: false };
-  const said = replaced ?? asked.client.decodeRequest(body, losses);
-  const { conversation } = adapt(said, spoken.name, target, losses);
-  return withFieldQuirks(spoken.vendor.encodeRequest(conversation, target, losses), to.quirks, losses);
+  const source = replaced ?? clientStyle.client.decodeRequest(body, losses);
+  const { conversation } = adapt(source, vendorStyle.name, target, losses);
+  return withFieldQuirks(vendorStyle.vendor.encodeRequest(conversation, target, losses), to.quirks, losses);
 }

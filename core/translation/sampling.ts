@@ -1,9 +1,9 @@
-/** How the answer's tokens are drawn, as far as the model lets a client say. */
+/** Sampling parameters, as far as the model supports them. */
 import type { Sampling } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 
-/** The fields by the names that quirks and losses have for them; `neutral` is what a model does anyway. */
+/** Field names in quirks and warnings; `neutral` is the default of models. */
 const FIELDS: readonly { readonly member: keyof Sampling; readonly name: string; readonly neutral?: number }[] = [
   { member: 'temperature', name: 'temperature', neutral: 1 },
   { member: 'topP', name: 'top_p', neutral: 1 },
@@ -15,12 +15,12 @@ const FIELDS: readonly { readonly member: keyof Sampling; readonly name: string;
   { member: 'logprobs', name: 'logprobs' },
 ];
 
-/** Leaves out what is not taken, and keeps the temperature in its range. */
-export function fitSampling(asked: Sampling, quirks: Quirks['sampling'], losses: Losses): Sampling {
-  let fitted = asked;
+/** Drops unsupported fields, and clamps the temperature. */
+export function fitSampling(requested: Sampling, quirks: Quirks['sampling'], losses: Losses): Sampling {
+  let fitted = requested;
   for (let i = 0; i < FIELDS.length; i++) {
     const { member, name, neutral } = FIELDS[i]!;
-    const value = asked[member];
+    const value = requested[member];
     if (value === undefined || quirks.allowed.includes(name)) continue;
     losses.drop(name, value === neutral || isEmpty(value) ? 'hint' : undefined);
     fitted = without(fitted, member);
@@ -42,7 +42,7 @@ function without(sampling: Sampling, member: keyof Sampling): Sampling {
   return rest;
 }
 
-/** Whether a field of this name says only what a model does anyway. */
+/** Whether the value is a model's default. */
 export function isNeutral(name: string, value: unknown): boolean {
   return value === false || isEmpty(value) || FIELDS.some((field) => field.name === name && field.neutral === value);
 }

@@ -1,4 +1,4 @@
-/** Texts that end an answer: those the vendor is told, and those the gateway looks for itself where the vendor knows none. */
+/** Stop sequences: those sent to the vendor, and those the gateway detects itself if the vendor supports none. */
 
 import type { Part } from '../contracts/conversation.ts';
 import type { Json } from '../contracts/json.ts';
@@ -6,54 +6,57 @@ import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 import type { PartSink } from './restore.ts';
 
-/** Who looks for which of them. */
+/** The detection of stop sequences. */
 export interface FittedStop {
-  /** The vendor. */
+  /** By the vendor. */
   readonly stop: readonly string[];
-  /** The gateway. */
+  /** By the gateway. */
   readonly emulated: readonly string[];
 }
 
 const NO_STOP: FittedStop = { stop: [], emulated: [] };
 
-/** What the gateway looks for itself; each is compared with every piece of the answer. */
+/** Limits for detection by the gateway; each is compared with every piece of the answer. */
 const MAX_EMULATED = 16;
 const MAX_EMULATED_LENGTH = 256;
 
-/** What the vendor cannot be told is looked for here: texts beyond its number, and such as are nothing but space, which vendors refuse. */
-export function fitStop(asked: readonly string[], { max }: Quirks['stop'], losses: Losses): FittedStop {
-  if (asked.length === 0) return NO_STOP;
-  const real = asked.filter((text) => text !== '');
+/**
+ * Sequences that the vendor does not support are detected by the gateway: those beyond its maximum number, and blank
+ * ones, which vendors refuse.
+ */
+export function fitStop(requested: readonly string[], { max }: Quirks['stop'], losses: Losses): FittedStop {
+  if (requested.length === 0) return NO_STOP;
+  const real = requested.filter((text) => text !== '');
   const stop = real.filter((text) => text.trim() !== '').slice(0, max);
-  const told = new Set(stop);
-  const emulated = real.filter((text) => !told.has(text));
+  const forwarded = new Set(stop);
+  const emulated = real.filter((text) => !forwarded.has(text));
   if (emulated.length > MAX_EMULATED) {
     losses.refuse('stop', `may hold ${max + MAX_EMULATED} texts at most with this model.`);
   }
   if (emulated.some(({ length }) => length > MAX_EMULATED_LENGTH)) {
     losses.refuse('stop', `may not hold texts of more than ${MAX_EMULATED_LENGTH} characters with this model.`);
   }
-  // The answer ends where the client wants it to end; only the vendor does not stop there.
+  // The answer ends as the client wants; only the vendor does not stop there.
   if (emulated.length > 0) losses.change('stop', 'hint');
   return { stop, emulated };
 }
 
-/** A text of the answer on its way. */
+/** A text of the answer. */
 interface Watched {
-  /** What could still become one of the texts that end the answer. */
+  /** The end that could still become a stop sequence. */
   held: string;
-  /** Log probabilities of tokens that have not passed as a whole. */
+  /** Log probabilities of tokens that have not been sent completely. */
   logprobs: Json[];
-  /** Characters that have passed, and of those the ones whose log probabilities have. */
+  /** Characters sent, and those whose log probabilities were sent. */
   passed: number;
   explained: number;
-  /** The end was found here: nothing of its text passes any more. */
+  /** A stop sequence was found here: no more of the text is sent. */
   cut: boolean;
 }
 
 /**
- * Cuts the answer where one of `stops` begins. What was open before the cut goes on to its end, what would begin behind it never
- * does, and the usage passes: the vendor went on, and what it used is used.
+ * Cuts the answer where one of `stops` starts. Blocks open before the cut are completed, later ones are dropped, and
+ * the usage is kept: the vendor continued, and charges for it.
  */
 export function cutAtStop(stops: readonly string[], next: PartSink): PartSink {
   const open = new Set<number>();
@@ -122,7 +125,9 @@ export function cutAtStop(stops: readonly string[], next: PartSink): PartSink {
   };
 }
 
-/** The text that is complete first, as a vendor would notice it; the longest where several end at one place. */
+/**
+ * The sequence that is complete first, as a vendor would detect it; the longest if several end at the same position.
+ */
 function firstEnd(
   text: string,
   stops: readonly string[],
@@ -137,7 +142,7 @@ function firstEnd(
   return first;
 }
 
-/** How many characters at the end of a text could be the beginning of one that ends the answer. */
+/** The number of characters at the end of a text that could be the start of a stop sequence. */
 function openEnd(text: string, stops: readonly string[]): number {
   let longest = 0;
   for (const stop of stops) {

@@ -1,4 +1,4 @@
-/** Revises the texts of an answer as they grow, wherever they are: words, reasoning, arguments of tools, transcripts, citations. */
+/** Revises the texts of an answer while they grow: content, reasoning, tool arguments, transcripts, citations. */
 import type { ContentPart, Revision } from '../contracts/content.ts';
 import type { BlockStart, Citation, Part } from '../contracts/conversation.ts';
 import type { Json } from '../contracts/json.ts';
@@ -7,24 +7,24 @@ import { mapBlocks, mapCitation, mapInput, type TextMap } from './texts.ts';
 
 /** One text that grows. */
 export interface TextFlow {
-  /** The next piece; returns what can be sent by now, and holds the rest back. */
+  /** The next piece; returns what can be sent now, and holds the rest back. */
   push(text: string): string;
   /** The text has ended; returns the rest of it. */
   end(): string;
-  /** The place in the text as it is sent of a place in the text as it came, both in UTF-16 units. */
+  /** Maps a position in the original text to the sent text, both in UTF-16 units. */
   moved(offset: number): number;
 }
 
-/** Where a text has become longer or shorter, in UTF-16 units of the text as it came. */
+/** Where the length of a text changed, in UTF-16 units of the original. */
 export class Shifts {
   readonly #edits: { readonly start: number; readonly end: number; readonly by: number }[] = [];
 
-  /** From `start` to `end`, so many units have been put in the place of what came. */
+  /** The original from `start` to `end` was replaced by this many units. */
   add(start: number, end: number, length: number): void {
     this.#edits.push({ start, end, by: length - (end - start) });
   }
 
-  /** The place of an offset in the text as it is sent; of one inside of what was replaced, the beginning of that. */
+  /** Maps an offset to the sent text; one inside a replaced part maps to its start. */
   moved(offset: number): number {
     let by = 0;
     for (const edit of this.#edits) {
@@ -36,17 +36,17 @@ export class Shifts {
   }
 }
 
-/** What becomes of texts. Either may throw, to refuse the answer. */
+/** The revision of texts. Either function may throw to refuse the answer. */
 export interface TextReviser {
-  /** Begins a text that grows. */
+  /** Starts a growing text. */
   flow(): TextFlow;
-  /** A text that is complete. */
+  /** Revises a complete text. */
   map: TextMap;
 }
 
 /**
- * A revision of every text in an answer. The input of a tool call is held back until it is complete, so that it can be read as JSON;
- * log probabilities are left out, for they tell the text as it came.
+ * A revision of every text in an answer. The input of a tool call is held back until it is complete, so that it can be
+ * parsed as JSON; log probabilities are removed, because they contain the original text.
  */
 export function createTextRevision(reviser: TextReviser): Revision {
   const open = new Map<number, OpenBlock>();
@@ -95,14 +95,14 @@ export function createTextRevision(reviser: TextReviser): Revision {
 type CitationPart = Extract<Part, { readonly type: 'citation' }>;
 type OpaquePart = Extract<Part, { readonly type: 'opaque' }>;
 
-/** A block that grows. */
+/** A growing block. */
 interface OpenBlock {
   begin(): readonly ContentPart[];
   grow(text: string): readonly ContentPart[];
   /** The transcript of audio. */
   say(text: string): readonly ContentPart[];
   seal(part: OpaquePart): readonly ContentPart[];
-  /** What is sent when its text is complete: only then are its offsets known. */
+  /** Citations, sent when the text is complete: only then are their offsets known. */
   readonly behind: (CitationPart | OpaquePart)[];
   /** Everything but its end. */
   end(): readonly ContentPart[];
@@ -125,7 +125,7 @@ function openBlock(key: number, block: BlockStart, reviser: TextReviser): OpenBl
 
 const NOTHING: readonly ContentPart[] = [];
 
-/** It begins with the first words that are sent: until then the answer has not begun. */
+/** The block starts with its first sent text: until then the answer has not begun. */
 function openText(key: number, block: BlockStart, reviser: TextReviser): OpenBlock {
   let flow = reviser.flow();
   let isBegun = false;
@@ -135,22 +135,22 @@ function openText(key: number, block: BlockStart, reviser: TextReviser): OpenBlo
     isBegun = true;
     return [{ type: 'blockStart', key, block }, ...parts];
   }
-  function said(text: string): readonly ContentPart[] {
+  function partsFor(text: string): readonly ContentPart[] {
     return text === '' ? NOTHING : begun({ type: 'delta', key, text });
   }
   return {
     behind,
     begin: () => NOTHING,
-    grow: (text) => said(flow.push(text)),
+    grow: (text) => partsFor(flow.push(text)),
     say: () => NOTHING,
-    // It is a signature of the text before it.
+    // A signature of the text before it.
     seal(part) {
       const rest = flow.end();
       flow = reviser.flow();
-      return [...said(rest), ...begun(part)];
+      return [...partsFor(rest), ...begun(part)];
     },
     end() {
-      const rest = said(flow.end());
+      const rest = partsFor(flow.end());
       const last = behind.map((part) => (part.type === 'citation' ? cited(part, flow, reviser.map) : part));
       return [...rest, ...begun(...last)];
     },
@@ -183,21 +183,22 @@ function openCall(
   };
 }
 
-/** What is said aloud cannot be revised; its transcript can. */
+/** Audio cannot be revised; its transcript can. */
 function openAudio(key: number, block: BlockStart, reviser: TextReviser): OpenBlock {
   const flow = reviser.flow();
-  const said = (text: string): readonly ContentPart[] => (text === '' ? NOTHING : [{ type: 'transcript', key, text }]);
+  const partsFor = (text: string): readonly ContentPart[] =>
+    text === '' ? NOTHING : [{ type: 'transcript', key, text }];
   return {
     behind: [],
     begin: () => [{ type: 'blockStart', key, block }],
     grow: (text) => [{ type: 'delta', key, text }],
-    say: (text) => said(flow.push(text)),
+    say: (text) => partsFor(flow.push(text)),
     seal: () => NOTHING,
-    end: () => said(flow.end()),
+    end: () => partsFor(flow.end()),
   };
 }
 
-/** A block that comes whole. */
+/** A complete block. */
 function openWhole(key: number, block: BlockStart, { map }: TextReviser): OpenBlock {
   return {
     behind: [],
@@ -214,7 +215,7 @@ function cited(part: CitationPart, flow: TextFlow, map: TextMap): CitationPart {
   return { ...part, citation: moved(citation, (offset) => flow.moved(offset)) };
 }
 
-/** The same statement of a text whose length has changed. */
+/** The citation with offsets for a text whose length has changed. */
 function moved({ start, end, raw, ...rest }: Citation, to: (offset: number) => number): Citation {
   return {
     ...rest,

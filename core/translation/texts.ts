@@ -1,4 +1,4 @@
-/** The texts of a conversation, so that a plugin can look at all of them, or replace them, without knowing the forms they come in. */
+/** Maps the texts of a conversation, so that plugins can inspect or replace them without knowing its structure. */
 import type {
   Block,
   Citation,
@@ -14,10 +14,10 @@ import { isObject } from './fields.ts';
 import { mapChanged, withBlocks } from './unchanged.ts';
 import { parsed } from './values.ts';
 
-/** What becomes of a text. */
+/** Maps one text. */
 export type TextMap = (text: string) => string;
 
-/** Members whose strings are for machines: ids, kinds, addresses, media, what a vendor sealed. */
+/** Members whose strings are not texts: ids, types, URLs, media, encrypted data. */
 const FOR_MACHINES: ReadonlySet<string> = new Set([
   ...[
     'type',
@@ -39,7 +39,10 @@ function isForMachines(name: string): boolean {
   return FOR_MACHINES.has(name) || name.endsWith('_id');
 }
 
-/** The strings in any JSON, but for names of members and what is for machines. The same value if none is changed. */
+/**
+ * Maps the strings in any JSON, except names of members and strings that are not texts. Returns the same value if none
+ * is changed.
+ */
 export function mapJson<T extends Json>(value: T, map: TextMap): T {
   if (typeof value === 'string') return map(value) as T;
   if (Array.isArray(value))
@@ -57,24 +60,24 @@ export function mapJson<T extends Json>(value: T, map: TextMap): T {
   return (changed ?? value) as T;
 }
 
-/** Strings and numbers; what stands between them is the grammar's. */
+/** String and number tokens. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/gs;
 
 /**
- * The strings in JSON text, names of members included, and its numbers; one that is changed becomes a string. The rest of the text
- * stays as it is. What is not JSON is one text.
+ * Maps the strings in JSON text, names of members included, and its numbers; a changed number becomes a string. The
+ * rest of the text is unchanged. Text that is not JSON is one text.
  */
 export function mapArguments(text: string, map: TextMap): string {
   if (text === '') return text;
   if (parsed(text) === undefined) return map(text);
   return text.replace(TOKENS, (token) => {
-    const said = token.startsWith('"') ? (JSON.parse(token) as string) : token;
-    const own = map(said);
-    return own === said ? token : JSON.stringify(own);
+    const text = token.startsWith('"') ? (JSON.parse(token) as string) : token;
+    const own = map(text);
+    return own === text ? token : JSON.stringify(own);
   });
 }
 
-/** Every text of a conversation through `map`, those first that are the same in each of its requests: tools and labels. */
+/** Maps every text of a conversation, first those that are the same in each of its requests: tools and labels. */
 export function mapConversation(conversation: Conversation, map: TextMap): Conversation {
   const tools = mapChanged(conversation.tools, (tool) => mapTool(tool, map));
   const labels = mapLabels(conversation.labels, map);
@@ -92,7 +95,7 @@ export function mapConversation(conversation: Conversation, map: TextMap): Conve
   return isSame ? conversation : { ...conversation, tools, labels, output, stop, extras, turns };
 }
 
-/** The object with these members; itself if they are the same ones. */
+/** The object with these members; itself if they are equal. */
 function withMembers<T extends object>(object: T, members: Partial<T>): T {
   for (const name in members) if (members[name] !== object[name]) return { ...object, ...members };
   return object;
@@ -120,7 +123,7 @@ function mapTool(tool: Tool, map: TextMap): Tool {
   }
 }
 
-/** The same search in the common form. */
+/** The web search options in the common form. */
 function mapSearch(search: WebSearch, map: TextMap): WebSearch {
   return withMembers(search, {
     ...(search.location !== undefined && { location: mapJson(search.location, map) }),
@@ -128,7 +131,10 @@ function mapSearch(search: WebSearch, map: TextMap): WebSearch {
   });
 }
 
-/** In a schema, members may be called anything: only its keywords for people are texts, and the values that it allows. */
+/**
+ * In a schema, names of members are arbitrary: only its keywords for descriptions, and its enumerated values, are
+ * texts.
+ */
 const SCHEMA_TEXTS: ReadonlySet<string> = new Set([
   'description',
   'title',
@@ -147,7 +153,7 @@ function mapSchema<T extends Json>(schema: T, map: TextMap): T {
   let changed: Record<string, Json> | undefined;
   for (const name of Object.keys(schema)) {
     const member = schema[name]!;
-    // A property that is called like a keyword is a schema, and no text stands in it but in its own keywords.
+    // A property named like a keyword is a schema itself.
     const own = SCHEMA_TEXTS.has(name) && !isSchema(member) ? mapJson(member, map) : mapSchema(member, map);
     if (own === member) continue;
     changed ??= { ...schema };
@@ -168,7 +174,7 @@ function mapLabels(labels: Labels, map: TextMap): Labels {
   });
 }
 
-/** Clients name its members as they like. */
+/** Clients choose its member names. */
 function mapMetadata(metadata: JsonObject, map: TextMap): JsonObject {
   const mapped = Object.entries(metadata).map(([name, value]) => [name, mapJson(value, map)] as const);
   return mapped.every(([name, value]) => value === metadata[name]) ? metadata : Object.fromEntries(mapped);
@@ -192,7 +198,7 @@ function mapTurn(turn: Turn, map: TextMap): Turn {
   return name === turn.name ? own : { ...own, name: name.replaceAll(/[^\w-]/g, '') };
 }
 
-/** The texts of blocks, of a turn or of an answer. */
+/** Maps the texts of blocks, of a turn or of an answer. */
 export function mapBlocks(blocks: readonly Block[], map: TextMap): readonly Block[] {
   return mapChanged(blocks, (block) => mapBlock(block, map));
 }
@@ -206,7 +212,7 @@ function mapBlock(block: Block, map: TextMap): Block {
         text,
         ...(citations !== undefined && { citations: mapChanged(citations, (each) => mapCitation(each, map)) }),
       });
-      // Token by token, the probabilities tell the text that was there before.
+      // Log probabilities contain the original text token by token.
       if (text === block.text || own.logprobs === undefined) return own;
       const { logprobs: _, ...rest } = own;
       return rest;
@@ -236,12 +242,12 @@ function mapBlock(block: Block, map: TextMap): Block {
   }
 }
 
-/** The input of a tool call of this kind. */
+/** Maps the input of a tool call of this kind. */
 export function mapInput(kind: 'function' | 'custom', input: string, map: TextMap): string {
   return kind === 'function' ? mapArguments(input, map) : map(input);
 }
 
-/** The words of a citation. Where it begins and ends is not moved. */
+/** Maps the quoted words of a citation. Its offsets stay. */
 export function mapCitation(citation: Citation, map: TextMap): Citation {
   return withMembers(citation, {
     ...(citation.title !== undefined && { title: map(citation.title) }),
@@ -250,7 +256,7 @@ export function mapCitation(citation: Citation, map: TextMap): Citation {
   });
 }
 
-/** The strings in some members of a body, in their order. */
+/** Maps the strings in some members of a body, in order. */
 export function textsIn(values: readonly (Json | undefined)[]): readonly string[] {
   const found: string[] = [];
   for (const value of values) {
@@ -270,7 +276,7 @@ export function isTokens(value: Json | undefined): boolean {
   return typeof first === 'number' || (Array.isArray(first) && typeof first[0] === 'number');
 }
 
-/** An object of JSON with other values for some members; those that are undefined stay. */
+/** A JSON object with some members replaced; undefined ones stay. */
 export function changedMembers(
   members: Readonly<Record<string, Json | undefined>>,
   texts: readonly string[],

@@ -1,10 +1,12 @@
-/** Sealed thoughts in a history: which of them the vendor that is asked now can open, and whether it misses one. */
+/**
+ * Encrypted reasoning in a history: which of it the target vendor can decrypt, and whether a required one is missing.
+ */
 import type { StyleName } from '../contracts/call.ts';
 import type { Opaque, ThinkingBlock, ToolCallBlock, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses, Target } from '../contracts/style.ts';
 
-/** Leaves the seal only where its maker, or somebody who can read it, gets it back. */
+/** Removes signatures and encrypted reasoning except for the vendor or channel that can read them. */
 export function fitSeal<B extends ThinkingBlock | ToolCallBlock>(
   block: B,
   style: StyleName,
@@ -17,15 +19,15 @@ export function fitSeal<B extends ThinkingBlock | ToolCallBlock>(
   return rest as B;
 }
 
-function canOpen({ style: maker, channel }: Opaque, style: StyleName, { channel: asked, quirks }: Target): boolean {
+function canOpen({ style: maker, channel }: Opaque, style: StyleName, { channel: target, quirks }: Target): boolean {
   if (maker !== style) return false;
-  // Undefined where the client had it from the vendor itself: only the vendor can say.
-  return quirks.reasoning.signature_scope === 'provider' || channel === undefined || channel === asked;
+  // Undefined if the client got it from the vendor directly: only the vendor can check it.
+  return quirks.reasoning.signature_scope === 'provider' || channel === undefined || channel === target;
 }
 
 /**
- * Whether the model is in the middle of its work, waiting for its tools, and what it thought when it called them cannot be shown to
- * it again, nor anything in its place.
+ * Whether the history ends with tool results, and the reasoning before the calls cannot be sent back, nor a placeholder
+ * for it.
  */
 export function hasLostThoughts(turns: readonly Turn[], { echo, echo_filler: filler }: Quirks['reasoning']): boolean {
   if (echo === 'none' || filler !== '') return false;

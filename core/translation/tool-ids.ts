@@ -1,9 +1,9 @@
-/** The ids of tool calls, where they come from a vendor that makes longer or stranger ones than the vendor that is asked now. */
+/** Replaces ids of tool calls that are too long or invalid for the target vendor. */
 import type { Block, Turn } from '../contracts/conversation.ts';
 import { aliasesOf, type NameRule } from './alias.ts';
 import { mapChanged, withBlocks } from './unchanged.ts';
 
-/** Calls and results by ids that the vendor takes. Nothing has to lead back: an answer names no call of the history. */
+/** Calls and results with valid ids. The mapping is one-way: an answer contains no call ids of the history. */
 export function fitToolIds(turns: readonly Turn[], rule: NameRule): readonly Turn[] {
   return mapChanged(turns, (turn) =>
     withBlocks(

@@ -1,23 +1,23 @@
-/** How one conversation's tools are called on both sides: names the vendor takes, without namespaces, and the way back. */
+/** Tool names on both sides: valid names for the vendor, without namespaces, and the way back. */
 import { aliasesOf, type NameRule } from './alias.ts';
 
-/** A tool as the client calls it. */
+/** A tool by the client's name. */
 export interface ToolName {
   readonly name: string;
   readonly namespace?: string;
 }
 
-/** A tool as the client knows it. */
+/** A tool as the client declared it. */
 export interface ClientTool extends ToolName {
-  /** It is called with free text there, and is a function only for the vendor. */
+  /** A custom tool, which is a function only for the vendor. */
   readonly wrapped: boolean;
 }
 
-/** Grows while a conversation is read: what was declared first has the first right to its name. */
+/** Grows while a conversation is read: the first declared tool keeps its name. */
 export interface ToolNames {
   /** The vendor's name. */
   vendor(tool: ToolName, wrapped: boolean): string;
-  /** By the vendor's name those whose calls look different to the client. */
+  /** Tools that differ for the client, by the vendor's name. */
   changed(): ReadonlyMap<string, ClientTool>;
 }
 
@@ -55,7 +55,7 @@ interface Names {
 
 const NONE: ReadonlyMap<string, ClientTool> = new Map();
 
-/** The name of a tool in a namespace where there are none. */
+/** The name of a tool with its namespace, for styles without namespaces. */
 export function flatName({ name, namespace }: ToolName): string {
   return namespace === undefined ? name : `${namespace}__${name}`;
 }

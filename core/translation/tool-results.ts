@@ -1,18 +1,18 @@
 /**
- * Tool calls and their results, paired as the strictest vendors want it: each call has its own id and one result, which stands
- * first in the user's turn right behind the call. Clients that cut their history, or put it together from several sources,
- * send all kinds of others.
+ * Pairs tool calls and results as the strictest vendors require: each call has a unique id and one result, at the start
+ * of the user's turn directly after the call. Clients that truncate their history, or assemble it from several sources,
+ * send other forms.
  */
 import type { Block, ToolCallBlock, ToolResultBlock, Turn } from '../contracts/conversation.ts';
 import type { Losses } from '../contracts/style.ts';
 
-/** Puts every result behind its call; what is missing is made up, what is too much becomes text or goes. */
+/** Moves every result after its call; missing ones are created, surplus ones become text or are removed. */
 export function pairResults(turns: readonly Turn[], losses: Losses): readonly Turn[] {
   if (!turns.some(isToPair)) return turns;
   const { rest, resultOf } = collect(turns, losses);
   const paired: Turn[] = [];
   for (const [i, turn] of rest.entries()) {
-    // The turn behind a call was taken in with the results.
+    // The turn after a call was consumed with its results.
     if (turn === undefined) continue;
     const calls = callsIn(turn);
     if (turn.blocks.length > 0) paired.push(turn);
@@ -33,31 +33,31 @@ export function pairResults(turns: readonly Turn[], losses: Losses): readonly Tu
   return paired;
 }
 
-/** Whether it has something that is to be paired, or nothing at all. */
+/** Whether it has blocks to pair, or none at all. */
 function isToPair({ role, blocks }: Turn): boolean {
   if (blocks.length === 0) return true;
   return blocks.some(({ type }) => type === 'toolResult' || (type === 'toolCall' && role === 'assistant'));
 }
 
-/** A result, and when it came: the order among the results of one turn is the client's. */
+/** A result and its position: results of one turn keep the client's order. */
 interface Found {
   readonly block: ToolResultBlock;
   readonly order: number;
 }
 
-/** Calls that came with one id. */
+/** Calls with the same id. */
 interface CallsOfId {
   readonly calls: ToolCallBlock[];
-  /** How many of them have a result: they are answered in their order. */
+  /** The number of them that have a result: they are answered in order. */
   answered: number;
-  /** What the next one's own id may end with. */
+  /** The suffix for the next unique id. */
   suffix: number;
 }
 
-/** The turns without the results that have a call, which stand beside them. */
+/** The turns without the results that belong to a call, which are separate. */
 function collect(turns: readonly Turn[], losses: Losses) {
   const resultOf = new Map<ToolCallBlock, Found>();
-  /** By the client's id; some clients count anew in each turn, so that ids come again. */
+  /** By the client's id; some clients count from zero in each turn, so that ids repeat. */
   const callsOf = new Map<string, CallsOfId>();
   const ids = new Set(turns.flatMap(callsIn).map(({ id }) => id));
   const used = new Set<string>();
@@ -107,7 +107,7 @@ function noResult({ id, kind }: ToolCallBlock): ToolResultBlock {
   return { type: 'toolResult', id, kind, content: [{ type: 'text', text: '(no result)' }], isError: true };
 }
 
-/** What a tool said, for a model that does not know it was called. */
+/** A tool result as text, for a model that has no matching call. */
 function asText({ id, content }: ToolResultBlock): readonly Block[] {
   return [{ type: 'text', text: `Result of an earlier tool call (${id}):` }, ...content];
 }

@@ -1,4 +1,4 @@
-/** The tools of a conversation, and which of them may be called, as far as the model takes them. */
+/** The tools of a conversation and the tool choice, as far as the model supports them. */
 import type { StyleName } from '../contracts/call.ts';
 import type { Conversation, HostedTool, Tool, ToolChoice } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
@@ -7,30 +7,30 @@ import { wrapTool } from './custom-tools.ts';
 import { hasRootUnion, objectSchema } from './object-schema.ts';
 import { flatName, type ToolNames } from './tool-names.ts';
 
-/** What a conversation says about tools, outside its turns. */
+/** The tool fields of a conversation, outside its turns. */
 export type Tools = Pick<Conversation, 'tools' | 'toolChoice' | 'parallelToolCalls'>;
 
-/** How a translation of tools is done. */
+/** Context of a tool translation. */
 export interface ToolsTarget {
-  /** The style that is spoken. */
+  /** The vendor's style. */
   readonly style: StyleName;
   readonly quirks: Quirks['tools'];
 }
 
-/** Fits them. The tools are declared first: `names` gives them their names before a call in the history can take one. */
-export function fitTools(asked: Tools, to: ToolsTarget, names: ToolNames, losses: Losses): Tools {
-  if (asked.tools.length === 0) return withoutTools(asked, losses);
+/** Adapts them. Tools are declared first, so that `names` assigns their names before a call in the history does. */
+export function fitTools(requested: Tools, to: ToolsTarget, names: ToolNames, losses: Losses): Tools {
+  if (requested.tools.length === 0) return withoutTools(requested, losses);
   const { quirks } = to;
-  const declared = declare(asked, to, names, losses);
+  const declared = declare(requested, to, names, losses);
   const tools = declared.map(({ tool }) => tool);
-  if (tools.length === 0) return withoutTools(asked, losses);
-  let parallelToolCalls = asked.parallelToolCalls;
+  if (tools.length === 0) return withoutTools(requested, losses);
+  let parallelToolCalls = requested.parallelToolCalls;
   if (parallelToolCalls !== undefined && !quirks.parallel_flag) {
-    // Several at a time is what models do when nobody says anything.
+    // Parallel calls are the default of models.
     losses.drop('parallel_tool_calls', parallelToolCalls ? 'hint' : undefined);
     parallelToolCalls = undefined;
   }
-  const toolChoice = asked.toolChoice && fitChoice(asked.toolChoice, declared, losses);
+  const toolChoice = requested.toolChoice && fitChoice(requested.toolChoice, declared, losses);
   return { tools, toolChoice, parallelToolCalls };
 }
 
@@ -42,7 +42,10 @@ function withoutTools({ toolChoice, parallelToolCalls }: Tools, losses: Losses):
 
 const NO_TOOLS: Tools = { tools: [], toolChoice: undefined, parallelToolCalls: undefined };
 
-/** For a model that is asked to think, and cannot be forced to call while it does: those it had to choose from are all it has. */
+/**
+ * For a model with reasoning enabled that cannot be forced to call: the tools it was forced to choose from become its
+ * only tools.
+ */
 export function withoutForce(fitted: Tools, losses: Losses): Tools {
   const { tools, toolChoice } = fitted;
   if (toolChoice?.mode !== 'required') return fitted;
@@ -55,7 +58,7 @@ export function withoutForce(fitted: Tools, losses: Losses): Tools {
   };
 }
 
-/** A tool for the vendor, and what the client may call it. */
+/** A tool for the vendor, and the client's name for it. */
 interface Declared {
   readonly tool: Tool;
   readonly name: string;
@@ -63,10 +66,10 @@ interface Declared {
   readonly namespaced: boolean;
 }
 
-function declare(asked: Tools, to: ToolsTarget, names: ToolNames, losses: Losses): readonly Declared[] {
+function declare(requested: Tools, to: ToolsTarget, names: ToolNames, losses: Losses): readonly Declared[] {
   const declared = new Map<string, Declared>();
   const unknown: HostedTool[] = [];
-  for (const tool of asked.tools) {
+  for (const tool of requested.tools) {
     if (tool.type === 'hosted') {
       if (!isHosted(tool, to)) unknown.push(tool);
       else declared.set(`hosted ${tool.name}`, { tool, name: tool.name, flat: tool.name, namespaced: false });
@@ -75,7 +78,7 @@ function declare(asked: Tools, to: ToolsTarget, names: ToolNames, losses: Losses
     const wrapped = tool.type === 'custom' && !to.quirks.custom;
     const name = names.vendor(tool, wrapped);
     if (declared.has(name)) {
-      // Vendors refuse two of one name.
+      // Vendors refuse duplicate names.
       losses.drop(`tools.${tool.name}`);
       continue;
     }
@@ -87,7 +90,7 @@ function declare(asked: Tools, to: ToolsTarget, names: ToolNames, losses: Losses
       namespaced: namespace !== undefined,
     });
   }
-  giveUp(unknown, declared.size > 0, asked.toolChoice, losses);
+  giveUp(unknown, declared.size > 0, requested.toolChoice, losses);
   return [...declared.values()];
 }
 
@@ -95,7 +98,7 @@ function isHosted(tool: HostedTool, { style, quirks }: ToolsTarget): boolean {
   return tool.name === 'web_search' ? quirks.web_search : tool.style === style;
 }
 
-/** The model does without a vendor's tool where it has others; an answer that was only wanted for that tool would be worth nothing. */
+/** A vendor-side tool is dropped if there are others; refused if the request needs it. */
 function giveUp(tools: readonly HostedTool[], others: boolean, choice: ToolChoice | undefined, losses: Losses): void {
   const names = new Set(tools.map(({ name }) => name));
   const only = choice?.only ?? [];
@@ -107,11 +110,11 @@ function giveUp(tools: readonly HostedTool[], others: boolean, choice: ToolChoic
   }
 }
 
-/** A schema with a union at its top level, where the vendor would refuse the whole request for it. */
+/** A schema with a union at its top level, which the vendor would refuse. */
 function fitSchema(tool: Tool, { root_union: taken }: Quirks['tools'], losses: Losses): Tool {
   if (taken || tool.type !== 'function' || tool.schema === undefined || !hasRootUnion(tool.schema)) return tool;
   losses.change('tools.parameters');
-  // Calls that follow the plain schema to the letter may still be none that the client meant.
+  // Calls that match the flattened schema may not match the client's.
   if (tool.strict === true) losses.drop('tools.strict');
   const { strict: _, ...rest } = tool;
   return { ...rest, schema: objectSchema(tool.schema) };
@@ -125,8 +128,8 @@ function withoutStrict(tool: Tool, known: boolean, losses: Losses): Tool {
 }
 
 /**
- * A choice names tools without their namespaces. A list of which nothing is left would allow no tool at all, so it goes; and nobody
- * is forced to call one that the client did not mean.
+ * Tool choices have no namespaces. If no tool of a list is left, the list is removed, because an empty one would allow
+ * none; and no call is forced that the client did not want.
  */
 function fitChoice(choice: ToolChoice, declared: readonly Declared[], losses: Losses): ToolChoice {
   const { mode, only } = choice;

@@ -1,4 +1,7 @@
-/** Through the common form: a request into the vendor's style, an answer or a stream into the client's, also if both are one. */
+/**
+ * Translation through the common form: a request to the vendor's style, an answer or a stream to the client's, also if
+ * both are the same.
+ */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Clock } from '../clock.ts';
 import type { Bounds, Usage } from '../contracts/call.ts';
@@ -30,13 +33,13 @@ import { createRestorer, NOTHING_CHANGED } from './restore.ts';
 import { encodeReported } from './unread.ts';
 import { streamError } from './vendor-errors.ts';
 
-/** A request in the vendor's style, and what must be undone in its answer. */
+/** A request in the vendor's style, and what must be reverted in its answer. */
 export interface TranslatedRequest {
   readonly body: JsonObject;
   readonly restore: Restorer;
 }
 
-/** The vendor's body for a request of another style; at once where nothing has to be fetched for it. */
+/** The vendor's body for a request of another style; synchronous if nothing has to be fetched for it. */
 export function translateRequest(
   parties: Parties,
   losses: CollectedLosses,
@@ -49,8 +52,8 @@ export function translateRequest(
   const { channel, model } = originOf(parties);
   const target = { channel, model, quirks, stream: x.call.stream, askUsage: streamUsage === 'include_usage' };
   const decoded = x.call.conversation ?? client.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
-  const said = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
-  const { conversation, restore } = adapt(said, offer.style, target, losses);
+  const limited = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
+  const { conversation, restore } = adapt(limited, offer.style, target, losses);
   const encode = (complete: Conversation): TranslatedRequest => ({
     body: withFieldQuirks(encodeReported(vendor, complete, target, losses), quirks, losses),
     restore,
@@ -59,7 +62,7 @@ export function translateRequest(
   return complete instanceof Promise ? complete.then(encode) : encode(complete);
 }
 
-/** Reads the vendor's answer for a client of another style. */
+/** Decodes the vendor's answer for a client of another style. */
 export function translateAnswer(
   parties: Parties,
   restore: Restorer,
@@ -95,7 +98,7 @@ export function translateAnswer(
         const value = client.encodeReply(complete, answering);
         return { body: Buffer.from(JSON.stringify(value)), usage, error: undefined, value: () => value };
       }
-      // The vendor did not do it in pieces, but the client waits for some.
+      // The vendor sent a whole answer, but the client requested a stream.
       const writer = client.createStreamEncoder(answering);
       const events = partsOf(complete).map((part) => writer.write(part));
       return { body: Buffer.from(events.join('')), usage, error: undefined, value: () => writer.answer?.() };
@@ -113,7 +116,7 @@ export function translateAnswer(
   };
 }
 
-/** A whole answer through the revisions, as if it had been a stream. */
+/** A whole answer through the revisions, as parts. */
 export function reviseReply(reply: Reply, revisions: Revisions): Reply | AnswerRefused {
   try {
     return foldParts(partsOf(reply).flatMap((part) => revisions.pass(part)))!;
@@ -127,7 +130,7 @@ function hasLogprobs({ blocks }: Reply): boolean {
   return blocks.some((block) => block.type === 'text' && block.logprobs !== undefined);
 }
 
-/** The answer that the revisions kept, as a whole one for the client; undefined if it did not come to its end. */
+/** The revised parts as a whole answer for the client; undefined if it is incomplete. */
 export function collected(
   x: LiveExchange,
   revisions: Revisions | undefined,
@@ -137,7 +140,7 @@ export function collected(
   return reply && x.style!.client!.encodeReply(reply, answering);
 }
 
-/** A class, because there is one for every attempt: nothing but the facts is made for each. */
+/** A class, because one is created for every attempt. */
 export class AnswerTo implements Answering {
   readonly id: string;
   model: string;
@@ -147,7 +150,7 @@ export class AnswerTo implements Answering {
   readonly #x: LiveExchange;
   readonly #clock: Clock;
 
-  /** `model`: what it is called until the answer says its name. */
+  /** `model`: its name until the answer contains one. */
   constructor(x: LiveExchange, model: string, clock: Clock, losses: CollectedLosses) {
     this.id = x.id;
     this.model = model;
@@ -158,7 +161,7 @@ export class AnswerTo implements Answering {
     this.#clock = clock;
   }
 
-  /** Hears the vendor's name for the model. */
+  /** Called with the vendor's name for the model. */
   named(name: string): void {
     if (name !== '') this.model = name;
   }
@@ -169,7 +172,7 @@ export class AnswerTo implements Answering {
 
   get request(): JsonObject {
     const { call } = this.#x;
-    // As it came: what was filled in is not what the client said.
+    // The original, because missing values were filled in.
     return (call.earlier?.body ?? call.body).outline().tree as JsonObject;
   }
 
@@ -181,14 +184,14 @@ export class AnswerTo implements Answering {
 interface TranslatorOptions {
   readonly answering: AnswerTo;
   readonly restore: Restorer;
-  /** As the client's style says it. */
+  /** As the client's style encodes it. */
   readonly overloadedStatus: number | undefined;
-  /** For our own count, where the vendor does not tell. */
+  /** For our own count, if the vendor reports no usage. */
   readonly bounds: Bounds;
   readonly revisions: Revisions | undefined;
 }
 
-/** One stream: the vendor's events are read into parts, and the parts written as the client's events. */
+/** One stream: the vendor's events are decoded to parts, and the parts encoded as the client's events. */
 function createTranslator(client: StyleClient, reader: PartReader, options: TranslatorOptions): StreamRelay {
   const { revisions } = options;
   const writer = client.createStreamEncoder(options.answering);
@@ -198,7 +201,7 @@ function createTranslator(client: StyleClient, reader: PartReader, options: Tran
   let textLength = 0;
   let error: ReturnType<StreamRelay['error']>;
   let ended = false;
-  /** The vendor tells log probabilities, which a plugin that changes the text leaves out. */
+  /** The vendor sends log probabilities, which a plugin that changes the text removes. */
   let hadLogprobs = false;
 
   function write(part: Part, out: (Buffer | string)[]): EventKind {
@@ -219,13 +222,13 @@ function createTranslator(client: StyleClient, reader: PartReader, options: Tran
         usage = part.usage;
         break;
       case 'finish':
-        // A style that always tells its usage gets our count where the vendor has none.
+        // A style that always reports usage gets our count if the vendor reports none.
         if (usage === undefined) show({ type: 'usage', usage: countedUsage(options.bounds, textLength) }, out);
         show(part, out);
         ended = true;
         return 'last';
       default:
-        // What the vendor made counts, whatever is shown of it.
+        // What the vendor generated counts, whatever is shown of it.
         textLength += textLengthOf(part);
     }
     show(part, out);
@@ -233,7 +236,7 @@ function createTranslator(client: StyleClient, reader: PartReader, options: Tran
       ended = true;
       return 'last';
     }
-    // While plugins hold everything back, nothing has begun that another channel could not do as well.
+    // While plugins hold everything back, another channel could still be tried.
     const isHeld = revisions?.changes === true && out.length === before;
     return part.type === 'start' || part.type === 'usage' || isHeld ? 'hold' : 'pass';
   }
@@ -247,7 +250,7 @@ function createTranslator(client: StyleClient, reader: PartReader, options: Tran
     for (const own of revisions.pass(part)) {
       if (own.type === 'delta' && hadLogprobs && own.logprobs === undefined) options.answering.losses.omit('logprobs');
       if (own.type === 'finish' && part.type !== 'finish') {
-        // The vendor has not said what it used of an answer that ends here.
+        // The vendor has not reported usage for an answer that a plugin ended.
         usage = usage === undefined ? countedUsage(options.bounds, textLength) : withCountedOutput(usage, textLength);
         push(writer.write({ type: 'usage', usage }), out);
       }
@@ -255,7 +258,7 @@ function createTranslator(client: StyleClient, reader: PartReader, options: Tran
     }
   }
 
-  /** The weightiest of what the parts of one event mean. */
+  /** The most significant meaning of the parts of one event. */
   function writeAll(parts: readonly Part[], out: (Buffer | string)[]): EventKind {
     let kind: EventKind = 'hold';
     for (const part of parts) for (const own of restored(part)) kind = weightier(kind, write(own, out));
@@ -270,7 +273,7 @@ function createTranslator(client: StyleClient, reader: PartReader, options: Tran
       return kind;
     },
     close(out) {
-      // A last event that came without its blank line, or whose blank line ends in a CR.
+      // A last event without its blank line, or whose blank line ends in a CR.
       for (const { event: name, data } of parse(LINE_ENDS)) writeAll(reader.read({ name, data }), out);
       if (!ended) writeAll(reader.close(), out);
       return ended && error === undefined ? 'whole' : 'broken';
@@ -297,14 +300,14 @@ function createTranslator(client: StyleClient, reader: PartReader, options: Tran
   };
 }
 
-/** Reads the events that stand in bytes; there is more than one where a vendor forgot a blank line. */
+/** Decodes the events in some bytes; there are several if a vendor omitted a blank line. */
 function createEventParser(): (bytes: Buffer) => readonly EventSourceMessage[] {
   let events: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (event) => void events.push(event) });
   return (bytes) => {
     events = [];
     const text = bytes.toString('utf8');
-    // A byte order mark is no part of the first line.
+    // A byte order mark is not part of the first line.
     parser.feed(text.startsWith('\uFEFF') ? text.slice(1) : text);
     return events;
   };
@@ -371,7 +374,7 @@ function originOf({ offer }: Parties): Origin {
   return { channel: offer.channel.name, model: offer.model };
 }
 
-/** The catalog offers a translation only between styles that have these halves, and only such replies are revised. */
+/** The catalog offers a translation only between styles with these functions, and only such replies are revised. */
 function clientHalf({ clientStyle }: Parties): StyleClient {
   return clientStyle.client ?? cannotTranslate(clientStyle);
 }
@@ -380,7 +383,7 @@ function vendorHalf({ vendorStyle }: Parties): StyleVendor {
   return vendorStyle.vendor ?? cannotTranslate(vendorStyle);
 }
 
-/** What decodes the replies of a style. */
+/** The decoder for replies of a style. */
 export function replyReader(style: Style): NonNullable<Relay['reader']> {
   return style.vendor ?? style.relay.reader ?? cannotTranslate(style);
 }

@@ -1,16 +1,16 @@
-/** A conversation that is too long for the model, without its oldest turns: `truncation: auto`. */
+/** Drops the oldest turns of a conversation that is too long for the model: `truncation: auto`. */
 import type { Block, Conversation, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 import { isInstruction } from './instructions.ts';
 
-/** Roughly, for all models: nobody here knows their tokenizers. */
+/** An approximation for all models, whose tokenizers are unknown. */
 const CHARACTERS_PER_TOKEN = 4;
 const TOKENS_PER_MEDIUM = 1_000;
 
 /**
- * The turns that fit. Instructions stay, and so does everything from the user's last turn on; a result is never kept without its
- * call, which stands right before it.
+ * The turns that fit. Instructions stay, and so does everything from the user's last turn on; a result is never kept
+ * without the call before it.
  */
 export function truncate(
   { truncation, tools, maxTokens }: Conversation,
@@ -37,7 +37,7 @@ export function truncate(
   return kept;
 }
 
-/** Where the user's last turn begins, with the call it answers. */
+/** The index of the user's last turn, including the call it answers. */
 function lastBeginning(turns: readonly Turn[]): number {
   const found = turns.findLastIndex(({ role }) => role === 'user');
   return beginsWithResult(turns[found]) ? found - 1 : Math.max(found, 0);

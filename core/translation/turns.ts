@@ -1,16 +1,18 @@
-/** Who speaks when: nothing empty, nobody twice in a row, the user first, and the model last only where it may go on from its own words. */
+/**
+ * The order of turns: none empty, roles alternate, the user first, and the assistant last only if prefill is supported.
+ */
 import type { Block, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 import { isInstruction } from './instructions.ts';
 import { mapChanged, withBlocks } from './unchanged.ts';
 
-/** A user who says nothing; vendors refuse a turn without text. */
+/** The text for an empty user turn; vendors refuse a turn without text. */
 const SILENT_USER: Turn = { role: 'user', blocks: [{ type: 'text', text: '.' }] };
 
 /**
- * Without blocks and turns that say nothing; the strictest vendors refuse text that is nothing but space. A turn of which only
- * thoughts are left says nothing to a model that gets none of them back, or only those before its calls.
+ * Removes empty blocks and turns; the strictest vendors refuse blank text. A turn with only reasoning is empty for a
+ * model that gets none back, or only that before its calls.
  */
 export function withoutEmpty(
   turns: readonly Turn[],
@@ -28,7 +30,7 @@ export function withoutEmpty(
   });
 }
 
-/** Undefined where nothing is left of it. */
+/** Undefined if nothing is left. */
 function withoutEmptyContent(block: Block): Block | undefined {
   if (!saysSomething(block)) return undefined;
   return block.type === 'toolResult' ? { ...block, content: block.content.filter(saysSomething) } : block;
@@ -39,10 +41,10 @@ function saysSomething(block: Block): boolean {
   return (block.type !== 'text' && block.type !== 'refusal') || block.text.trim() !== '';
 }
 
-/** A turn that grows. */
+/** A growing turn. */
 type Growing = Omit<Turn, 'blocks' | 'name'> & { blocks: Block[]; name?: string };
 
-/** Joins neighbours of one role. Instructions at the front are none of it: whether they become one is another question. */
+/** Joins neighbours of one role, except instructions at the front, which are handled separately. */
 export function mergeSame(turns: readonly Turn[], losses: Losses): readonly Turn[] {
   if (!turns.some(hasRoleOfLast)) return turns;
   const merged: Growing[] = [];
@@ -56,12 +58,12 @@ export function mergeSame(turns: readonly Turn[], losses: Losses): readonly Turn
   return merged;
 }
 
-/** Whether it has the role of the turn before. */
+/** Whether it has the role of the previous turn. */
 function hasRoleOfLast({ role }: Turn, i: number, turns: readonly Turn[]): boolean {
   return i > 0 && turns[i - 1]!.role === role;
 }
 
-/** Adds one turn to another; a name stays only where both have it. */
+/** Appends one turn to another; a name is kept only if both have the same. */
 function join(turn: Growing, { blocks, name }: Turn, losses: Losses): void {
   if (turn.name !== name) {
     losses.drop('messages.name', 'hint');
@@ -70,7 +72,7 @@ function join(turn: Growing, { blocks, name }: Turn, losses: Losses): void {
   for (const block of blocks) turn.blocks.push(block);
 }
 
-/** Who speaks first and last. Comes when nothing else moves turns any more. */
+/** Ensures the first and last role. Runs after all other steps that move turns. */
 export function fitSpeakers(turns: readonly Turn[], { roles, prefill }: Quirks, losses: Losses): readonly Turn[] {
   let end = turns.length;
   while (!prefill && isPrefill(turns[end - 1])) {
@@ -85,7 +87,7 @@ export function fitSpeakers(turns: readonly Turn[], { roles, prefill }: Quirks, 
   return fitted.toSpliced(first === -1 ? fitted.length : first, 0, SILENT_USER);
 }
 
-/** The beginning of the answer. A call that still waits for its result is none. */
+/** The beginning of the answer. A call without a result is not one. */
 function isPrefill(turn: Turn | undefined): boolean {
   return turn?.role === 'assistant' && !turn.blocks.some(({ type }) => type === 'toolCall');
 }

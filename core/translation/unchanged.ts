@@ -1,6 +1,6 @@
-/** Lists that mostly stay as they are: a request passes a dozen steps, and few of them have anything to do. */
+/** Helpers for lists that mostly stay unchanged: a request passes a dozen steps, and few of them change anything. */
 
-/** What `change` makes of each item, without those that it makes undefined; the list itself where it changes none. */
+/** Maps each item with `change` and removes undefined results; returns the list itself if nothing changes. */
 export function mapChanged<T>(list: readonly T[], change: (item: T) => T | undefined): readonly T[] {
   for (let i = 0; i < list.length; i++) {
     const item = list[i]!;
@@ -10,7 +10,7 @@ export function mapChanged<T>(list: readonly T[], change: (item: T) => T | undef
   return list;
 }
 
-/** From the first on that is another. */
+/** From the first changed item on. */
 function mapRest<T>(
   list: readonly T[],
   from: number,
@@ -25,12 +25,12 @@ function mapRest<T>(
   return changed;
 }
 
-/** The items that pass; the list itself where all do. */
+/** The matching items; the list itself if all match. */
 export function filterChanged<T>(list: readonly T[], passes: (item: T) => boolean): readonly T[] {
   return list.every(passes) ? list : list.filter(passes);
 }
 
-/** The same turn with other blocks; itself where they are the same ones. */
+/** The same turn with other blocks; itself if they are equal. */
 export function withBlocks<B, T extends { readonly blocks: readonly B[] }>(turn: T, blocks: readonly B[]): T {
   return blocks === turn.blocks ? turn : { ...turn, blocks };
 }

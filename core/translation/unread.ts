@@ -1,12 +1,12 @@
-/** Names what an encoder has not read of a conversation: nothing is dropped silently, whoever wrote the style. */
+/** Reports what an encoder has not read of a conversation, so that no style can drop anything silently. */
 import type { Block, Conversation, Labels, Output, Sampling, Source, Tool, Turn } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { StyleVendor, Target } from '../contracts/style.ts';
 import type { CollectedLosses } from './losses.ts';
 
 /**
- * Encodes a request, and reports to `losses` as dropped what the encoder did not read: fields, and kinds of blocks, sources and tools, each
- * by its first occurrence. What the encoder reported itself is not reported again.
+ * Encodes a request, and reports to `losses` as dropped what the encoder did not read: fields, and kinds of blocks,
+ * sources and tools, each by its first occurrence. What the encoder reported itself is not reported again.
  */
 export function encodeReported(
   { encodeRequest }: Pick<StyleVendor, 'encodeRequest'>,
@@ -20,7 +20,10 @@ export function encodeReported(
   return body;
 }
 
-/** Remembers which members of one object were read. A class, and thereby one shape, because several are made for each translated call. */
+/**
+ * Records which members of one object were read. A class, and thereby one shape, because several are created for each
+ * translated call.
+ */
 class Watch implements ProxyHandler<object> {
   readonly read: (string | symbol)[] = [];
 
@@ -33,7 +36,7 @@ class Watch implements ProxyHandler<object> {
     return this.read.includes(name);
   }
 
-  /** Whether more was read than what kind it is of. */
+  /** Whether more than its kind was read. */
   get isUsed(): boolean {
     return this.read.some((name) => !KIND_MEMBERS.has(name));
   }
@@ -47,7 +50,7 @@ function watched<T extends object>(value: T, watch: Watch): T {
 
 /** One conversation that is being encoded. */
 class Reading {
-  /** What the encoder is given. */
+  /** The tracked conversation for the encoder. */
   readonly conversation: Conversation;
   readonly #original: Conversation;
   readonly #fields = new Watch();
@@ -122,7 +125,7 @@ class Reading {
     let changed: Block[] | undefined;
     for (let i = 0; i < blocks.length; i++) {
       const block = blocks[i]!;
-      // A style that could not say a text would say nothing at all.
+      // Every style encodes text.
       if (block.type === 'text') continue;
       const seen = this.#watchBlock(block);
       if (seen === block) continue;
@@ -157,10 +160,10 @@ class Reading {
     });
   }
 
-  /** Watches the first of its kind. */
+  /** Tracks the first of its kind. */
   #first<T extends Block | Source | Tool>(field: string, value: T, kind = ''): T {
     this.#kinds ??= new Map();
-    // A space stands in no field, so that `drop` finds where the kind begins.
+    // A space occurs in no field name, so that `drop` can split off the kind.
     const key = kind === '' ? field : `${field} ${kind}`;
     if (this.#kinds.has(key)) return value;
     const watch = new Watch();
@@ -186,7 +189,7 @@ function isUnread(name: string, group: object, watch: Watch): boolean {
   return group[name as keyof typeof group] !== undefined && !watch.saw(name);
 }
 
-/** What is the same as saying nothing. */
+/** Values equivalent to a missing field. */
 function isUsualOutput(name: string, { format, modalities }: Output): boolean {
   if (name === 'format') return format?.type === 'text';
   if (name === 'modalities') return modalities?.length === 1 && modalities[0] === 'text';

@@ -1,9 +1,9 @@
-/** Small readings of JSON that nobody has checked: what is not as expected is not there. */
+/** Helpers to read unvalidated JSON: values of an unexpected type count as missing. */
 import type { Json, JsonObject } from '../contracts/json.ts';
 import { isTooDeep } from '../json-text.ts';
 import { isObject } from './fields.ts';
 
-/** Undefined where the text is not JSON, or is nested deeper than any vendor means it. */
+/** Undefined if the text is not JSON, or is nested too deeply. */
 export function parsed(text: string): Json | undefined {
   if (isTooDeep(text)) return undefined;
   try {
@@ -13,7 +13,7 @@ export function parsed(text: string): Json | undefined {
   }
 }
 
-/** A member of an object; undefined where the value is none, or the member is null. */
+/** A member of an object; undefined if the value is not an object, or the member is null. */
 export function member(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
 }
@@ -32,18 +32,18 @@ export function textIn(value: Json | undefined, name: string): string | undefine
   return typeof found === 'string' ? found : undefined;
 }
 
-/** A text; empty if the value is none. */
+/** A text; empty if the value is not one. */
 export function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Tokens as a vendor counts them: a whole number, whatever stands there; 0 where nothing is counted. */
+/** A token count of a vendor as a whole number; 0 if it is invalid. */
 export function tokensIn(value: Json | undefined): number {
   if (typeof value !== 'number' || value <= 0) return 0;
   return Math.min(Math.ceil(value), Number.MAX_SAFE_INTEGER);
 }
 
-/** The object without the members that are undefined. */
+/** The object without undefined members. */
 export function given<T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T {
   const some: Partial<T> = {};
   for (const name in members) if (members[name] !== undefined) some[name] = members[name];

@@ -1,17 +1,17 @@
-/** What a vendor says went wrong, in the one form that all styles bring it into, and what it means for the call. */
+/** A vendor's error in the common form of all styles, and what it means for the call. */
 import { coreErrors } from '../contracts/errors.ts';
 import type { Json } from '../contracts/json.ts';
 import type { GatewayError } from '../errors.ts';
 import { isContextOverflow } from './context-overflow.ts';
 import { member } from './values.ts';
 
-/** An error of a vendor's, in words and as a code; the code may be empty. */
+/** An error of a vendor: message and code; the code may be empty. */
 export interface VendorError {
   readonly message: string;
   readonly code: string;
 }
 
-/** Of a message and a code as they stand there, be they what they like. */
+/** From an unvalidated message and code. */
 export function vendorError(message: Json | undefined, code: Json | undefined): VendorError {
   return {
     message:
@@ -20,7 +20,7 @@ export function vendorError(message: Json | undefined, code: Json | undefined): 
   };
 }
 
-/** Of an error that is an object, or only a sentence. A code in words says more than a number does. */
+/** From an error that is an object, or only a text. A textual code is preferred to a number. */
 export function readVendorError(error: Json | undefined): VendorError {
   if (typeof error === 'string') return vendorError(error, undefined);
   const codes = [member(error, 'code'), member(error, 'type'), member(error, 'status')];
@@ -29,9 +29,9 @@ export function readVendorError(error: Json | undefined): VendorError {
 }
 
 /**
- * What an error means whatever the vendor's status. `overflow`: the prompt is longer than the model's context. `unpaid`: the
- * operator's account at the vendor cannot pay. `limited`: the operator's rate limit is reached. `overloaded`: the vendor has too
- * much to do.
+ * The meaning of an error regardless of its status. `overflow`: the prompt exceeds the model's context window.
+ * `unpaid`: the operator's account at the vendor cannot pay. `limited`: the operator's rate limit is reached.
+ * `overloaded`: the vendor is overloaded.
  */
 export type Fault = 'overflow' | 'unpaid' | 'limited' | 'overloaded';
 
@@ -41,7 +41,10 @@ const UNPAID_CODES: ReadonlySet<string> = new Set([
   ...['account_deactivated', 'arrearage'],
 ]);
 
-/** Only how a sentence begins: further on some vendors quote the request, and a client must not choose what its refusal means. */
+/**
+ * Only the start of a message is matched: later parts may quote the request, and a client must not control how a
+ * refusal is classified.
+ */
 const UNPAID_WORDS = new RegExp(
   [
     'your credit balance is too low',
@@ -75,7 +78,7 @@ export function isUnpaid({ message, code }: VendorError): boolean {
   return UNPAID_CODES.has(code.toLowerCase()) || UNPAID_WORDS.test(message);
 }
 
-/** What an error inside an answer or a stream means, for there no status says so; undefined: the vendor failed. */
+/** The meaning of an error inside an answer or a stream, without its own status; undefined: the vendor failed. */
 export function faultOf(error: VendorError): Fault | undefined {
   if (isUnpaid(error)) return 'unpaid';
   if (isContextOverflow(error)) return 'overflow';
@@ -84,17 +87,19 @@ export function faultOf(error: VendorError): Fault | undefined {
   return OVERLOADED_CODES.has(code) ? 'overloaded' : undefined;
 }
 
-/** The prompt is too long, in the vendor's words. All styles tell it by one code, which clients answer by shortening it. */
+/**
+ * The prompt is too long, with the vendor's message. All styles use the same code, on which clients shorten the prompt.
+ */
 export function overflowError(message: string): GatewayError {
   return coreErrors.context_length_exceeded(withoutAccounts(message));
 }
 
-/** The vendor has too much to do. `status`: the one by which the client's style says so. */
+/** The vendor is overloaded. `status`: the client style's status for that. */
 export function overloadedError(status: number, headers: Readonly<Record<string, string>> = {}): GatewayError {
   return coreErrors.upstream_overloaded().with({ status, headers });
 }
 
-/** What the client is told of an error in the middle of a stream. */
+/** The client's error in the middle of a stream. */
 export function streamError(error: VendorError, overloadedStatus = 503): GatewayError {
   switch (faultOf(error)) {
     case 'overflow':
@@ -110,10 +115,10 @@ export function streamError(error: VendorError, overloadedStatus = 503): Gateway
   }
 }
 
-/** Vendors name the account in their words, and clients have no use for who pays there. */
+/** Vendors name the operator's account in messages, which clients need not know. */
 const ACCOUNT_IDS = /\b(org|organization|proj|project|acct|account|user)[-_][A-Za-z0-9]{6,}/g;
 
-/** A vendor's words without the names of the operator's accounts. */
+/** A vendor's message without the names of the operator's accounts. */
 export function withoutAccounts(message: string): string {
   return message.replaceAll(ACCOUNT_IDS, '$1-…');
 }

@@ -1,22 +1,22 @@
-/** Reads HTTP/1.1 answers from the bytes of one connection, strictly, in one pass. */
+/** Parses HTTP/1.1 answers from the bytes of one connection, strictly, in one pass. */
 import type { Headers } from '../contracts/call.ts';
 import { bodyLength, CHUNKED, idleMs, UNTIL_CLOSE } from './framing.ts';
 import { HeadReader, INCOMPLETE, TOO_LARGE } from './head-reader.ts';
 import { CLOSED_EARLY, HEAD_TOO_LARGE, NOT_HTTP, UPGRADED } from './reasons.ts';
 
-/** Receives what is read. It may call `stop` at any time. */
+/** Receives the parsed answer. It may call `stop` at any time. */
 export interface AnswerSink {
   head(status: number, headers: Headers): void;
   data(chunk: Buffer): void;
-  /** The answer is complete. `keepMs`: for how long its connection may be kept; 0: not at all. */
+  /** The answer is complete. `keepMs`: how long its connection may be kept; 0: it must be closed. */
   end(keepMs: number): void;
 }
 
-/** Of one chunk's extensions. */
+/** Limit of one chunk's extensions. */
 const MAX_EXTENSION = 16 * 1_024;
-/** A vendor may say every few seconds that it is still working, but not without end. */
+/** Limit of interim answers: a vendor may send one every few seconds while it works, but not without end. */
 const MAX_INTERIM = 1_000;
-/** Larger sizes of a chunk would not be exact numbers. */
+/** Larger chunk sizes are not exact numbers. */
 const MAX_SIZE_DIGITS = 12;
 
 const NOTHING = Buffer.alloc(0);
@@ -26,7 +26,7 @@ const LF = 0x0a;
 const TAB = 0x09;
 const SEMICOLON = 0x3b;
 
-/** What is expected next; `IDLE`: nothing, for no request is running. */
+/** What is expected next; `IDLE`: nothing, because no request is running. */
 const IDLE = 0;
 const HEAD = 1;
 const SIZED = 2;
@@ -41,16 +41,16 @@ const TRAILERS = 10;
 
 /** One per connection. */
 export class AnswerParser {
-  /** Whether anything came since `expect`. */
-  heard = false;
+  /** Whether any byte arrived since `expect`. */
+  received = false;
   readonly #sink: AnswerSink;
   readonly #head = new HeadReader();
   #place: number = IDLE;
-  /** The beginning of a head or of trailers whose end has not come. */
-  #held: Buffer = NOTHING;
+  /** An incomplete head or incomplete trailers. */
+  #buffered: Buffer = NOTHING;
   /** Of the body, or of the chunk. */
   #left = 0;
-  /** Of the chunk's size, or characters of its extensions. */
+  /** Digits of the chunk's size, or characters of its extensions. */
   #digits = 0;
   #interim = 0;
   #keepMs = 0;
@@ -59,23 +59,26 @@ export class AnswerParser {
     this.#sink = sink;
   }
 
-  /** A request is sent: an answer may come. */
+  /** A request is being sent: an answer may arrive. */
   expect(): void {
-    this.heard = false;
+    this.received = false;
     this.#place = HEAD;
     this.#interim = 0;
   }
 
-  /** Whatever comes is not looked at. */
+  /** Ignores whatever arrives. */
   stop(): void {
     this.#place = IDLE;
-    this.#held = NOTHING;
+    this.#buffered = NOTHING;
   }
 
-  /** Reads the first `count` bytes of `inbox`, and leaves them. Returns what is wrong with them, after which it must not be called again. */
+  /**
+   * Parses the first `count` bytes of `inbox`, which may be reused afterwards. Returns an error, after which it must
+   * not be called again.
+   */
   push(inbox: Buffer, count: number): string | undefined {
-    this.heard = true;
-    if (this.#place === HEAD && this.#held.length === 0) return this.#readHeads(inbox, count);
+    this.received = true;
+    if (this.#place === HEAD && this.#buffered.length === 0) return this.#readHeads(inbox, count);
     const bytes = copyOf(inbox, 0, count);
     switch (this.#place) {
       case HEAD:
@@ -87,18 +90,18 @@ export class AnswerParser {
     }
   }
 
-  /** The vendor closed the connection in order. Returns what is wrong with that. */
+  /** The vendor closed the connection cleanly. Returns an error if the answer was incomplete. */
   finish(): string | undefined {
     if (this.#place !== TO_CLOSE) return CLOSED_EARLY;
     this.#end(0);
     return undefined;
   }
 
-  /** The interim answers and the answer itself, and what came of its body. */
+  /** Parses interim answers and the answer, and the start of its body. */
   #readHeads(bytes: Buffer, count = bytes.length): string | undefined {
     for (let at = 0; at < count; ) {
       const behind = this.#head.read(bytes, at, count);
-      if (behind === INCOMPLETE) this.#held = copyOf(bytes, at, count);
+      if (behind === INCOMPLETE) this.#buffered = copyOf(bytes, at, count);
       if (behind < 0) return faultOf(behind);
       at = behind;
       const { status } = this.#head;
@@ -117,7 +120,7 @@ export class AnswerParser {
     if (length === CHUNKED) this.#expectChunk();
     else this.#place = length === UNTIL_CLOSE ? TO_CLOSE : SIZED;
     this.#left = Math.max(0, length);
-    // Before the listener does anything that makes another connection read.
+    // Before the listener does anything that makes another connection read into the shared buffer.
     const rest = at < count ? copyOf(bytes, at, count) : NOTHING;
     this.#sink.head(status, headers);
     if (this.#place === IDLE) return undefined;
@@ -145,7 +148,7 @@ export class AnswerParser {
     }
   }
 
-  /** What several chunks hold is moved together: the listener hears of it once. */
+  /** The data of several chunks is moved together and reported as one. */
   #readChunks(bytes: Buffer, start: number): string | undefined {
     let from = start;
     let to = start;
@@ -172,7 +175,7 @@ export class AnswerParser {
     return fault;
   }
 
-  /** One byte between the data of chunks; false if it must not stand there. */
+  /** One byte between the data of chunks; false if it is invalid. */
   #frame(byte: number): boolean {
     switch (this.#place) {
       case CHUNK_SIZE: {
@@ -209,23 +212,23 @@ export class AnswerParser {
     this.#digits = 0;
   }
 
-  /** Trailers tell nothing that is used here, but their end is the end of the answer. */
+  /** The content of trailers is ignored, but their end is the end of the answer. */
   #readTrailers(bytes: Buffer): string | undefined {
     const behind = this.#head.readTrailers(bytes, 0, bytes.length);
-    if (behind === INCOMPLETE) this.#held = bytes;
+    if (behind === INCOMPLETE) this.#buffered = bytes;
     if (behind < 0) return faultOf(behind);
     this.#end(bytes.length - behind);
     return undefined;
   }
 
   #withHeld(chunk: Buffer): Buffer {
-    if (this.#held.length === 0) return chunk;
-    const bytes = Buffer.concat([this.#held, chunk]);
-    this.#held = NOTHING;
+    if (this.#buffered.length === 0) return chunk;
+    const bytes = Buffer.concat([this.#buffered, chunk]);
+    this.#buffered = NOTHING;
     return bytes;
   }
 
-  /** `behind`: how many bytes came after the answer that no request has asked for. */
+  /** `behind`: number of bytes after the answer that belong to no request. */
   #end(behind: number): void {
     const keepMs = behind === 0 ? this.#keepMs : 0;
     this.stop();
@@ -233,7 +236,7 @@ export class AnswerParser {
   }
 }
 
-/** What is wrong with a head, if anything. */
+/** The error in a head, if any. */
 function faultOf(behind: number): string | undefined {
   if (behind === INCOMPLETE) return undefined;
   return behind === TOO_LARGE ? HEAD_TOO_LARGE : NOT_HTTP;

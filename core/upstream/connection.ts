@@ -1,4 +1,4 @@
-/** One connection to a vendor, which carries one request at a time. */
+/** One upstream connection, with one request at a time. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Headers } from '../contracts/call.ts';
@@ -10,16 +10,16 @@ import { BODY_FAILED, CONNECT_TIMEOUT, LISTENER_FAILED, RESET, reasonOf, STOPPED
 import { writeWhole } from './request-writer.ts';
 import { wasReset } from './reset.ts';
 
-/** Where a connection goes when nothing runs on it. */
+/** Receives idle and closed connections. */
 export interface ConnectionOwner {
   readonly clock: Clock;
-  /** Its answer is complete, and it may carry another request within `keepMs`. False if it is not wanted. */
+  /** Its answer is complete, and it may be reused within `keepMs`. False if it is not kept. */
   keep(connection: Connection, keepMs: number): boolean;
   /** It is being closed. */
   drop(connection: Connection): void;
 }
 
-/** One request on its way. */
+/** One running request. */
 export class Call implements UpstreamCall {
   sent = false;
   /** Undefined once it has ended. */
@@ -48,14 +48,14 @@ export class Call implements UpstreamCall {
 }
 
 /**
- * All connections read into it: what came is taken out before the next one reads. That is cheaper than node's own buffers, of which
- * each read allocates one of this size and gives most of it back.
+ * The read buffer of all connections: its content is consumed before the next one reads. Cheaper than node's own
+ * buffers, of which each read allocates one of this size and shrinks it.
  */
 const INBOX = Buffer.allocUnsafeSlow(64 * 1_024);
 
-/** A connection and what runs on it. */
+/** A connection and its running request. */
 export class Connection implements AnswerSink {
-  /** While it is idle: when it is to be closed, on the monotonic clock. */
+  /** While idle: when to close it, on the monotonic clock. */
   idleUntilMs = 0;
   readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
@@ -63,15 +63,15 @@ export class Connection implements AnswerSink {
   readonly #cancelTimeout: () => void;
   #call: Call | undefined;
   #connected = false;
-  /** Something was answered on it before. */
+  /** It has carried an answer before. */
   #used = false;
   #paused = false;
-  /** The running call's body is read and written piece by piece, and its last piece has not been written. */
+  /** The body of the running call is streamed, and its last piece has not been written. */
   #pumping = false;
-  /** Resolves a pump that waits for the socket to take more. */
+  /** Resolves a body writer that waits for the socket to drain. */
   #drained: (() => void) | undefined;
 
-  /** Begins to connect. */
+  /** Starts to connect. */
   constructor(target: Target, connectMs: number, owner: ConnectionOwner) {
     this.#owner = owner;
     const callback = (count: number): boolean => {
@@ -88,21 +88,21 @@ export class Connection implements AnswerSink {
     this.#cancelTimeout = owner.clock.after(connectMs, () => this.#fail(CONNECT_TIMEOUT));
   }
 
-  /** Carries a request; at once if it is connected. Only for a connection on which nothing runs. */
+  /** Sends a request; immediately if connected. Only for an idle connection. */
   begin(call: Call): void {
     call.connection = this;
     this.#call = call;
     if (this.#connected) this.#send(call);
   }
 
-  /** Closes it. Only for a connection on which nothing runs. */
+  /** Closes it. Only for an idle connection. */
   discard(): void {
     this.#cancelTimeout();
     this.#socket.destroy();
     this.#owner.drop(this);
   }
 
-  /** Closes it; a call that runs on it fails. */
+  /** Closes it; its running call fails. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#socket.closed) resolve();
@@ -110,7 +110,7 @@ export class Connection implements AnswerSink {
     });
   }
 
-  // ---- orders of the call
+  // ---- methods of the call
 
   pause(): void {
     this.#paused = true;
@@ -127,7 +127,7 @@ export class Connection implements AnswerSink {
     this.discard();
   }
 
-  // ---- the vendor speaks
+  // ---- vendor events
 
   head(status: number, headers: Headers): void {
     this.#call!.listener.head(status, headers);
@@ -138,7 +138,7 @@ export class Connection implements AnswerSink {
   }
 
   end(keepMs: number): void {
-    // A vendor that answers before it has read everything leaves the rest of the request on the wire.
+    // If a vendor answers before it has read everything, the rest of the request is still in transit.
     const complete = !this.#pumping && this.#socket.writableLength === 0;
     const call = this.#release();
     this.#used = true;
@@ -147,7 +147,7 @@ export class Connection implements AnswerSink {
     call.listener.end();
   }
 
-  // ---- the socket speaks
+  // ---- socket events
 
   #opened(): void {
     this.#cancelTimeout();
@@ -157,7 +157,7 @@ export class Connection implements AnswerSink {
   }
 
   #read(count: number): void {
-    // A vendor that speaks without being asked has another idea of where the last answer ended.
+    // Unexpected data on an idle connection: both sides disagree about the end of the last answer.
     if (this.#call === undefined) {
       this.discard();
       return;
@@ -166,7 +166,7 @@ export class Connection implements AnswerSink {
     try {
       fault = this.#parser.push(INBOX, count);
     } catch {
-      // A mistake in what listens must not end the process.
+      // A bug in a listener must not end the process.
       fault = LISTENER_FAILED;
     }
     if (fault !== undefined) this.#fail(fault, false);
@@ -199,17 +199,17 @@ export class Connection implements AnswerSink {
         if (this.#call === call) this.#fail(BODY_FAILED, false);
       });
     }
-    // A kept connection may turn out to be closed as it is written to.
+    // A kept connection may turn out to be closed while it is written to.
     call.sent = this.#socket.errored === null;
   }
 
   /** Writes a body as fast as the vendor reads it, until the call ends. */
   async #pump(body: Parcel, call: Call): Promise<void> {
-    let left = body.length;
+    let remaining = body.length;
     for await (const piece of body.read()) {
       if (this.#call !== call) return;
-      left -= piece.length;
-      if (left < 0) break;
+      remaining -= piece.length;
+      if (remaining < 0) break;
       if (!this.#socket.write(piece)) {
         await new Promise<void>((resolve) => {
           this.#drained = resolve;
@@ -217,27 +217,27 @@ export class Connection implements AnswerSink {
       }
     }
     if (this.#call !== call) return;
-    if (left !== 0) throw new Error('the body has another length than it said');
+    if (remaining !== 0) throw new Error('the body does not have its declared length');
     this.#pumping = false;
   }
 
-  // ---- endings
+  // ---- ends
 
-  /** `retry`: it may be that the connection was closed before the request came. */
+  /** `retry`: the connection may have been closed before the request arrived. */
   #fail(reason: string, retry = true): void {
     if (this.#call === undefined) {
       this.discard();
       return;
     }
     const { sent } = this.#call;
-    const stale = retry && this.#used && !(sent && this.#parser.heard);
+    const stale = retry && this.#used && !(sent && this.#parser.received);
     const unsent = !sent || this.#pumping;
     const call = this.#release();
     this.discard();
     call.listener.fail(sent ? 'broken' : 'connect', reason, { stale, unsent });
   }
 
-  /** Ends the call here: from now on what happens to the connection does not concern it. */
+  /** Detaches the call: later events of the connection do not concern it. */
   #release(): Call {
     const call = this.#call!;
     this.#call = undefined;

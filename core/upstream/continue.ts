@@ -1,25 +1,27 @@
-/** `100 Continue` that nobody asked for: every client must accept it (RFC 9110, 15.2), and undici takes it for the end of the connection. */
+/**
+ * Removes unexpected `100 Continue` answers: every client must accept them (RFC 9110, 15.2), but undici fails on them.
+ */
 import type { Socket } from 'node:net';
 
-/** Longer than this no interim answer is. */
+/** Maximum length of an interim answer. */
 const MAX_BYTES = 16 * 1_024;
 const STATUS = Buffer.from('HTTP/1.1 100');
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** Keeps such answers from whoever reads a socket. */
+/** Filters such answers from the data of a socket. */
 export interface ContinueFilter {
-  /** A request is sent: what comes next is the head of its answer. */
+  /** A request is being sent: the head of its answer comes next. */
   expectHead(): void;
 }
 
-/** Puts a filter in front of `socket.read`. */
+/** Installs a filter for `socket.read`. */
 export function skipContinue(socket: Socket): ContinueFilter {
   const read = socket.read.bind(socket);
   let atHead = true;
-  /** The beginning of what may be such an answer. */
+  /** The start of what may be such an answer. */
   let held: Buffer = NOTHING;
 
-  /** What is left of `bytes` for the reader; undefined where it takes more of them to know. */
+  /** The rest of `bytes` for the reader; undefined if more bytes are needed to decide. */
   function filtered(bytes: Buffer): Buffer | undefined {
     let rest = bytes;
     while (beginsLike(rest)) {
@@ -53,7 +55,7 @@ export function skipContinue(socket: Socket): ContinueFilter {
 
 const NOTHING = Buffer.alloc(0);
 
-/** Whether it is the beginning of such an answer, as far as it goes. */
+/** Whether the bytes are a prefix of such an answer. */
 function beginsLike(bytes: Buffer): boolean {
   const length = Math.min(bytes.length, STATUS.length);
   return length > 0 && bytes.compare(STATUS, 0, length, 0, length) === 0;

@@ -9,19 +9,19 @@ import {
 } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
-/** Where to, and what was learned there. */
+/** The target, and what was learned from earlier connections. */
 export interface Target {
   readonly secure: boolean;
   /** Name or address, without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** As the header `host` has it. */
+  /** The value of the header `host`. */
   readonly host: string;
-  /** The last TLS session: the next handshake is shorter with it. */
+  /** The last TLS session, which shortens the next handshake. */
   session: Buffer | undefined;
 }
 
-/** Of an origin: scheme, host and port. Throws if it is not a URL. */
+/** Parses an origin: scheme, host and port. Throws if it is not a URL. */
 export function targetOf(origin: string): Target {
   const { protocol, hostname, port, host } = new URL(origin);
   const secure = protocol === 'https:';
@@ -36,12 +36,12 @@ export function targetOf(origin: string): Target {
 
 type TlsOptions = ConnectionOptions & TcpSocketConnectOpts & Pick<SocketConstructorOpts, 'allowHalfOpen'>;
 
-/** A vendor that thinks for minutes says nothing, and its connection must not be forgotten by what lies between. */
+/** While a vendor computes for minutes, no data flows, and middleboxes must not drop the connection. */
 const KEEP_ALIVE_MS = 60_000;
 
 /**
- * Begins to connect; certificates are checked as node does by default. What comes goes to `onread` and never through the stream.
- * Its event `connect`, with TLS `secureConnect`, tells when it can be written to; after `end` it is for the caller to destroy it.
+ * Starts to connect; certificates are checked with node's defaults. Data goes to `onread` and never through the stream.
+ * The event `connect`, with TLS `secureConnect`, signals that it is writable; after `end` the caller must destroy it.
  */
 export function dial(target: Target, onread: OnReadOpts): Socket {
   const { secure, hostname, port } = target;
@@ -53,16 +53,16 @@ export function dial(target: Target, onread: OnReadOpts): Socket {
       target.session = session;
     });
   }
-  // The stream carries nothing but the end, which is told only to those who read.
+  // The stream carries no data, but it must be read for the end to be emitted.
   return socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS).resume();
 }
 
-/** What `tls.connect` takes; of what it passes on to the socket, its type knows only a part. */
+/** The options of `tls.connect`, whose type lacks some that it passes on to the socket. */
 function tlsOptions({ hostname, port, session }: Target, onread: OnReadOpts): TlsOptions {
   return {
     host: hostname,
     port,
-    // An address is not a server name (RFC 6066, section 3).
+    // An IP address is not a server name (RFC 6066, section 3).
     servername: isIP(hostname) === 0 ? hostname : '',
     ALPNProtocols: ['http/1.1'],
     ...(session && { session }),

@@ -1,13 +1,13 @@
-/** Reads the heads of answers as RFC 9112 writes them, and refuses whatever another reader could take for something else. */
+/** Parses the heads of answers by RFC 9112, and refuses whatever another parser could interpret differently. */
 import type { Headers } from '../contracts/call.ts';
 import { Dictionary } from '../dictionary.ts';
 
-/** What `read` returns when it cannot return where the head ends. */
+/** Results of `read` other than the end of the head. */
 export const INCOMPLETE = -1;
 export const MALFORMED = -2;
 export const TOO_LARGE = -3;
 
-/** Of one head, and of all trailers together. As much as node's own client accepts. */
+/** For one head, and for all trailers together. The same as node's own client. */
 const MAX_BYTES = 16 * 1_024;
 const MAX_FIELDS = 2_000;
 
@@ -20,27 +20,27 @@ const ZERO = 0x30;
 
 const VERSION = Buffer.from('HTTP/1.');
 
-/** By byte: whether a name may hold it, and whether a value or a reason may. */
+/** By byte: whether it is allowed in a name, and in a value or reason. */
 const isToken = tableOf((byte) => /[!#$%&'*+.^_`|~0-9A-Za-z-]/.test(String.fromCharCode(byte)));
 const isText = tableOf((byte) => byte === TAB || (byte >= SPACE && byte !== 0x7f));
 
-/** Where the fields of the head that is being read stand: begin and end of the name, begin and end of the value. */
+/** The positions of the fields of the current head: start and end of the name, start and end of the value. */
 const places = new Uint16Array(4 * MAX_FIELDS);
 
-/** Lower-case names by the names as they were sent. Vendors send few different ones; more are not remembered. */
+/** Lower-case names by the names as sent. Vendors send few different ones; the cache is limited. */
 const lowerNames = new Map<string, string>();
 const MAX_NAMES = 1_000;
 
-/** One per connection. What it has read stays until it reads again. */
+/** One per connection. Its result is valid until it reads again. */
 export class HeadReader {
   status = 0;
-  /** Of the version: 0 or 1. */
+  /** Minor version: 0 or 1. */
   minor = 0;
   headers: Headers = {};
 
   /**
-   * Reads a status line and the fields behind it, from `start` and before `end`. Returns where they end, `INCOMPLETE` where more may
-   * come, `MALFORMED` as soon as it is clear that they are not HTTP, or `TOO_LARGE`.
+   * Parses a status line and its fields, from `start` and before `end`. Returns their end, `INCOMPLETE` if more data is
+   * needed, `MALFORMED` as soon as they cannot be HTTP, or `TOO_LARGE`.
    */
   read(bytes: Buffer, start: number, end: number): number {
     const limit = Math.min(end, start + MAX_BYTES);
@@ -58,7 +58,7 @@ export class HeadReader {
     const length = Math.min(VERSION.length, end - start);
     for (let i = 0; i < length; i++) if (bytes[start + i] !== VERSION[i]) return MALFORMED;
     const at = start + VERSION.length;
-    // `1 200`; what follows is nothing, or a space and the reason.
+    // `1 200`; followed by nothing, or a space and the reason.
     if (at + 5 > end) return INCOMPLETE;
     this.minor = bytes[at]! - ZERO;
     const hundreds = bytes[at + 2]! - ZERO;
@@ -74,7 +74,7 @@ export class HeadReader {
     return lineEnd(bytes, i, end);
   }
 
-  #fields(bytes: Buffer, from: number, end: number, wanted: boolean): number {
+  #fields(bytes: Buffer, from: number, end: number, keepFields: boolean): number {
     let count = 0;
     let i = from;
     for (;;) {
@@ -98,12 +98,12 @@ export class HeadReader {
       places[place + 3] = valueEnd - from;
     }
     const behind = lineEnd(bytes, i, end);
-    if (wanted && behind >= 0) this.headers = headersOf(bytes.toString('latin1', from, i), count);
+    if (keepFields && behind >= 0) this.headers = headersOf(bytes.toString('latin1', from, i), count);
     return behind;
   }
 }
 
-/** Where the next line begins, if a line ends at `at`. */
+/** The start of the next line, if a line ends at `at`. */
 function lineEnd(bytes: Buffer, at: number, end: number): number {
   if (at >= end) return INCOMPLETE;
   if (bytes[at] !== CR) return MALFORMED;
@@ -111,12 +111,12 @@ function lineEnd(bytes: Buffer, at: number, end: number): number {
   return bytes[at + 1] === LF ? at + 2 : MALFORMED;
 }
 
-/** What does not end within so many bytes never does. */
+/** Data without an end within this many bytes is too large. */
 function bounded(behind: number, seen: number): number {
   return behind === INCOMPLETE && seen === MAX_BYTES ? TOO_LARGE : behind;
 }
 
-/** The fields whose places were noted; repeated ones are joined with a comma. */
+/** The fields at the recorded positions; repeated ones are joined with a comma. */
 function headersOf(text: string, count: number): Headers {
   const headers = new Dictionary();
   for (let place = 0; place < 4 * count; place += 4) {

@@ -1,4 +1,4 @@
-/** The gateway's own HTTP/1.1 client: kept connections, the most recently used first, one request at a time each. */
+/** The gateway's own HTTP/1.1 client: pooled connections, the most recently used first, one request at a time each. */
 import type { Clock } from '../clock.ts';
 import type { Upstream, UpstreamRequest } from '../upstream.ts';
 import { Call, Connection, type ConnectionOwner } from './connection.ts';
@@ -7,14 +7,14 @@ import { NOT_SENDABLE, STOPPED } from './reasons.ts';
 import { Refusal } from './refusal.ts';
 import { requestHead } from './request-head.ts';
 
-/** Idle connections that a pool keeps; a burst opens more, and they are closed after their answer. */
+/** Maximum idle connections per pool; a burst opens more, which are closed after their answer. */
 const MAX_IDLE = 256;
-/** How often idle connections are looked at: so much later than it is due, one is closed. It is not used in between. */
+/** Interval of closing idle connections: the maximum delay. An expired one is not used meanwhile. */
 const SWEEP_MS = 2_000;
 
-/** Makes it. Its time limits go by `clock`. */
+/** Creates it. Its timeouts use `clock`. */
 export function createOwnUpstream(clock: Clock): Upstream {
-  /** By origin and time limit to connect. */
+  /** By origin and connect timeout. */
   const pools = new Map<string, Map<number, Pool>>();
   let closed = false;
   const stopSweeping = clock.every(SWEEP_MS, () => {
@@ -22,14 +22,14 @@ export function createOwnUpstream(clock: Clock): Upstream {
     for (const pool of all()) pool.sweep(now);
   });
 
-  const all = (): Pool[] => [...pools.values()].flatMap((some) => [...some.values()]);
+  const all = (): Pool[] => [...pools.values()].flatMap((byTimeout) => [...byTimeout.values()]);
 
   const poolOf = ({ origin, connectMs }: UpstreamRequest): Pool => {
     const known = pools.get(origin)?.get(connectMs);
     if (known !== undefined) return known;
-    const some = pools.get(origin) ?? new Map<number, Pool>();
+    const byTimeout = pools.get(origin) ?? new Map<number, Pool>();
     const pool = new Pool(targetOf(origin), connectMs, clock);
-    pools.set(origin, some.set(connectMs, pool));
+    pools.set(origin, byTimeout.set(connectMs, pool));
     return pool;
   };
 
@@ -50,7 +50,7 @@ export function createOwnUpstream(clock: Clock): Upstream {
   };
 }
 
-/** Connections to one origin with one time limit to connect. */
+/** Connections to one origin with one connect timeout. */
 class Pool implements ConnectionOwner {
   readonly target: Target;
   readonly clock: Clock;
@@ -65,7 +65,7 @@ class Pool implements ConnectionOwner {
     this.#connectMs = connectMs;
   }
 
-  /** One on which nothing runs; `fresh`: a new one. */
+  /** An idle connection; `fresh`: a new one. */
   connection(fresh: boolean): Connection {
     if (!fresh && this.#idle.length > 0) {
       const now = this.clock.mono();
@@ -92,7 +92,7 @@ class Pool implements ConnectionOwner {
     if (at !== -1) this.#idle.splice(at, 1);
   }
 
-  /** Closes what was idle for too long. */
+  /** Closes expired idle connections. */
   sweep(now: number): void {
     for (const connection of this.#idle.filter(({ idleUntilMs }) => idleUntilMs <= now)) connection.discard();
   }

@@ -1,4 +1,4 @@
-/** Why a call to a vendor failed, in words for people: they hold no address and no header. */
+/** Failure messages of upstream calls, for administrators; they contain no address and no header. */
 
 export const NOT_HTTP = 'the answer is not HTTP';
 export const HEAD_TOO_LARGE = 'the head of the answer is too large';
@@ -11,7 +11,7 @@ export const BODY_FAILED = 'the body of the request could not be read';
 export const LISTENER_FAILED = 'the gateway could not handle the answer';
 export const STOPPED = 'the gateway is stopping';
 
-/** The words for an error of a connection. */
+/** The message for a connection error. */
 export function reasonOf(error: Error): string {
   const code = (error as { code?: unknown }).code;
   if (typeof code !== 'string') return 'the connection failed';

@@ -1,7 +1,7 @@
-/** The call of a request that a client does not send. */
+/** The call of a request that a client refuses to send. */
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 
-/** A request that is not sent at all; its listener is told after `send` has returned. */
+/** A request that is not sent; its listener is called after `send` has returned. */
 export class Refusal implements UpstreamCall {
   readonly sent = false;
   #aborted = false;

@@ -1,13 +1,13 @@
-/** Writes the heads of requests, and refuses what would let a header become something else on the wire. */
+/** Encodes request heads, and refuses invalid headers (header injection). */
 import type { UpstreamRequest } from '../upstream.ts';
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What a value may not hold: control characters, line ends first of all, and what is no single byte. */
+/** Not allowed in a value: control characters, line ends included, and characters beyond one byte. */
 const NO_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const NO_PATH = /[^\x21-\x7e\x80-\xff]/;
 
 type Kind = 'plain' | 'host' | 'length' | 'refused';
-/** The client alone says where a body ends and what becomes of the connection. */
+/** Headers that only the client sets: framing of the body and connection management. */
 const KINDS: Readonly<Record<string, Kind>> = {
   host: 'host',
   'content-length': 'length',
@@ -20,20 +20,21 @@ const KINDS: Readonly<Record<string, Kind>> = {
   trailer: 'refused',
 };
 
-/** The line that was written last under a name, if that is a plain one. Most headers say the same in every request. */
+/** The last line of each plain header name. Most headers are the same in every request. */
 interface Line {
   readonly kind: Kind;
   value: string;
   text: string;
 }
 
-/** By the names as they are sent. Plugins choose them, so there are few; more are not remembered. */
+/** By the names as sent. Plugins choose them, so there are few; the cache is limited. */
 const lines = new Map<string, Line>();
 const MAX_LINES = 1_000;
 
 /**
- * The head of a request, with the empty line behind it. `host`: of the origin, if no header names another. Undefined if something in
- * it cannot be sent: a control character, a name that is no token, or a header that frames the message in another way than the body.
+ * The head of a request, with its empty line. `host`: of the origin, if there is no `host` header. Undefined if
+ * something is invalid: a control character, a name that is not a token, or a header that contradicts the framing of
+ * the body.
  */
 export function requestHead(request: UpstreamRequest, host: string): string | undefined {
   const { method = 'POST', path, headers, body } = request;

@@ -3,10 +3,13 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
 const ROOM = 64 * 1_024;
-/** Where a request is put together. A socket that does not take all of it at once keeps it, and the next request gets another. */
+/**
+ * The buffer for the next request. If a socket does not send all of it at once, it keeps the buffer, and a new one is
+ * allocated.
+ */
 let outbox = Buffer.allocUnsafeSlow(ROOM);
 
-/** Writes a head and a body that is in memory: as one piece unless it is large. */
+/** Writes a head and a body in memory: in one write unless it is large. */
 export function writeWhole(socket: Socket, head: string, body: Buffer | undefined): void {
   if (body === undefined) {
     socket.write(head, 'latin1');
@@ -20,7 +23,7 @@ export function writeWhole(socket: Socket, head: string, body: Buffer | undefine
     socket.uncork();
     return;
   }
-  // TLS says later whether it has taken it.
+  // TLS reports later whether the data was sent.
   const target = socket instanceof TLSSocket ? Buffer.allocUnsafe(length) : outbox;
   target.write(head, 0, 'latin1');
   body.copy(target, head.length);

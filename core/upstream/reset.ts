@@ -1,9 +1,10 @@
-/** Tells a connection that was reset from one that was closed. */
+/** Distinguishes a reset connection from a closed one. */
 import type { Socket } from 'node:net';
 
 /**
- * Whether the end that a socket has just told of was a reset. If data and a reset come together, libuv tells of an ordinary end; the
- * system knows better: such a socket has no peer any more. Nothing else asks for the peer's address, which node would remember.
+ * Whether the end that a socket has just emitted was a reset. If data and a reset arrive together, libuv reports a
+ * clean end, but such a socket has no peer address any more. No other code reads the peer's address, which node would
+ * cache.
  */
 export function wasReset(socket: Socket): boolean {
   return socket.remoteAddress === undefined;

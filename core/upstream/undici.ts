@@ -1,4 +1,4 @@
-/** The client of metered calls on undici: its clients, one request at a time each, the most recently used first. */
+/** The client for metered calls on undici: its clients, one request at a time each, the most recently used first. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -12,23 +12,26 @@ import { Refusal } from './refusal.ts';
 import { requestHead } from './request-head.ts';
 import { wasReset } from './reset.ts';
 
-/** Idle connections kept per origin; a burst opens more, and they go when they are done. */
+/** Maximum idle connections per origin; a burst opens more, which are closed after their answer. */
 const MAX_IDLE = 256;
-/** Below what vendors and their load balancers allow, so that they rarely close a connection as we use it. */
+/**
+ * Less than the limits of vendors and their load balancers, so that they rarely close a connection while it is being
+ * used.
+ */
 const IDLE_MS = 30_000;
 
 interface Connection {
-  /** Who may use it next: calls to the same origin that give it the same time to connect. */
+  /** The pool: calls to the same origin with the same connect timeout. */
   readonly key: string;
   readonly client: Client;
-  /** What it stands on now; a client whose connection has gone makes itself a new one. */
+  /** The current socket; undici opens a new one after it has closed. */
   socket: Socket | undefined;
-  /** Whether something has been answered on this socket. */
+  /** Whether this socket has carried an answer. */
   used: boolean;
   filter: ContinueFilter | undefined;
 }
 
-/** Makes it; connections are opened as they are needed. */
+/** Creates it; connections are opened on demand. */
 export function createUndiciUpstream(): Upstream {
   const idle = new Map<string, Connection[]>();
   const open = new Set<Client>();
@@ -74,7 +77,7 @@ export function createUndiciUpstream(): Upstream {
       idle.set(connection.key, stack);
     }
     connection.used = true;
-    // A vendor that answers before it has read everything leaves the rest of the request on the wire.
+    // If a vendor answers before it has read everything, the rest of the request is still in transit.
     const clean = connection.socket?.writableLength === 0;
     if (clean && stack.length < MAX_IDLE) stack.push(connection);
     else discard(connection);
@@ -83,7 +86,7 @@ export function createUndiciUpstream(): Upstream {
   const pool = { keep, discard };
   return {
     send(request, listener) {
-      // undici refuses less, and tells of it while it is called.
+      // undici validates less, and throws from the call itself.
       if (requestHead(request, '') === undefined) return new Refusal(listener, NOT_SENDABLE);
       const connection = take(`${request.origin} ${request.connectMs}`, request);
       const { method = 'POST', path, headers } = request;
@@ -100,30 +103,30 @@ export function createUndiciUpstream(): Upstream {
   };
 }
 
-/** A body, and the headers with its length where the client could not tell it. */
+/** A body, and the headers with its length if undici cannot determine it. */
 function framed(headers: Record<string, string>, body: UpstreamRequest['body']) {
   if (body === undefined || Buffer.isBuffer(body)) return { headers, body: body ?? null };
   return { headers: { ...headers, 'content-length': String(body.length) }, body: Readable.from(body.read()) };
 }
 
-/** Where a connection goes when its call has ended. */
+/** Receives the connection when its call has ended. */
 interface Pool {
   keep(connection: Connection): void;
   discard(connection: Connection): void;
 }
 
-/** One request under way: what undici tells it goes to the listener, until the first ending. */
+/** One running request: forwards undici's events to the listener, until the first end. */
 class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #connection: Connection;
   readonly #listener: UpstreamListener;
   readonly #pool: Pool;
   readonly #body: Readable | Buffer | null;
   readonly #readBefore: number | undefined;
-  /** The one latch of a request: whatever happens after the first ending is nobody's business. */
+  /** Set at the first end; later events are ignored. */
   #done = false;
   /** The answer ends with its connection. */
   #untilClose = false;
-  /** Undefined until the request has gone out. */
+  /** Undefined until the request was sent. */
   #control: Dispatcher.DispatchController | undefined;
 
   constructor(connection: Connection, listener: UpstreamListener, pool: Pool, body: Readable | Buffer | null) {
@@ -192,7 +195,7 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
     const { used, socket } = this.#connection;
     this.#pool.discard(this.#connection);
     const started = this.#control !== undefined;
-    // Nobody has worked on a request to which a kept connection said nothing at all before it closed, or that it never got.
+    // The vendor has not processed a request if a kept connection closed without any answer, or never received it.
     const stale = used && (!started || socket?.bytesRead === this.#readBefore);
     const unsent = !started || (this.#body instanceof Readable && !this.#body.readableEnded);
     this.#listener.fail(

@@ -1,10 +1,10 @@
-/** Starts the process of a worker: the same code as here, compiled or not. */
+/** Forks the process of a worker: the same code, compiled or not. */
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import { threadOf } from '../compiled.ts';
 import type { Message } from './link.ts';
 
-/** A process that was started. */
+/** A forked process. */
 export interface Fork {
   send(messages: readonly Message[]): void;
   kill(): void;
@@ -12,18 +12,18 @@ export interface Fork {
   readonly ended: Promise<Ending>;
 }
 
-/** How a process ended; neither: it could not be started. */
+/** How a process ended; neither field: it could not be started. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
-/** Starts one; `receive` gets what it sends. */
+/** Starts one; `receive` gets its messages. */
 export function fork(receive: (messages: readonly Message[]) => void): Fork {
   const source = fileURLToPath(new URL('./process.ts', import.meta.url));
   const module = threadOf(source);
   const reading = module === source ? ['--import', new URL('../../scripts/typescript.mjs', import.meta.url).href] : [];
-  // Round robin: left to the system, most connections come to a few of them.
+  // Round robin: the system's own distribution sends most connections to a few of them.
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({
     exec: module,
@@ -49,7 +49,7 @@ export function fork(receive: (messages: readonly Message[]) => void): Fork {
       end();
     });
     worker.on('error', () => {
-      // What cannot be sent is told by its end, unless there never was a process.
+      // A failed send is reported by the end of the process, unless it never started.
       if (worker.process.pid === undefined) resolve({ code: null, signal: null });
     });
   });

@@ -1,6 +1,6 @@
 /**
- * Requests for routes that come to a worker: the owner answers them, and they look there as if they had come to it. A header that a worker
- * puts before those of the client says where the client is and which HTTP it speaks.
+ * Requests for routes in a worker: the owner answers them, as if they had arrived there. A header that a worker adds
+ * first contains the client's address and HTTP version.
  */
 import { Agent, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -14,32 +14,34 @@ import { ClientLeft } from '../exchange.ts';
 import type { Head } from '../head.ts';
 
 const HOP = 'x-turnpike-hop';
-/** What all that may take of the owner's limits, beside what clients may send. */
+/** The size of that header, which adds to the owner's limits for client headers. */
 export const HOP_ROOM = { bytes: 1_024, headers: 4 } as const;
 
-/** They are about the client's connection, and go under another name: to the one between the two processes they mean nothing. */
+/**
+ * Headers about the client's connection, renamed: they have no meaning for the connection between the two processes.
+ */
 const OF_CONNECTION: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade']);
 const RENAMED = `${HOP}-`;
-/** What every server says by itself of its answers. */
+/** Headers that every server adds to its answers itself. */
 const OF_SERVER: ReadonlySet<string> = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
-/** Shorter than the owner keeps a connection, so that it closes none as it is used. */
+/** Shorter than the owner's keep-alive, so that it closes no connection while it is being used. */
 const IDLE_MS = 4_000;
 
-/** What a worker answers by itself. */
+/** Routes that a worker answers itself. */
 const OWN: ReadonlySet<string> = new Set(Object.values(CORE_PATHS));
 
-/** Has the owner answer requests for routes. */
+/** Forwards requests for routes to the owner. */
 export interface Forward {
   /**
-   * Resolves when the client has its answer, or a connection that broke off; rejects with what it is to be told. Undefined for what a
-   * worker answers by itself.
+   * Resolves when the client has its answer, or a closed connection; rejects with the error for the client. Undefined
+   * for routes that a worker answers itself.
    */
   route(request: IncomingMessage, response: ServerResponse, head: Head): Promise<void> | undefined;
   close(): void;
 }
 
-/** Makes it for the worker of an owner that listens at `socketPath`. */
+/** Creates it for the worker of an owner that listens at `socketPath`. */
 export function createForward(socketPath: string, clock: Clock): Forward {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS });
 
@@ -48,7 +50,7 @@ export function createForward(socketPath: string, clock: Clock): Forward {
       const { method, url } = request;
       const sent = ask({ socketPath, agent, method, path: url, headers: wrap(request) });
       let answered = false;
-      // Once there is an answer, or nobody who waits for one, what becomes of the request is told by that.
+      // Once there is an answer, or the client has disconnected, that decides what happens to the request.
       sent.on('error', (error) => {
         if (!answered) reject(response.destroyed ? new ClientLeft('the client left', { cause: error }) : unreachable());
       });
@@ -64,7 +66,7 @@ export function createForward(socketPath: string, clock: Clock): Forward {
       response.on('close', () => {
         if (!response.writableFinished) sent.destroy();
       });
-      // The owner may refuse what it is not to read, or say that it may come.
+      // The owner may refuse the body, or send `100 Continue`.
       if (hasBody) sent.flushHeaders();
       request.pipe(sent);
     });
@@ -76,7 +78,7 @@ export function createForward(socketPath: string, clock: Clock): Forward {
   };
 }
 
-/** The client's headers behind the one of the worker. */
+/** The worker's header, then the client's. */
 function wrap({ rawHeaders, httpVersion, socket }: IncomingMessage): string[] {
   const headers = [HOP, `${httpVersion} ${socket.remoteAddress ?? ''}`];
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -86,7 +88,7 @@ function wrap({ rawHeaders, httpVersion, socket }: IncomingMessage): string[] {
   return headers;
 }
 
-/** Takes what is the worker's out of a request, which then is the client's again. Returns the address at the other end of its connection. */
+/** Removes the worker's header from a request. Returns the client's address. */
 export function unwrap(request: IncomingMessage): string {
   const [first, value = '', ...rawHeaders] = request.rawHeaders;
   if (first !== HOP) throw coreErrors.bad_request('Only workers of this gateway may connect here.');
@@ -114,13 +116,13 @@ async function giveBack(
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (!OF_SERVER.has(rawHeaders[i]!.toLowerCase())) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
   }
-  // What was set for an answer of our own stands in the owner's, too.
+  // Headers set for an answer of this process are in the owner's, too.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   if (!isRead(request)) {
     answerUnread(request, response, { status, headers, body: await buffer(answer) }, clock.after);
     return;
   }
-  // The owner has not read the request to its end, and does not serve another one on that connection.
+  // The owner has not read the whole request, and will not serve another one on that connection.
   if (answer.headers.connection === 'close') headers.push('connection', 'close');
   response.writeHead(status, headers);
   await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,10 @@
-/** The line between the owner and one worker: messages and questions, those of one turn of the event loop sent together. */
+/**
+ * The link between the owner and one worker: messages and queries; those of one turn of the event loop are sent
+ * together.
+ */
 import type { Awaitable, Json } from '../plugin.ts';
 
-/** What goes over it. */
+/** The messages on the link. */
 export type Message =
   | { readonly kind: 'tell'; readonly topic: string; readonly message: Json }
   | { readonly kind: 'ask'; readonly number: number; readonly topic: string; readonly message: Json }
@@ -11,20 +14,23 @@ export type Message =
 /** One end of it. */
 export interface Link {
   tell(topic: string, message: Json): void;
-  /** Resolves with the answer; rejects if the other end failed, or has gone. */
+  /** Resolves with the answer; rejects if the other end failed, or has disconnected. */
   ask(topic: string, message: Json): Promise<Json>;
-  /** Takes what the other end has sent. */
+  /** Handles what the other end has sent. */
   receive(messages: readonly Message[]): void;
-  /** The other end has gone. */
+  /** The other end has disconnected. */
   end(): void;
 }
 
-/** What one end does with what comes. What it throws is told to who asks, and to nobody where it was only told. */
+/**
+ * Handles messages of the other end. An error it throws is sent to the other end if that expects an answer, and ignored
+ * otherwise.
+ */
 export type LinkHandler = (topic: string, message: Json) => Awaitable<Json | undefined>;
 
-/** Makes one end; `send` hands messages to the other. */
+/** Creates one end; `send` transfers messages to the other. */
 export function createLink(send: (messages: readonly Message[]) => void, handle: LinkHandler): Link {
-  const asked = new Map<number, { resolve(answer: Json): void; reject(error: Error): void }>();
+  const pending = new Map<number, { resolve(answer: Json): void; reject(error: Error): void }>();
   let next = 0;
   let outgoing: Message[] = [];
   let isOver = false;
@@ -60,12 +66,12 @@ export function createLink(send: (messages: readonly Message[]) => void, handle:
         break;
       }
       case 'answer':
-        asked.get(message.number)?.resolve(message.message);
-        asked.delete(message.number);
+        pending.get(message.number)?.resolve(message.message);
+        pending.delete(message.number);
         break;
       case 'failed':
-        asked.get(message.number)?.reject(new Error(message.reason));
-        asked.delete(message.number);
+        pending.get(message.number)?.reject(new Error(message.reason));
+        pending.delete(message.number);
     }
   }
 
@@ -75,7 +81,7 @@ export function createLink(send: (messages: readonly Message[]) => void, handle:
       new Promise((resolve, reject) => {
         if (isOver) throw new Error('the other process has gone');
         const number = next++;
-        asked.set(number, { resolve, reject });
+        pending.set(number, { resolve, reject });
         post({ kind: 'ask', number, topic, message });
       }),
     receive(messages) {
@@ -83,8 +89,8 @@ export function createLink(send: (messages: readonly Message[]) => void, handle:
     },
     end() {
       isOver = true;
-      for (const { reject } of asked.values()) reject(new Error('the other process has gone'));
-      asked.clear();
+      for (const { reject } of pending.values()) reject(new Error('the other process has gone'));
+      pending.clear();
     },
   };
 }

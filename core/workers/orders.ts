@@ -1,34 +1,36 @@
-/** What the owner tells a worker to do, and what a worker reports. */
+/** Orders of the owner to a worker, and reports of a worker. */
 
 /** From the owner. */
 export const ORDER = {
-  /** With a `Beginning`: opens the gateway. Answered when it could serve. */
+  /** With a `Beginning`: opens the gateway. Answered when it is ready to serve. */
   begin: 'begin',
-  /** With a `ListenOrder`: takes connections. Answered with a `ListenReport`. */
+  /** With a `ListenOrder`: accepts connections. Answered with a `ListenReport`. */
   listen: 'listen',
-  /** Serves: all workers take connections. */
+  /** Serves: all workers accept connections. */
   serve: 'serve',
-  /** Takes gateway.yaml over. Answered when that is done. */
+  /** Reloads gateway.yaml. Answered when that is done. */
   reload: 'reload',
-  /** With a `StopOrder`: lets what runs come to its end, and ends. */
+  /** With a `StopOrder`: drains and ends. */
   stop: 'stop',
-  /** Waits for nobody any longer. */
+  /** Ends the drain. */
   hurry: 'hurry',
 } as const;
 
 /** From a worker. */
 export const REPORT = {
-  /** It hears: what is sent before is lost. */
+  /** It receives messages: earlier ones are lost. */
   here: 'here',
-  /** With its epoch: it may write to the store from now on. It waits for the answer: whoever writes counts as alive. */
+  /**
+   * With its epoch: it will write to the store from now on. It waits for the answer, because writers count as alive.
+   */
   joined: 'joined',
 } as const;
 
-/** What a worker has to know. */
+/** The start parameters of a worker. */
 export interface Beginning {
-  /** From 1. */
+  /** Starting at 1. */
   readonly number: number;
-  /** How many workers there are. */
+  /** The number of workers. */
   readonly count: number;
   readonly configFile: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -36,19 +38,19 @@ export interface Beginning {
   readonly routes: string;
 }
 
-/** Where clients come. */
+/** The address for clients. */
 export interface ListenOrder {
   readonly host: string;
   readonly port: number;
 }
 
-/** Whether they can; where not, node's code for why. */
+/** Whether it listens; if not, node's error code. */
 export interface ListenReport {
   readonly failed?: string;
 }
 
 /** How a worker ends. */
 export interface StopOrder {
-  /** Whoever comes meanwhile is told that the gateway ends; else others take all that comes. */
+  /** New requests are told that the gateway is shutting down; otherwise other workers serve them. */
   readonly withAll: boolean;
 }

@@ -4,7 +4,7 @@ import { type Door, refuseAddress } from '../door.ts';
 import { boot } from '../id.ts';
 import type { Log } from '../log.ts';
 import { storeFileOf, storeSocketOf } from '../opening.ts';
-import type { Place } from '../place.ts';
+import type { ProcessRole } from '../place.ts';
 import type { Json, StoreSharing } from '../plugin.ts';
 import { listenPrivately, socketPath } from '../private-socket.ts';
 import { type Fork, fork } from './fork.ts';
@@ -13,28 +13,28 @@ import { type Beginning, type ListenOrder, type ListenReport, ORDER, REPORT, typ
 import { createPauses } from './pauses.ts';
 import { createOwnerPeers } from './peers.ts';
 
-/** What an owner is made with. */
+/** Options of an owner. */
 export interface OwnerOptions {
   readonly plan: Plan;
   readonly configFile: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly clock: Clock;
-  /** How many. */
+  /** The number of workers. */
   readonly workers: number;
 }
 
 /** An owner whose workers have not been started. */
 export interface Owner {
-  /** How its workers join the store. */
+  /** How its workers attach to the store. */
   readonly sharing: StoreSharing;
-  /** Its place, where its workers are to answer at this address. */
-  placeAt(door: Door): Place;
+  /** Its role, if its workers listen at this address. */
+  roleAt(door: Door): ProcessRole;
 }
 
-/** How much longer than its calls may run a worker may take to end: longer than it does where everything hangs. Then it is killed. */
+/** Additional time for a worker to end, in addition to its calls: longer than its own limits. Then it is killed. */
 const ENDING_MS = 20_000;
-/** How long one may take to take gateway.yaml over. */
+/** Time for a worker to reload gateway.yaml. */
 const RELOAD_MS = 30_000;
 
 /** The process of a worker. */
@@ -42,16 +42,16 @@ interface Employed {
   readonly number: number;
   readonly link: Link;
   readonly process: Fork;
-  /** Resolves when it could serve; rejects if it cannot. */
+  /** Resolves when it is ready to serve; rejects if it fails. */
   readonly prepared: Promise<void>;
   isPrepared: boolean;
-  /** Since when it has served, on the clock that only grows. */
+  /** Start of serving, on the monotonic clock. */
   servesSince: number | undefined;
-  /** It was told to end. */
+  /** It was ordered to end. */
   isLeaving: boolean;
 }
 
-/** Makes it. */
+/** Creates it. */
 export function createOwner({ plan, configFile, env, log, clock, workers: count }: OwnerOptions): Owner {
   const storeFile = storeFileOf(plan);
   const routes = socketPath(storeFile, '.routes');
@@ -117,14 +117,14 @@ export function createOwner({ plan, configFile, env, log, clock, workers: count 
     worker.link.tell(ORDER.serve, null);
   }
 
-  /** Has another one come when it ends. */
+  /** Replaces it when it ends. */
   async function keep(worker: Employed, door: Door): Promise<void> {
     const { number } = worker;
     const { code, signal } = await worker.process.ended;
     if (isStopping) return;
     const served = worker.servesSince === undefined ? 0 : clock.mono() - worker.servesSince;
     const pauseMs = pauseBefore(number, worker.isLeaving ? Infinity : served);
-    log.error('a worker ended; another one takes its place', { worker: number, code, signal, pauseMs });
+    log.error('a worker ended and is replaced', { worker: number, code, signal, pauseMs });
     const goOn = (): void => {
       cancel();
       pausing.delete(cancel);
@@ -148,7 +148,7 @@ export function createOwner({ plan, configFile, env, log, clock, workers: count 
       );
   }
 
-  /** Lets it end what it does, and another one take its place. */
+  /** Drains it, and starts a replacement. */
   function dismiss(worker: Employed, order: StopOrder): void {
     worker.isLeaving = true;
     worker.link.tell(ORDER.stop, json(order));
@@ -170,9 +170,9 @@ export function createOwner({ plan, configFile, env, log, clock, workers: count 
       await worker.prepared;
       await Promise.race([worker.link.ask(ORDER.reload, null), late]);
     } catch (error) {
-      // One that has ended is replaced anyway.
+      // An ended one is replaced anyway.
       if (isStopping || !all.has(worker)) return;
-      log.error('a worker could not take gateway.yaml over; another one takes its place', {
+      log.error('a worker could not reload gateway.yaml and is replaced', {
         worker: worker.number,
         error,
       });
@@ -183,7 +183,7 @@ export function createOwner({ plan, configFile, env, log, clock, workers: count 
     }
   }
 
-  const place = (door: Door): Place => ({
+  const roleAt = (door: Door): ProcessRole => ({
     role: 'owner',
     peers,
     server: { servesWorkers: true },
@@ -191,7 +191,7 @@ export function createOwner({ plan, configFile, env, log, clock, workers: count 
       await listenPrivately(server, routes);
       const workers = Array.from({ length: count }, (_, i) => launch(i + 1));
       await Promise.all(workers.map((worker) => started(worker)));
-      // As short a time as can be: nobody else may take it.
+      // As briefly as possible: no other process may bind it.
       door.close();
       await Promise.all(workers.map((worker) => listen(worker, door)));
       for (const worker of workers) void keep(worker, door);
@@ -208,7 +208,7 @@ export function createOwner({ plan, configFile, env, log, clock, workers: count 
       for (const cancel of pausing) cancel();
       const workers = [...all];
       for (const worker of workers) {
-        // What has not begun has nothing to end.
+        // A worker that has not started has nothing to drain.
         if (worker.isPrepared) dismiss(worker, { withAll: true });
         else worker.process.kill();
       }
@@ -228,16 +228,16 @@ export function createOwner({ plan, configFile, env, log, clock, workers: count 
       socket: storeSocketOf(storeFile),
       left(epoch) {
         settled(epoch);
-        // One that can write no more, and is there, would refuse all that comes to it.
+        // A worker that cannot write any more would refuse all its requests.
         const worker = byEpoch.get(epoch);
         if (worker?.isLeaving === false) worker.process.kill();
       },
     },
-    placeAt: place,
+    roleAt,
   };
 }
 
-/** Rejects, saying which, if a worker cannot serve. */
+/** Rejects with the worker's number if a worker cannot serve. */
 async function started({ number, prepared }: Employed): Promise<void> {
   try {
     await prepared;

@@ -1,4 +1,4 @@
-/** `host.peers` of the owner and of its workers, over the links between them. Workers reach each other through the owner. */
+/** `host.peers` of the owner and of its workers, over their links. Workers reach each other through the owner. */
 import type { Clock } from '../clock.ts';
 import type { PeerListener, Peers } from '../contracts/peers.ts';
 import type { Log } from '../log.ts';
@@ -7,14 +7,14 @@ import type { Link } from './link.ts';
 
 /** How long `ask` waits for answers. */
 const ASK_MS = 2_000;
-/** How much longer a worker waits for the answers that the owner gathers for it: a late one must not cost it those that came. */
+/** Additional time a worker waits for the answers that the owner collects: a late one must not lose those that came. */
 const GATHER_MS = 500;
 
-/** What peers say to each other on a link; all but the last with `[topic, message, epoch of the sender]`. */
+/** Messages between peers on a link; all but the last with `[topic, message, epoch of the sender]`. */
 const TOPIC = {
   tell: 'peers.tell',
   ask: 'peers.ask',
-  /** Worker to owner: for all others, the owner among them. */
+  /** Worker to owner: for all others, the owner included. */
   tellOthers: 'peers.tell others',
   askOthers: 'peers.ask others',
   alive: 'peers.alive',
@@ -23,7 +23,9 @@ const TOPIC = {
 /** The listeners of one process. */
 interface Listeners {
   on: Peers['on'];
-  /** Has the listener of a topic hear a message, and logs what it throws. Rejects if nobody listens, unless nobody `asks`. */
+  /**
+   * Calls the listener of a topic, and logs its errors. Rejects if there is no listener, unless no answer is expected.
+   */
   hear(envelope: Envelope, asks: boolean): Promise<Json>;
 }
 
@@ -44,7 +46,7 @@ function createListeners(log: Log): Listeners {
   };
 }
 
-/** The answers that come in time; whoever fails gives none. */
+/** The answers that come in time; failures are omitted. */
 function gather(answers: readonly Promise<Json>[], clock: Clock): Promise<readonly Json[]> {
   return new Promise((resolve) => {
     const given: Json[] = [];
@@ -59,13 +61,13 @@ function gather(answers: readonly Promise<Json>[], clock: Clock): Promise<readon
 /** The owner's side. */
 export interface OwnerPeers {
   readonly peers: Peers;
-  /** A worker has joined the store: it counts as alive, and hears what the others say. */
+  /** A worker has joined the store: it counts as alive, and receives messages. */
   joined(epoch: string, link: Link): void;
-  /** Takes what a worker sends; undefined where it is not about peers. */
+  /** Handles a worker's message; undefined if it is not for peers. */
   handle(topic: string, message: Json): Promise<Json> | undefined;
   /** The process of a worker has ended. */
   exited(epoch: string): void;
-  /** Everything that a worker had handed to the store was run. */
+  /** Everything that a worker had submitted to the store was run. */
   settled(epoch: string): void;
 }
 
@@ -73,7 +75,7 @@ export interface OwnerPeers {
 export function createOwnerPeers(boot: string, count: number, { clock, log }: PeersTools): OwnerPeers {
   const links = new Map<string, Link>();
   const alive = new Set([boot]);
-  /** Those of which one of the two ends is known. */
+  /** Workers of which one of the two ends is known. */
   const leaving = new Map<string, 'exited' | 'settled'>();
   const listeners = new Set<(epoch: string) => void>();
   const { on, hear } = createListeners(log);
@@ -85,7 +87,7 @@ export function createOwnerPeers(boot: string, count: number, { clock, log }: Pe
   const askOthers = (topic: string, message: Json, epoch: string): Promise<Json>[] =>
     others(epoch).map((link) => link.ask(TOPIC.ask, [topic, message, epoch]));
 
-  /** It has left when its process has ended and its writes have run, whichever is known first. */
+  /** It has left when its process has ended and its writes have run, in any order. */
   function leave(epoch: string, end: 'exited' | 'settled'): void {
     const before = leaving.get(epoch);
     if (before === undefined || before === end) {
@@ -142,7 +144,7 @@ export function createOwnerPeers(boot: string, count: number, { clock, log }: Pe
 /** A worker's side. */
 export interface WorkerPeers {
   readonly peers: Peers;
-  /** Takes what the owner sends; undefined where it is not about peers. */
+  /** Handles the owner's message; undefined if it is not for peers. */
   handle(topic: string, message: Json): Promise<Json> | undefined;
 }
 
@@ -179,7 +181,7 @@ export function createWorkerPeers(boot: string, count: number, link: Link, { clo
   };
 }
 
-/** What peers are made with. */
+/** Options of peers. */
 export interface PeersTools {
   readonly clock: Clock;
   readonly log: Log;

@@ -1,4 +1,4 @@
-/** What the process of a worker runs. */
+/** The entry of a worker process. */
 import { runWorker } from './worker.ts';
 
 runWorker();

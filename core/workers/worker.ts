@@ -1,4 +1,7 @@
-/** A worker: serves calls, passages and websockets by the same gateway.yaml as its owner, which it obeys, and which answers its routes. */
+/**
+ * A worker: serves calls, passthrough routes and WebSockets with the same gateway.yaml as its owner, which controls it
+ * and answers its routes.
+ */
 import type { Server } from 'node:http';
 import { systemClock } from '../clock.ts';
 import { reasons } from '../config/file.ts';
@@ -6,7 +9,7 @@ import { listening, stopListening } from '../door.ts';
 import { type Gateway, openWorker } from '../gateway.ts';
 import { boot } from '../id.ts';
 import { createLog } from '../log.ts';
-import type { Place } from '../place.ts';
+import type { ProcessRole } from '../place.ts';
 import type { Json } from '../plugin.ts';
 import { createForward } from './forward.ts';
 import { createLink, type Link, type Message } from './link.ts';
@@ -15,7 +18,7 @@ import { createWorkerPeers, type WorkerPeers } from './peers.ts';
 
 /** Runs it in this process, which ends with its owner. */
 export function runWorker(): void {
-  // A terminal sends them to all processes; what comes of them is for the owner to say.
+  // A terminal sends signals to all processes; the owner decides what to do.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   let worker: Employee | undefined;
   const link = createLink(
@@ -52,7 +55,7 @@ function employ({ number, count, configFile, env, routes }: Beginning, link: Lin
     const code = await gateway.stop().then(
       () => 0,
       (error: unknown) => {
-        log.error('the worker did not stop well', { error });
+        log.error('the worker failed to stop', { error });
         return 1;
       },
     );
@@ -61,7 +64,7 @@ function employ({ number, count, configFile, env, routes }: Beginning, link: Lin
 
   return {
     async begin() {
-      opening = openWorker(entrance.place, { configFile, env, log }, () => link.ask(REPORT.joined, boot));
+      opening = openWorker(entrance.role, { configFile, env, log }, () => link.ask(REPORT.joined, boot));
       await opening.catch((error: unknown) => {
         log.error('the worker did not start', reasons(error));
         throw error;
@@ -93,13 +96,13 @@ function employ({ number, count, configFile, env, routes }: Beginning, link: Lin
   };
 }
 
-/** Where a worker takes connections. */
+/** Accepts connections. */
 interface Entrance {
-  readonly place: Place;
-  /** Takes connections, and says whether it can; calls wait for `serve`. */
+  readonly role: ProcessRole;
+  /** Accepts connections, and reports whether it can; calls wait for `serve`. */
   open(order: ListenOrder, gateway: Gateway): Promise<ListenReport>;
   serve(): void;
-  /** Takes no more connections. */
+  /** Accepts no more connections. */
   close(): void;
 }
 
@@ -113,7 +116,7 @@ function createEntrance({ peers }: WorkerPeers, routes: string): Entrance {
     serve = resolve;
   });
   return {
-    place: {
+    role: {
       role: 'worker',
       peers,
       server: { forward },

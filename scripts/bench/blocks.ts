@@ -1,4 +1,4 @@
-/** For how long a large request keeps everybody else waiting: the longest turn of the event loop while it is served. */
+/** How long a large request blocks the event loop: the longest turn while it is served. */
 import { script, write } from './folder.ts';
 import { type LoadTools, polyglotVendor } from './load.ts';
 import { CORE } from './machine.ts';
@@ -6,24 +6,24 @@ import { askOf, BYTES, type Pair, TRANSLATED } from './pairs.ts';
 import { median } from './rounds.ts';
 import { everyStyle, prepareTurnpike } from './turnpike.ts';
 
-/** Milliseconds; over as many requests. */
+/** Milliseconds; over this many requests. */
 export interface Blocks {
-  /** Where nothing is asked: what the machine and the watching take. */
+  /** Without requests: the overhead of the machine and the measurement. */
   readonly idle: number;
-  /** By what is asked: the longest turn of a request, as it usually is and at the worst. */
+  /** By kind of request: its longest turn, median and maximum. */
   readonly requests: ReadonlyMap<Pair, { readonly typical: number; readonly worst: number }>;
 }
 
 /** Of the image, as base64. */
 const IMAGE_BYTES = 10 * 1024 * 1024;
-/** Until what is measured is compiled. */
+/** Requests until the measured code is compiled. */
 const WARM = 8;
 
-/** A chat request with an image, to a vendor that speaks chat and to one that does not. */
+/** A chat request with an image, to a chat vendor and to one of another style. */
 export async function measureBlocks(tools: LoadTools, requests: number): Promise<Blocks> {
   const vendor = await polyglotVendor(1, 0);
   const turnpike = await prepareTurnpike(everyStyle(vendor.port));
-  // On both cores: the loop does not rest while it is watched, and its threads need room beside it.
+  // On both cores: the measurement keeps the loop busy, and its threads need a core.
   const server = await turnpike.start({ cores: CORE.both, flags: ['--import', script('./loop-probe.mjs')] });
   let watched = 0;
   const longest = async (work: () => Promise<unknown>): Promise<number> => {
@@ -56,7 +56,7 @@ export async function measureBlocks(tools: LoadTools, requests: number): Promise
   return { idle, requests: found };
 }
 
-/** A file with a chat request that holds the image. */
+/** A file with a chat request that contains the image. */
 function imageFor({ vendor }: Pair): string {
   const image = `data:image/png;base64,${'iVBORw0KGgo'.repeat(IMAGE_BYTES / 11 + 1).slice(0, IMAGE_BYTES)}`;
   const content = [

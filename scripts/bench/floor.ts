@@ -1,6 +1,6 @@
 /**
- * What is left of Turnpike when nothing is done: node's server, our client, whole bodies, one write each way. No gateway of this shape
- * costs less; the difference to Turnpike is everything that it does for a call.
+ * A lower bound for Turnpike: node's server, our client, whole bodies, one write each way. The difference to Turnpike
+ * is everything that it does for a call.
  */
 import { createServer } from 'node:http';
 import { systemClock } from '../../core/clock.ts';
@@ -10,8 +10,8 @@ const [port, upstream] = process.argv.slice(2);
 const client = await openUpstream('own', systemClock);
 
 createServer((incoming, outgoing) => {
-  const asked: Buffer[] = [];
-  incoming.on('data', (piece: Buffer) => asked.push(piece));
+  const chunks: Buffer[] = [];
+  incoming.on('data', (piece: Buffer) => chunks.push(piece));
   incoming.on('end', () => {
     let isStream = false;
     const answer: Buffer[] = [];
@@ -20,7 +20,7 @@ createServer((incoming, outgoing) => {
         origin: `http://127.0.0.1:${upstream}`,
         path: incoming.url!,
         headers: { 'content-type': 'application/json' },
-        body: asked.length === 1 ? asked[0] : Buffer.concat(asked),
+        body: chunks.length === 1 ? chunks[0] : Buffer.concat(chunks),
         connectMs: 5_000,
       },
       {

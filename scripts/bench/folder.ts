@@ -1,4 +1,4 @@
-/** The scratch folder of a bench, `.bench/`: packages that are measured and not needed, request bodies, a database. */
+/** The scratch folder of a bench, `.bench/`: installed packages, request bodies, databases. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,20 +6,20 @@ import { run } from './processes.ts';
 
 export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
 export const FOLDER: string = join(ROOT, '.bench');
-/** What is of one run only, gigabytes of databases among it. */
+/** The files of one run, including gigabytes of databases. */
 const RUN = join(FOLDER, 'run');
 
-/** A file of this folder of scripts. */
+/** A file of the scripts folder. */
 export function script(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/** Removes what is of one run only: what was left of the one before, and what is left of this one. */
+/** Removes the files of this run and of an interrupted earlier one. */
 export function removeRun(): void {
   rmSync(RUN, { recursive: true, force: true });
 }
 
-/** Writes a file for this run. Its path. */
+/** Writes a file for this run and returns its path. */
 export function write(name: string, text: string): string {
   const path = join(RUN, name);
   mkdirSync(dirname(path), { recursive: true });
@@ -27,7 +27,7 @@ export function write(name: string, text: string): string {
   return path;
 }
 
-/** An empty folder for this run. Its path. */
+/** Creates an empty folder for this run and returns its path. */
 export function emptied(name: string): string {
   const path = join(RUN, name);
   rmSync(path, { recursive: true, force: true });
@@ -35,7 +35,7 @@ export function emptied(name: string): string {
   return path;
 }
 
-/** Installs packages at exact versions into a folder of their own, unless they are there. Rejects where npm cannot. */
+/** Installs packages at exact versions into their own folder, if missing. Rejects if npm fails. */
 export async function install(
   name: string,
   dependencies: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Databases that have grown: what a first start and one call have written, many times over, without making the calls. */
+/** Creates large databases by multiplying the rows of a first start and a few calls. */
 import type BetterSqlite3 from 'better-sqlite3';
 import { hashOf, newSecret } from '../../plugins/keys/secret.ts';
 import { msOf, timeOf } from '../../plugins/log/ids.ts';
@@ -6,12 +6,12 @@ import { Database } from '../../plugins/stores/sqlite/binding.ts';
 
 /** Micro-quota: more than any bench spends. */
 const CREDIT = 10n ** 18n;
-/** Between two calls that are added: a database grows over months. */
+/** Time between two added calls: a database grows over months. */
 const BETWEEN_MS = 100;
-/** Calls are added so many at a time, and never more at a time than there are. */
+/** Batch size for adding calls; never more than there are. */
 const AT_ONCE = 100_000;
 
-/** Adds accounts, each with a balance and a key without a limit. Their keys. No gateway may be running. */
+/** Adds accounts, each with a balance and an unlimited key. Returns their keys. No gateway may be running. */
 export function addAccounts(storeFile: string, count: number): readonly string[] {
   const secrets = Array.from({ length: count }, () => newSecret());
   writing(storeFile, (db) => {
@@ -31,8 +31,8 @@ export function addAccounts(storeFile: string, count: number): readonly string[]
 }
 
 /**
- * Multiplies the usage records, back into the past, until they are so many. No gateway may be running, and some calls must have been
- * made.
+ * Multiplies the usage records, with earlier times, up to a number. No gateway may be running, and some calls must have
+ * been made.
  */
 export function addCalls(storeFile: string, rows: number): void {
   writing(storeFile, (db) => {
@@ -46,7 +46,7 @@ export function addCalls(storeFile: string, rows: number): void {
     const which = 'old.place = made.old AND old.run_id = made.run';
     const copy = ['usage_row', 'usage_detail'].map((table) =>
       db.prepare(
-        // In the order of the new places, in which pages fill up as they do when calls are made.
+        // In the order of the new ids, so that pages fill up as they do with real calls.
         copies(db, table, { place: 'made.place' }, `made CROSS JOIN ${table} AS old ON ${which} ORDER BY made.place`),
       ),
     );
@@ -59,7 +59,7 @@ export function addCalls(storeFile: string, rows: number): void {
   });
 }
 
-/** The size of the database when its log is folded into it, in bytes, without pages that are free. No gateway may be running. */
+/** The size of the database with its log merged, in bytes, without free pages. No gateway may be running. */
 export function bytesOf(storeFile: string): number {
   const db = new Database(storeFile, { fileMustExist: true });
   try {
@@ -71,7 +71,7 @@ export function bytesOf(storeFile: string): number {
   }
 }
 
-/** A statement that copies rows `old`, with other expressions in some columns: those that are added later come with their defaults. */
+/** A statement that copies rows `old` with other values in some columns; new columns get their defaults. */
 function copies(
   db: BetterSqlite3.Database,
   table: string,
@@ -83,7 +83,7 @@ function copies(
   return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${from}`;
 }
 
-/** Without waiting for the disk, and without a way back: what is made here can be made again. */
+/** Without fsync and journal: this data can be recreated. */
 function writing<T>(storeFile: string, write: (db: BetterSqlite3.Database) => T): T {
   const db = new Database(storeFile, { fileMustExist: true });
   try {

@@ -1,4 +1,4 @@
-/** Whether a call costs more as work grows: with many keys, many models, a database of millions of rows. */
+/** Whether a call costs more with many keys, many models, or a database of millions of rows. */
 import { write } from './folder.ts';
 import { addAccounts, addCalls } from './grown.ts';
 import type { Load, LoadTools } from './load.ts';
@@ -7,17 +7,17 @@ import { inTurns, type Rounds } from './rounds.ts';
 import { chatChannel, type Installation, oneModel, prepareTurnpike } from './turnpike.ts';
 import { CONNECTIONS, warmUp } from './warm.ts';
 
-/** What there is much of. */
+/** The dimension that grows. */
 export type Grown = 'nothing' | 'keys' | 'models' | 'rows';
 
 export const GROWN = ['keys', 'models', 'rows'] as const satisfies readonly Grown[];
 
-/** How much there is. */
+/** The sizes. */
 export interface GrowthScale {
-  /** Each of an account of its own; a hundredth of them make calls. */
+  /** Each of its own account; a hundredth of them make calls. */
   readonly keys: number;
   readonly models: number;
-  /** Usage records and entries of the ledger. */
+  /** Usage records and ledger entries. */
   readonly rows: number;
 }
 
@@ -36,7 +36,7 @@ interface Case {
   readonly load: Pick<Load, 'secrets'>;
 }
 
-/** The same calls, by gateways of which each has more of one thing. */
+/** The same calls, through gateways of which each has more of one thing. */
 export async function measureGrowth(
   tools: LoadTools,
   scale: GrowthScale,
@@ -74,7 +74,7 @@ async function grow(
   rows = 0,
 ): Promise<Case> {
   const first = await installation.start();
-  // What is multiplied then.
+  // Those are multiplied.
   if (rows > 0) await tools.measure(first, { stream: false, connections: CONNECTIONS, requests: 2_000 });
   await first.process.stop();
   const secrets = addAccounts(installation.storeFile, accounts);

@@ -1,4 +1,7 @@
-/** The mock vendor and the load generator: the C pair where it can be compiled, else a slower stand-in. */
+/**
+ * The mock vendor and the load generator: the C programs if they can be compiled, otherwise slower replacements in
+ * node.
+ */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
@@ -8,26 +11,28 @@ import { type Running, run, start } from './processes.ts';
 import { chatRequest } from './requests.ts';
 import type { Target } from './variants.ts';
 
-/** What is sent, and how. */
+/** The load to generate. */
 export interface Load {
   readonly stream: boolean;
   readonly connections: number;
   readonly requests: number;
-  /** Sent before counting begins. */
+  /** Requests before measuring begins. */
   readonly warm?: number;
-  /** Requests per second, whatever the answers do; without it each connection sends its next request when it has an answer. */
+  /**
+   * Requests per second, independent of answers; without it each connection sends its next request after its answer.
+   */
   readonly perSecond?: number;
   /** Microseconds between the first requests of two connections. */
   readonly rampUs?: number;
-  /** Reads the server's memory so many seconds after the start, too. */
+  /** Also reads the server's memory this many seconds after the start. */
   readonly memoryAtS?: number;
-  /** Else a chat request. */
+  /** Default: a chat request. */
   readonly ask?: Ask;
-  /** A file of keys, one in each line, that requests are made with in turns. */
+  /** A file of API keys, one per line, used in turns. */
   readonly secrets?: string;
 }
 
-/** A request of another kind. */
+/** Another request than the default. */
 export interface Ask {
   readonly path: string;
   /** `name: value` */
@@ -36,10 +41,10 @@ export interface Ask {
   readonly body: string;
 }
 
-/** What came of it. Times are microseconds, memory is KiB; undefined is not measured. */
+/** The measured values. Times in microseconds, memory in KiB; undefined: not measured. */
 export interface Sample {
   readonly answered: number;
-  /** Errors, other statuses than 200, streams without their last event. */
+  /** Errors, statuses other than 200, truncated streams. */
   readonly failed: number;
   readonly perSecond: number;
   readonly p50: number;
@@ -52,34 +57,34 @@ export interface Sample {
   readonly memoryDuring: number | undefined;
 }
 
-/** Where answers come from, and who asks for them. */
+/** The vendor and the load generator. */
 export interface LoadTools {
-  /** Can time streams and single microseconds. */
+  /** Can measure streams and single microseconds. */
   readonly exact: boolean;
-  /** A vendor whose streams have so many events, so far apart. */
+  /** A vendor whose streams have this many events at this interval. */
   vendor(events: number, gapMs: number): Promise<MockVendor>;
   measure(target: Target, load: Load): Promise<Sample>;
 }
 
-/** What `load.c` prints: a sample, and what failed by its kind. */
-interface Said extends Omit<Sample, 'failed'> {
+/** The output of `load.c`: a sample, and failures by kind. */
+interface LoadOutput extends Omit<Sample, 'failed'> {
   readonly errors: number;
   readonly otherStatus: number;
   readonly unfinished: number;
-  /** Not answered when the time was over. */
+  /** Unanswered at the end. */
   readonly late: number;
 }
 
-/** A vendor's part, played by a process. */
+/** A vendor process. */
 export interface MockVendor {
   readonly port: number;
   readonly process: Running;
 }
 
-/** Nobody may take longer over one load. */
+/** Maximum duration of one load. */
 const LONGEST_S = 60;
 
-/** The C pair, or the stand-in and a sentence why. */
+/** The C programs, or the replacements and the reason. */
 export async function loadTools(): Promise<{ readonly tools: LoadTools; readonly note: string | undefined }> {
   const missing =
     process.platform !== 'linux'
@@ -121,7 +126,7 @@ async function compiled(): Promise<LoadTools> {
         path: load.ask?.path,
         body: load.ask?.body ?? bodies(load.stream),
         'longest-s': LONGEST_S,
-        // What the server does about an answer after it has sent it belongs to its cost.
+        // Work of the server after the last answer belongs to its cost.
         'after-ms': 50,
       };
       const words = Object.entries(options).flatMap(([name, value]) =>
@@ -130,13 +135,13 @@ async function compiled(): Promise<LoadTools> {
       for (const pid of target.pid === undefined ? [] : familyOf(target.pid)) words.push('--pid', `${pid}`);
       for (const header of [...target.headers, ...(load.ask?.headers ?? [])]) words.push('--header', header);
       if (load.stream) words.push('--stream');
-      const said = JSON.parse(await run(onCore(CORE.load, [join(bin, 'load'), ...words]))) as Said;
-      return { ...said, failed: said.errors + said.otherStatus + said.unfinished + said.late };
+      const result = JSON.parse(await run(onCore(CORE.load, [join(bin, 'load'), ...words]))) as LoadOutput;
+      return { ...result, failed: result.errors + result.otherStatus + result.unfinished + result.late };
     },
   };
 }
 
-/** A vendor on node, whose streams speak the style in which they are asked. */
+/** A mock vendor in node; its streams use the style of the request. */
 export async function polyglotVendor(events: number, gapMs: number): Promise<MockVendor> {
   const port = await freePort();
   const options = [`${port}`, `${events}`, `${gapMs}`];
@@ -153,7 +158,7 @@ async function standIn(): Promise<LoadTools> {
     exact: false,
     vendor: polyglotVendor,
     async measure(target, load) {
-      // It ends with a sample: those of a second would make every short load one of a second.
+      // Autocannon ends at a full sample: with one per second every short load would take a second.
       const words = [
         '--json',
         '-L',
@@ -171,20 +176,20 @@ async function standIn(): Promise<LoadTools> {
       const before = cpuTime(target.pid);
       const output = await run(onCore(CORE.load, [process.execPath, autocannon, ...words, url]));
       const after = cpuTime(target.pid);
-      const said = JSON.parse(output) as {
+      const result = JSON.parse(output) as {
         readonly '2xx': number;
         readonly non2xx: number;
         readonly errors: number;
         readonly duration: number;
         readonly latency: { readonly p50: number; readonly p99: number };
       };
-      const answered = said['2xx'];
+      const answered = result['2xx'];
       return {
         answered,
-        failed: said.non2xx + said.errors,
-        perSecond: answered / said.duration,
-        p50: said.latency.p50 * 1_000,
-        p99: said.latency.p99 * 1_000,
+        failed: result.non2xx + result.errors,
+        perSecond: answered / result.duration,
+        p50: result.latency.p50 * 1_000,
+        p99: result.latency.p99 * 1_000,
         cpu: before === undefined || after === undefined ? undefined : (after - before) / answered,
         firstByteP50: undefined,
         cpuPerEvent: undefined,
@@ -200,10 +205,10 @@ async function standIn(): Promise<LoadTools> {
 function requestBodies(): (stream: boolean) => string {
   const whole = write('whole.json', chatRequest(false));
   const stream = write('stream.json', chatRequest(true));
-  return (wanted) => (wanted ? stream : whole);
+  return (isStream) => (isStream ? stream : whole);
 }
 
-/** CPU time of a process and its threads so far, in microseconds; to a hundredth of a second, and on Linux only. */
+/** CPU time of a process and its threads so far, in microseconds, precise to 10 ms; on Linux only. */
 function cpuTime(pid: number | undefined): number | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

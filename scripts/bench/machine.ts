@@ -1,9 +1,9 @@
-/** What this machine offers a bench: cores to pin to, programs, descriptors, free ports. */
+/** The machine of a bench: cores for pinning, programs, descriptors, free ports. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 
-/** Where whoever is measured runs, and where everything else does. */
+/** The cores of the measured server, and those of everything else. */
 export const CORE = { server: '0', load: '1', both: '0,1' } as const;
 
 /** Whether a program is installed. */
@@ -11,20 +11,20 @@ export function has(program: string): boolean {
   return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 }
 
-/** Whether processes can be kept on a core of their own. */
+/** Whether processes can be pinned to a core. */
 export const canPin: boolean = process.platform === 'linux' && availableParallelism() >= 2 && has('taskset');
 
-/** The same command, kept on some cores where that is possible. */
+/** The same command, pinned to some cores if possible. */
 export function onCore(cores: string, command: readonly string[]): readonly string[] {
   return canPin ? ['taskset', '-c', cores, ...command] : command;
 }
 
-/** Moves a running process, with all its threads. */
+/** Pins a running process with all its threads. */
 export function moveTo(cores: string, pid: number): void {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', cores, String(pid)], { stdio: 'ignore' });
 }
 
-/** How many files and connections one process may have open. */
+/** Maximum open files and connections per process. */
 export function descriptors(): number {
   const { stdout } = spawnSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' });
   return stdout?.trim() === 'unlimited' ? Infinity : Number(stdout?.trim() || 1_024);
@@ -36,7 +36,7 @@ export function describeMachine(): string {
   return `${availableParallelism()} × ${model}, node ${process.version}, ${process.platform}`;
 }
 
-/** The memory of a process, in KiB; undefined where the system does not say. */
+/** The memory of a process in KiB; undefined if the system does not report it. */
 export function residentKib(pid: number): number | undefined {
   try {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
@@ -45,7 +45,7 @@ export function residentKib(pid: number): number | undefined {
   }
 }
 
-/** A process and all that it has started, as far as the system says. */
+/** A process and its descendants, as far as the system reports them. */
 export function familyOf(pid: number): readonly number[] {
   if (process.platform !== 'linux') return [pid];
   const parents = new Map(
@@ -54,21 +54,24 @@ export function familyOf(pid: number): readonly number[] {
       .map((name) => [Number(name), parentOf(name)]),
   );
   const family = [pid];
-  // What is found is looked through as well.
+  // The list grows while it is iterated.
   for (const member of family) for (const [child, parent] of parents) if (parent === member) family.push(child);
   return family;
 }
 
 function parentOf(pid: string): number | undefined {
   try {
-    // Behind the name of the program, which may hold anything: the state, then the parent.
+    // After the program name, which may contain anything: the state, then the parent.
     return Number(/^.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
   } catch {
     return undefined;
   }
 }
 
-/** Notes what the machine does from now on; then says which part of its cores others took meanwhile, 0 to 1. Undefined where it does not say. */
+/**
+ * Starts measuring; the returned function gives the CPU share of other processes since, 0 to 1. Undefined if the system
+ * does not report it.
+ */
 export function watchOthers(): () => number | undefined {
   const before = cpuTimes();
   return () => {
@@ -79,10 +82,13 @@ export function watchOthers(): () => number | undefined {
   };
 }
 
-/** Hundredths of a second since the machine started: of all cores, of those idle, of this process with the processes that it saw the end of. */
+/**
+ * Hundredths of a second since the start of the machine: of all cores, of idle ones, of this process and its ended
+ * children.
+ */
 function cpuTimes(): { readonly all: number; readonly idle: number; readonly ours: number } | undefined {
   if (process.platform !== 'linux') return undefined;
-  // user, nice, system, idle, iowait, irq, softirq, steal; what guests take is in the first two again.
+  // user, nice, system, idle, iowait, irq, softirq, steal; guest time is included in the first two.
   const times = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.trim().split(/\s+/).slice(1, 9).map(Number);
   const own = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /s, '')

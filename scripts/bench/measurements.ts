@@ -1,6 +1,7 @@
 /**
- * What is measured: whole answers at full speed and at a low rate, streams many and few, translated calls beside our own that are not, the
- * memory of held streams; and of Turnpike alone what a start, a large request, growth, storage and workers cost.
+ * The measurements: whole answers at full speed and at a low rate, many and few streams, translated compared with
+ * untranslated calls, memory of open streams; and for Turnpike only: start, large requests, growth, storage and
+ * workers.
  */
 import { type Blocks, measureBlocks } from './blocks.ts';
 import { type Growth, type GrowthScale, measureGrowth } from './growth.ts';
@@ -15,23 +16,23 @@ import type { Server, Target, Variant } from './variants.ts';
 import { CONNECTIONS, warmUp } from './warm.ts';
 import { measureWorkers, type Workers } from './workers.ts';
 
-/** How much of everything is done. */
+/** The amount of work. */
 export interface Scale {
   /**
-   * Rounds of whole answers: short and many, because machines become twice as slow and fast again within seconds, and a ratio is only good
-   * where both sides were measured at one speed.
+   * Rounds of whole answers: short and many, because the speed of machines changes by a factor of two within seconds,
+   * and both sides of a ratio must be measured at one speed.
    */
   readonly brief: { readonly rounds: number; readonly seconds: number };
-  /** Rounds of what takes its time, as streams do. */
+  /** Rounds of longer loads such as streams. */
   readonly rounds: number;
-  /** How long one of its loads takes, about. */
+  /** Approximate duration of one such load. */
   readonly seconds: number;
   readonly starts: number;
-  /** Who takes part beyond whole answers at full speed; undefined: all. */
+  /** The variants beyond whole answers at full speed; undefined: all. */
   readonly others: readonly Who[] | undefined;
   readonly translated: readonly Pair[];
   readonly heldStreams: number;
-  /** Milliseconds between two events of a held stream. */
+  /** Milliseconds between two events of an open stream. */
   readonly heldGapMs: number;
   /** Requests with an image, of each kind. */
   readonly images: number;
@@ -66,19 +67,19 @@ export const QUICK: Scale = {
   storedCalls: 5_000,
 };
 
-/** Everything that was measured; undefined where the tools cannot. */
+/** All results; undefined if the tools cannot measure it. */
 export interface Measured {
-  /** 64 connections, each sending its next request when it has an answer. */
+  /** 64 connections, each sending its next request after its answer. */
   readonly whole: Rounds;
   /** 200 requests per second; the server may use both cores. */
   readonly calm: Rounds | undefined;
-  /** 200 streams at once, 20,000 events per second. */
+  /** 200 concurrent streams, 20,000 events per second. */
   readonly manyStreams: Rounds | undefined;
-  /** 32 streams that begin in the same instant. */
+  /** 32 streams that start at the same time. */
   readonly fewStreams: Rounds | undefined;
-  /** Whole answers and 200 streams again, each kind of translation by itself; all on one server of ours. */
+  /** Whole answers and 200 streams again, by kind of translation, all on one Turnpike. */
   readonly translated: Translated | undefined;
-  /** Many slow streams, on a server that is fresh. */
+  /** Many slow streams, on a new server. */
   readonly held: Rounds | undefined;
   readonly heldStreams: number;
   readonly starts: Starts | undefined;
@@ -100,7 +101,7 @@ const HELD_EVENTS = 6;
 /** Descriptors of a server that are not streams. */
 const OTHER_FILES = 200;
 
-/** Measures all variants. `say` hears a sentence now and then. */
+/** Measures all variants. `say` reports progress. */
 export async function measureAll(
   variants: readonly Variant[],
   tools: LoadTools,
@@ -178,7 +179,7 @@ export async function measureAll(
   };
 }
 
-/** What only Turnpike is measured for. */
+/** Measured for Turnpike only. */
 async function measureAlone(
   tools: LoadTools,
   scale: Scale,
@@ -205,18 +206,18 @@ function manyStreamsLoad({ seconds }: Scale): Load {
     connections: 200,
     requests: Math.round(200 * (seconds + 1)),
     warm: 200,
-    // The events of all streams are spread evenly over the time between two of one.
+    // The events of all streams are spread evenly over one interval.
     rampUs: (GAP_MS * 1_000) / 200,
   };
 }
 
-/** Whole answers and streams. Whole answers per second. */
+/** Whole answers and streams. Returns whole answers per second. */
 async function warmUpAll(target: Target, tools: LoadTools): Promise<number> {
   if (tools.exact) await tools.measure(target, { stream: true, connections: 100, requests: 200 });
   return warmUp(target, tools);
 }
 
-/** Vendor, server and load are the same for all, so that nothing but the translation makes a difference. */
+/** Vendor, server and load are the same for all, so that only the translation differs. */
 async function measureTranslated(tools: LoadTools, scale: Scale, say: (sentence: string) => void): Promise<Translated> {
   say('translated calls');
   const vendor = await polyglotVendor(EVENTS, GAP_MS);
@@ -237,7 +238,7 @@ async function measureTranslated(tools: LoadTools, scale: Scale, say: (sentence:
   );
   const streams = await inTurns(pairs, scale.rounds, async (pair) => {
     const sample = await tools.measure(server, { ...manyStreamsLoad(scale), ask: askOf(pair, true) });
-    // The vendor's events count: what a client gets for one may be none, or several.
+    // The vendor's events count: the client may get none or several for one.
     return { ...sample, cpuPerEvent: sample.cpu && sample.cpu / EVENTS };
   });
   await server.process.stop();
@@ -245,7 +246,7 @@ async function measureTranslated(tools: LoadTools, scale: Scale, say: (sentence:
   return { whole, streams };
 }
 
-/** Each on a server of its own: memory that earlier loads have left free would be counted for nothing. */
+/** Each on its own server: memory freed by earlier loads would be counted as unused. */
 async function measureHeld(
   variants: readonly Variant[],
   tools: LoadTools,

@@ -1,10 +1,10 @@
-/** Calls between two styles: who asks whom, and how. */
+/** Pairs of client style and vendor style. */
 import { write } from './folder.ts';
 import type { Ask } from './load.ts';
 import { CONTENT, MAX_TOKENS } from './requests.ts';
 import type { SpokenStyle } from './turnpike.ts';
 
-/** A client of one style, and the style of the vendor that answers. */
+/** The style of a client, and that of the vendor. */
 export interface Pair {
   /** For the tables. */
   readonly title: string;
@@ -12,10 +12,10 @@ export interface Pair {
   readonly vendor: SpokenStyle;
 }
 
-/** The yardstick: both speak one style, and nothing is translated. */
+/** The reference: both use one style, nothing is translated. */
 export const BYTES: Pair = { title: 'chat client, chat vendor: bytes', client: 'chat', vendor: 'chat' };
 
-/** Clients of two other styles, at a vendor that speaks chat. */
+/** Clients of two other styles with a chat vendor. */
 export const MESSAGES: Pair = { title: 'messages client, chat vendor', client: 'messages', vendor: 'chat' };
 export const RESPONSES: Pair = { title: 'responses client, chat vendor', client: 'responses', vendor: 'chat' };
 
@@ -29,7 +29,7 @@ export const TRANSLATED: readonly Pair[] = [
 
 const USER_TURNS = ['user', 'assistant', 'user'].map((role) => ({ role, content: CONTENT }));
 
-/** The same request of 2 KB in each style, without the model and whether it is a stream. */
+/** The same request of 2 KB in each style, without the model and the stream flag. */
 const ASKED = {
   chat: {
     path: '/v1/chat/completions',
@@ -44,12 +44,12 @@ const ASKED = {
   responses: {
     path: '/v1/responses',
     headers: [],
-    // To keep an answer costs something for each stream, and for no event.
+    // Storing an answer costs something per stream, but nothing per event.
     body: { max_output_tokens: MAX_TOKENS, store: false, instructions: CONTENT, input: USER_TURNS },
   },
 } as const;
 
-/** What the client of a pair sends: the vendor's models are called by its style. */
+/** The request of a pair's client: the vendor's models are named after its style. */
 export function askOf({ client, vendor }: Pair, stream: boolean): Ask {
   const { path, headers, body } = ASKED[client];
   const name = `${client}-${vendor}-${stream ? 'stream' : 'whole'}.json`;

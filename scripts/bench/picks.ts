@@ -1,4 +1,4 @@
-/** The numbers of a sample that are compared. */
+/** The compared values of a sample. */
 import type { Pick } from './rounds.ts';
 
 export const cpu: Pick = (sample) => sample.cpu;

@@ -1,17 +1,17 @@
-/** The processes of a bench: started, watched for a sign that they are ready, and all ended with it, however it ends. */
+/** The processes of a bench: started, watched until they are ready, and killed when it ends, however it ends. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A process we started. */
+/** A started process. */
 export interface Running {
   readonly pid: number;
-  /** Waits for a line that matches. Rejects with what the process said where it ends before, or takes too long. */
+  /** Waits for a line that matches. Rejects with the output if the process ends before, or takes too long. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 
-/** A start looks at every page of the database, and it may be large. */
+/** A start reads every page of the database, which may be large. */
 const READY_MS = 120_000;
 const running = new Set<ChildProcess>();
 
@@ -20,17 +20,17 @@ export function start(command: readonly string[], options: { readonly cwd?: stri
   const child = spawn(command[0]!, command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let output = '';
-  let heard = (): void => {};
+  let onOutput = (): void => {};
   const hear = (text: string): void => {
     output = (output + text).slice(-16_384);
-    heard();
+    onOutput();
   };
   child.stdout.setEncoding('utf8').on('data', hear);
   child.stderr.setEncoding('utf8').on('data', hear);
   child.on('error', (error) => hear(error.message));
   child.on('exit', () => {
     running.delete(child);
-    heard();
+    onOutput();
   });
   return {
     pid: child.pid ?? 0,
@@ -38,14 +38,14 @@ export function start(command: readonly string[], options: { readonly cwd?: stri
       new Promise((resolve, reject) => {
         const fail = (why: string) => reject(new Error(`${command.join(' ')} ${why}:\n${output}`));
         const tooLate = setTimeout(() => fail('was not ready in time'), READY_MS);
-        heard = () => {
+        onOutput = () => {
           const found = pattern.exec(output);
           if (found === null && child.exitCode === null) return;
           clearTimeout(tooLate);
           if (found === null) fail(`ended with code ${child.exitCode}`);
           else resolve(found);
         };
-        heard();
+        onOutput();
       }),
     signal: (name) => void child.kill(name),
     async stop() {
@@ -57,7 +57,7 @@ export function start(command: readonly string[], options: { readonly cwd?: stri
   };
 }
 
-/** Runs a program to its end. Resolves with its standard output; rejects with what it complained about. */
+/** Runs a program to its end. Resolves with its standard output; rejects with its standard error. */
 export function run(command: readonly string[], options: { readonly cwd?: string } = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command[0]!, command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -79,7 +79,7 @@ export function run(command: readonly string[], options: { readonly cwd?: string
   });
 }
 
-/** Ends everything that still runs, also when this process is interrupted. Call once, before anything is started. */
+/** Ends all running processes at exit or interruption. Call it once, before starting any. */
 export function endAllAtExit(): void {
   process.on('exit', () => {
     for (const child of running) child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** The tables of a bench, in Markdown: what everybody takes, and how far Turnpike is from its targets. */
+/** The tables of a bench, in Markdown: the cost of each variant, and Turnpike's distance to its targets. */
 import { muchOf } from './growth.ts';
 import type { Measured } from './measurements.ts';
 import { BYTES } from './pairs.ts';
@@ -7,7 +7,7 @@ import { added, addedRatio, type Rounds, ratio, typical, type Who } from './roun
 import type { StoreCase, StoreSample } from './stores.ts';
 import { type Recorded, type Target, timesWorse } from './targets.ts';
 
-/** All tables. `titles` says how everybody is called. */
+/** All tables. `titles`: the names of the variants. */
 export function report(
   measured: Measured,
   titles: ReadonlyMap<Who, string>,
@@ -125,7 +125,7 @@ export function report(
   return `${parts.join('\n')}\n`;
 }
 
-/** What only Turnpike is measured for. */
+/** Measured for Turnpike only. */
 function aloneTables({ starts, blocks, growth, storage, workers }: Measured): readonly string[] {
   const parts: string[] = [];
   if (starts !== undefined) {
@@ -188,7 +188,7 @@ function aloneTables({ starts, blocks, growth, storage, workers }: Measured): re
   return parts;
 }
 
-/** What the store costs. `bar`: what CPU per call on PostgreSQL may be beside SQLite. */
+/** The cost of the store. `bar`: maximum CPU per call on PostgreSQL relative to SQLite. */
 export function storesReport(measured: Rounds<StoreCase, StoreSample>, bar = 1.3): string {
   const title = (which: StoreCase): string =>
     which === 'sqlite' ? 'SQLite' : `PostgreSQL, ${which} gateway${which === 1 ? '' : 's'}`;

@@ -1,13 +1,13 @@
-/** What clients of the bench send. */
+/** The requests of clients. */
 
 /** The model of every chat request. */
 export const MODEL = 'gpt-4o-mini';
 
-/** What every turn says. */
+/** The text of every turn. */
 export const CONTENT: string =
   'Explain how a toll road keeps its books, and what happens when a barrier fails. '.repeat(5);
 
-/** More than any answer has: who outruns what was set aside for it is cut off. */
+/** More than any answer has: a longer one would exceed its reservation and be cut off. */
 export const MAX_TOKENS = 2_048;
 
 /** A chat request of 2 KB. */

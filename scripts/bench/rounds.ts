@@ -1,17 +1,17 @@
-/** Rounds: everybody is measured once in each, in turns, so that what disturbs the machine disturbs all of them alike. */
+/** Rounds: every variant is measured once in each, in turns, so that disturbances of the machine affect all alike. */
 import type { Sample } from './load.ts';
 import type { VariantName } from './variants.ts';
 
-/** `direct` is the mock vendor without anything between. */
+/** `direct` is the mock vendor without a proxy. */
 export type Who = VariantName | 'direct';
 
-/** The samples of everybody, one per round. */
+/** The samples of every variant, one per round. */
 export type Rounds<W = Who, S = Sample> = ReadonlyMap<W, readonly S[]>;
 
-/** One number of a sample; undefined where it was not measured. */
+/** One value of a sample; undefined if it was not measured. */
 export type Pick = (sample: Sample) => number | undefined;
 
-/** Measures everybody once per round, forwards in one and backwards in the next. */
+/** Measures every variant once per round, in alternating order. */
 export async function inTurns<W, S = Sample>(
   everybody: readonly W[],
   rounds: number,
@@ -26,7 +26,7 @@ export async function inTurns<W, S = Sample>(
   return samples;
 }
 
-/** The median of one number over all rounds. */
+/** The median of one value over all rounds. */
 export function typical<W, S = Sample>(
   rounds: Rounds<W, S>,
   who: W,
@@ -35,22 +35,22 @@ export function typical<W, S = Sample>(
   return median((rounds.get(who) ?? []).map(pick));
 }
 
-/** The median of one number less the same number of another, round by round. */
+/** The median difference between two variants, round by round. */
 export function added(rounds: Rounds, who: Who, pick: Pick, base: Who = 'direct'): number | undefined {
-  return paired(rounds, who, base, (mine, its) => minus(pick(mine), pick(its)));
+  return paired(rounds, who, base, (first, second) => minus(pick(first), pick(second)));
 }
 
-/** The median of what one has divided by what another has, round by round. */
+/** The median ratio of two variants, round by round. */
 export function ratio<W, S = Sample>(
   rounds: Rounds<W, S>,
   who: W,
   other: W,
   pick: (sample: S) => number | undefined,
 ): number | undefined {
-  return paired(rounds, who, other, (mine, its) => divided(pick(mine), pick(its)));
+  return paired(rounds, who, other, (first, second) => divided(pick(first), pick(second)));
 }
 
-/** The same for what they add to `direct`. */
+/** The same for the difference to `direct`. */
 export function addedRatio(rounds: Rounds, who: Who, other: Who, pick: Pick): number | undefined {
   return divided(added(rounds, who, pick), added(rounds, other, pick));
 }
@@ -59,10 +59,12 @@ function paired<W, S = Sample>(
   rounds: Rounds<W, S>,
   who: W,
   other: W,
-  compare: (mine: S, its: S) => number | undefined,
+  compare: (first: S, second: S) => number | undefined,
 ): number | undefined {
-  const its = rounds.get(other) ?? [];
-  return median((rounds.get(who) ?? []).map((mine, i) => (its[i] === undefined ? undefined : compare(mine, its[i]))));
+  const second = rounds.get(other) ?? [];
+  return median(
+    (rounds.get(who) ?? []).map((first, i) => (second[i] === undefined ? undefined : compare(first, second[i]))),
+  );
 }
 
 function minus(a: number | undefined, b: number | undefined): number | undefined {
@@ -73,7 +75,7 @@ function divided(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined || b === undefined || b <= 0 ? undefined : a / b;
 }
 
-/** The middle of the values that there are; undefined where there are none. */
+/** The median of the defined values; undefined if there are none. */
 export function median(values: readonly (number | undefined)[]): number | undefined {
   const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -1,4 +1,4 @@
-/** What a start costs where the database is there. */
+/** The cost of a start on an existing database. */
 import { setTimeout } from 'node:timers/promises';
 import { CORE, residentKib } from './machine.ts';
 import { median } from './rounds.ts';
@@ -12,11 +12,11 @@ export interface Starts {
   readonly idleMb: number;
 }
 
-/** The port of a vendor that is never asked. */
+/** The port of a vendor that is never called. */
 const DISCARD = 9;
 const IDLE_MS = 2_000;
 
-/** Starts it so often; undefined where the system does not say how much memory a process has. */
+/** Starts it this often; undefined if the system does not report the memory of a process. */
 export async function measureStarts(rounds: number): Promise<Starts | undefined> {
   const seconds: number[] = [];
   const megabytes: number[] = [];

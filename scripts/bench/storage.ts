@@ -1,4 +1,4 @@
-/** What a call leaves on the disk: the growth of the database over many calls of every kind, divided by how many there were. */
+/** The disk space of a call: the growth of the database over many calls of every kind, divided by their number. */
 import { setTimeout } from 'node:timers/promises';
 import { write } from './folder.ts';
 import { addAccounts, bytesOf } from './grown.ts';
@@ -15,14 +15,14 @@ export interface Storage {
 
 /** Their keys make calls in turns. */
 const ACCOUNTS = 100;
-/** One kind of calls follows the other so often. */
+/** The kinds of calls alternate this often. */
 const TURNS = 5;
-/** Until the last batch is written. */
+/** Time until the last batch is written. */
 const SETTLED_MS = 1_000;
-/** Calls before the first measure: tables have their first pages then. */
+/** Calls before the first measurement, so that tables have their first pages. */
 const BEFORE = 1_000;
 
-/** Makes so many calls. */
+/** Makes this many calls. */
 export async function measureStorage(tools: LoadTools, calls: number): Promise<Storage> {
   const vendor = await tools.vendor(2, 0);
   const channel = chatChannel(vendor.port);
@@ -31,8 +31,8 @@ export async function measureStorage(tools: LoadTools, calls: number): Promise<S
   const secrets = write('secrets-storage', addAccounts(turnpike.storeFile, ACCOUNTS).join('\n'));
 
   /**
-   * Of a hundred calls, so many are of a kind: by style of the client, whole and streamed. The streams of messages clients end otherwise
-   * than the load generator looks for in streams.
+   * The kinds of a hundred calls, by client style, whole and streamed. Streams of messages clients have an end that the
+   * load generator does not recognize.
    */
   const kinds: readonly (readonly [percent: number, load: Pick<Load, 'ask' | 'stream'>])[] = [
     [45, { stream: false }],
@@ -41,7 +41,7 @@ export async function measureStorage(tools: LoadTools, calls: number): Promise<S
     [12, { stream: false, ask: askOf(MESSAGES, true) }],
     [8, { stream: false, ask: askOf(RESPONSES, false) }],
   ];
-  /** Makes calls of every kind, and answers how many were good. */
+  /** Makes calls of every kind, and returns the number of successful ones. */
   const make = async (count: number, turns: number): Promise<number> => {
     const server = { ...(await turnpike.start({ cores: CORE.both })), headers: [] };
     let answered = 0;

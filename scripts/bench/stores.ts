@@ -1,6 +1,6 @@
 /**
- * What a store costs: one gateway on SQLite beside one on PostgreSQL, and one, two and three gateways on one PostgreSQL database, all of them
- * with calls of one hot account.
+ * The cost of a store: one gateway on SQLite, and one, two and three gateways on one PostgreSQL database, all with
+ * calls of one hot account.
  */
 import { copyFileSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,25 +13,25 @@ import { type Installation, oneModel, prepareTurnpike } from './turnpike.ts';
 import type { Server } from './variants.ts';
 import { CONNECTIONS, warmUp } from './warm.ts';
 
-/** SQLite, or how many gateways there are on PostgreSQL. */
+/** SQLite, or the number of gateways on PostgreSQL. */
 export type StoreCase = 'sqlite' | 1 | 2 | 3;
 
-/** A sample of all gateways of a case together. */
+/** The sum of all gateways of a case. */
 export interface StoreSample {
-  /** Of the gateways, microseconds per call. */
+  /** CPU of the gateways, microseconds per call. */
   readonly cpu: number;
-  /** Of PostgreSQL, the same; undefined where there is none. */
+  /** CPU of PostgreSQL; undefined if there is none. */
   readonly databaseCpu: number | undefined;
   readonly perSecond: number;
   readonly failed: number;
-  /** Calls per commit, as PostgreSQL counts commits; undefined where there is none. */
+  /** Calls per PostgreSQL commit; undefined if there is none. */
   readonly perCommit: number | undefined;
-  /** With 200 calls a second, microseconds. */
+  /** At 200 calls per second, microseconds. */
   readonly p50: number;
   readonly p99: number;
 }
 
-/** What is measured of each case. */
+/** The measurements of each case. */
 export interface StoreRounds {
   readonly rounds: number;
   /** Seconds at full speed. */
@@ -39,15 +39,15 @@ export interface StoreRounds {
 }
 
 const CALM_PER_SECOND = 200;
-/** PostgreSQL tells what a connection has done at most a second later. */
+/** PostgreSQL reports the activity of a connection with a delay of at most a second. */
 const TOLD_MS = 1_500;
-/** Quota of the hot account, and more than a bench can spend. */
+/** Quota of the hot account, more than a bench can spend. */
 const PLENTY = 1_000_000_000_000;
 
 /** The gateways of one case. */
 interface Fleet {
   readonly servers: readonly Server[];
-  /** Its database on PostgreSQL. */
+  /** Its PostgreSQL database. */
   readonly url: string | undefined;
 }
 
@@ -96,7 +96,7 @@ async function startFleet(which: StoreCase, vendor: number, postgres: PostgresSe
   return { servers: servers.map((server) => ({ ...server, headers: [`authorization: Bearer ${key}`] })), url };
 }
 
-/** A key of an account that pays for every call. */
+/** A key of the account that pays for every call. */
 async function hotKey({ storeFile }: Installation): Promise<string> {
   const command = async (line: string, stdin = ''): Promise<string> => {
     const result = await askControl(controlPath(storeFile), { argv: line.split(' '), stdin, cwd: '/' });
@@ -108,7 +108,7 @@ async function hotKey({ storeFile }: Installation): Promise<string> {
   return command('key create --name hot --user hot --unlimited');
 }
 
-/** The same calls for each case: where there are several gateways, each gets a part of them. */
+/** The same calls for each case, divided among its gateways. */
 async function measureFleet(
   tools: LoadTools,
   { servers, url }: Fleet,
@@ -151,7 +151,7 @@ function sum(samples: readonly Sample[], pick: (sample: Sample) => number): numb
   return samples.reduce((total, sample) => total + pick(sample), 0);
 }
 
-/** Transactions that were committed in a database so far. */
+/** Number of committed transactions in a database. */
 async function commitsOf(postgres: PostgresServer, url: string): Promise<number> {
   await sleep(TOLD_MS);
   const [row] = await postgres.query(
@@ -161,15 +161,15 @@ async function commitsOf(postgres: PostgresServer, url: string): Promise<number>
   return Number(row!.commits);
 }
 
-/** Hundredths of a second are what the system counts in. */
+/** The system counts hundredths of a second. */
 const MICROS_PER_TICK = 10_000;
 
-/** CPU time of a process and those that it has started, those that have ended included. */
+/** CPU time of a process and its descendants, ended ones included. */
 function cpuMicros(pid: number): number {
   return familyOf(pid).reduce((total, member) => total + ticksOf(member) * MICROS_PER_TICK, 0);
 }
 
-/** Of one that ends meanwhile: none, for its parent has them then. */
+/** If a process ends meanwhile: none, because its parent's value includes it then. */
 function ticksOf(pid: number): number {
   try {
     const times = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,4 +1,4 @@
-/** What we want of ourselves, what was reached before, and when that has become worse. */
+/** The targets, the recorded values, and which have become worse. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { script } from './folder.ts';
 import { GROWN, muchOf } from './growth.ts';
@@ -7,19 +7,19 @@ import { BYTES, TRANSLATED } from './pairs.ts';
 import { cpu, cpuPerEvent, firstByte, p50, perStream } from './picks.ts';
 import { addedRatio, type Rounds, ratio, typical } from './rounds.ts';
 
-/** A ratio or a size, and from where on it is good. */
+/** A ratio or a size, and its limit. */
 export interface Target {
-  /** Where it stands in what was recorded. */
+  /** Its name in the recorded values. */
   readonly name: string;
   readonly what: string;
-  /** Undefined where it was not measured. */
+  /** Undefined if not measured. */
   readonly value: number | undefined;
   readonly must: number;
   readonly goal: number;
   readonly better: 'less' | 'more';
 }
 
-/** The best value of each target so far, by its name. */
+/** The best value of each target so far, by name. */
 export type Recorded = Readonly<Record<string, number>>;
 
 const NONE: Rounds = new Map();
@@ -105,16 +105,16 @@ export function targetsOf(measured: Measured): readonly Target[] {
   ];
 }
 
-/** How often the value is as far from good as the limit: above 1 it is worse. */
+/** The value relative to the limit: above 1 it is worse. */
 export function timesWorse({ value, better }: Target, limit: number): number {
   if (value === undefined) return 1;
   return better === 'less' ? value / limit : limit / value;
 }
 
-/** So much worse than the recorded value is more than a run differs from the next. */
+/** A larger difference to the recorded value than the variation between runs. */
 const TOLERATED = 1.12;
 
-/** The targets that have become worse than they were. */
+/** The targets that have become worse. */
 export function regressions(targets: readonly Target[], recorded: Recorded): readonly Target[] {
   return targets.filter((target) => {
     const best = recorded[target.name];

@@ -1,4 +1,7 @@
-/** Turnpike as a user would start it: the pipeline of the shipped gateway.yaml, priced models, limits that count and never refuse. */
+/**
+ * Turnpike as a user would start it: the pipeline of the shipped gateway.yaml, priced models, limits that are counted
+ * and never reached.
+ */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -9,7 +12,7 @@ import { run, start } from './processes.ts';
 import { MODEL } from './requests.ts';
 import { type Server, serverOf, type Variant } from './variants.ts';
 
-/** What node is told where `npm start` starts it. */
+/** Node's flags as in `npm start`. */
 const FLAGS = (
   /node ((?:--\S+ )*)scripts\/turnpike\.mjs start/.exec(
     (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly scripts: { readonly start: string } })
@@ -19,7 +22,7 @@ const FLAGS = (
   .split(' ')
   .filter((flag) => flag !== '');
 
-/** Large enough never to be reached in a bench. */
+/** Never reached in a bench. */
 const UNREACHED = 1_000_000_000;
 
 export const turnpike: Variant = {
@@ -31,20 +34,20 @@ export const turnpike: Variant = {
 /** The channel of each model. */
 export type Models = Readonly<Record<string, object>>;
 
-/** One model, whose vendor listens at this port. */
+/** One model of a vendor that listens on this port. */
 export function oneModel(upstream: number): Models {
   return { [MODEL]: chatChannel(upstream) };
 }
 
-/** A channel to a vendor that speaks chat at this port. */
+/** A channel to a chat vendor on this port. */
 export function chatChannel(upstream: number): object {
   return { vendor: 'compatible', url: `http://127.0.0.1:${upstream}/v1`, key: 'vendor-key' };
 }
 
-/** The styles in which a vendor may be spoken to. */
+/** The vendor styles. */
 export type SpokenStyle = 'chat' | 'messages' | 'responses' | 'gemini';
 
-/** Models of a vendor that speaks every style; they are called by the style in which it is asked. */
+/** Models of a vendor that supports every style; they are named after the style. */
 export function everyStyle(upstream: number): Models {
   const url = `http://127.0.0.1:${upstream}/v1`;
   const key = 'vendor-key';
@@ -56,10 +59,10 @@ export function everyStyle(upstream: number): Models {
   } satisfies Record<SpokenStyle, object>;
 }
 
-/** A gateway.yaml and its database, which can be started again and again. */
+/** A gateway.yaml and its database, which can be started repeatedly. */
 export interface Installation {
   readonly storeFile: string;
-  /** By the key of the first start, unless another is named. `cores`: where it runs. `flags` are node's. */
+  /** Uses the key of the first start, unless another is given. `cores`: its CPU cores. `flags`: of node. */
   start(options?: {
     readonly key?: string;
     readonly cores?: string;
@@ -69,7 +72,7 @@ export interface Installation {
   isAccepted(): Promise<boolean>;
 }
 
-/** Makes one that was never started. `listen`: beside the address. `store`: instead of a database of its own. */
+/** Creates a new one. `listen`: in addition to the address. `store`: instead of its own database. */
 export async function prepareTurnpike(
   models: Models,
   listen: Readonly<Record<string, unknown>> = {},
@@ -120,7 +123,7 @@ interface Limits {
   readonly [option: string]: number | Limits;
 }
 
-/** The same limits, so large that they count and never refuse. */
+/** Limits that are counted and never reached. */
 function unreached(limits: Limits): Limits {
   return Object.fromEntries(
     Object.entries(limits).map(([option, limit]) => [option, typeof limit === 'number' ? UNREACHED : unreached(limit)]),

@@ -1,4 +1,4 @@
-/** Who Turnpike is compared with: a bare proxy, a proxy package, proxies that are installed, another gateway. */
+/** The variants that Turnpike is compared with: a bare proxy, a proxy package, installed proxies, another gateway. */
 import { spawnSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -10,21 +10,21 @@ import { type Running, start } from './processes.ts';
 
 export type VariantName = 'bare' | 'floor' | 'http-proxy-3' | 'nginx' | 'haproxy' | 'portkey' | 'turnpike';
 
-/** Something that takes chat calls and gets its answers from an upstream. */
+/** A server for chat calls with an upstream. */
 export interface Variant {
   readonly name: VariantName;
   /** For the tables. */
   readonly title: string;
-  /** Starts it in front of the vendor that listens at `upstream`. */
+  /** Starts it in front of the vendor on port `upstream`. */
   start(upstream: number): Promise<Server>;
 }
 
-/** Where requests go. */
+/** The URL for requests. */
 export interface Target {
   readonly port: number;
   /** `name: value` */
   readonly headers: readonly string[];
-  /** Whose CPU time and memory are measured, with the processes it has started; undefined for the vendor itself. */
+  /** The measured process, with its descendants; undefined for the vendor itself. */
   readonly pid?: number;
 }
 
@@ -35,10 +35,10 @@ export interface Server extends Target {
 }
 
 const PORTKEY = { '@portkey-ai/gateway': '1.15.2' };
-/** With the version npm would choose, it answers 500 to every stream. */
+/** With the version that npm would select, it answers every stream with 500. */
 const PORTKEY_NEEDS = { '@hono/node-server': '1.12.2' };
 
-/** The server that a process has become. */
+/** The server in a process. */
 export function serverOf(process: Running, port: number, headers: readonly string[]): Server {
   return { port, headers, pid: process.pid, process };
 }
@@ -58,7 +58,7 @@ function proxy(name: VariantName, title: string, file: string, ...flags: string[
   };
 }
 
-/** The yardstick of all ratios. */
+/** The reference of all ratios. */
 export const bareProxy: Variant = proxy('bare', 'bare node:http proxy', './bare-proxy.mjs');
 export const floor: Variant = proxy(
   'floor',
@@ -69,7 +69,7 @@ export const floor: Variant = proxy(
 );
 export const httpProxy3: Variant = proxy('http-proxy-3', 'http-proxy-3, keep-alive', './http-proxy-3.mjs');
 
-/** nginx and haproxy in one process each, as a reverse proxy with kept connections; those of them that are installed. */
+/** nginx and haproxy with one process each, as a reverse proxy with kept connections, if installed. */
 export function installedProxies(): readonly Variant[] {
   const nginx = native('nginx', 'nginx', ['-v'], (port, upstream) => {
     const folder = emptied(`nginx-${port}`);
@@ -133,7 +133,7 @@ function native(
   };
 }
 
-/** Resolves when connections are taken there. */
+/** Resolves when the port accepts connections. */
 async function listens(port: number): Promise<void> {
   for (let tries = 0; ; tries++) {
     const socket = connect(port, '127.0.0.1');
@@ -148,7 +148,7 @@ async function listens(port: number): Promise<void> {
   }
 }
 
-/** Installs Portkey's gateway. Rejects where npm cannot. */
+/** Installs Portkey's gateway. Rejects if npm fails. */
 export async function portkey(): Promise<Variant> {
   const folder = await install('portkey', PORTKEY, PORTKEY_NEEDS);
   const entry = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');

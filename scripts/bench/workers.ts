@@ -1,4 +1,4 @@
-/** What a second worker costs: the CPU time of a call where two of them share the calls, beside that of one. */
+/** The cost of a second worker: CPU time per call with two workers, compared with one. */
 import type { LoadTools } from './load.ts';
 import { CORE } from './machine.ts';
 import { inTurns, type Rounds } from './rounds.ts';
@@ -6,10 +6,10 @@ import { oneModel, prepareTurnpike } from './turnpike.ts';
 import type { Server } from './variants.ts';
 import { CONNECTIONS, warmUp } from './warm.ts';
 
-/** How many there are. */
+/** The number of workers. */
 export type Workers = 1 | 2;
 
-/** Both on two cores, which they share with the load. Undefined where this Turnpike knows no workers. */
+/** Both on two cores, which they share with the load. Undefined if this Turnpike has no workers. */
 export async function measureWorkers(
   tools: LoadTools,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },

@@ -1,9 +1,9 @@
-/** Holds what clients and vendors have seen against what the database says. */
+/** Compares what clients and vendors have seen with the database. */
 import { readRows, type Row as StoredRow } from '../../test/kit/rows.ts';
 import { answerOf, type Call, priceOf } from './calls.ts';
 import type { Customer } from './customers.ts';
 
-/** What can be wrong, as the columns of the table. */
+/** The kinds of violations, which are the columns of the table. */
 export type Kind =
   | 'unbilled'
   | 'wrong amount'
@@ -14,7 +14,7 @@ export type Kind =
   | 'ledger'
   | 'process';
 
-/** Something that must not be. */
+/** A violation. */
 export interface Violation {
   readonly kind: Kind;
   readonly text: string;
@@ -40,17 +40,17 @@ interface Debit {
   readonly amount: bigint;
 }
 
-/** How many calls have been written down while they run. */
+/** Number of running calls recorded in the database. */
 export function runningCalls(store: string): number {
   return countOf(store, 'SELECT COUNT(*) AS n FROM running');
 }
 
-/** How many usage records there are. */
+/** Number of usage records. */
 export function usageRecords(store: string): number {
   return countOf(store, 'SELECT COUNT(*) AS n FROM usage_record');
 }
 
-/** How many calls were closed by a later run of the gateway, or by another gateway. */
+/** Number of calls that were recovered by a later run or another gateway. */
 export function recoveredCalls(store: string): { readonly all: number; readonly charged: number } {
   const recovered = `SELECT COUNT(*) AS n FROM usage_record WHERE outcome = 'recovered'`;
   return { all: countOf(store, recovered), charged: countOf(store, `${recovered} AND charged > 0`) };
@@ -70,8 +70,7 @@ export function recordsIn(store: string): readonly Row[] {
 }
 
 /**
- * Everything that is wrong with these calls in the books. `mayLack`: calls that were refused while nothing could be written down, so that a record of
- * how they ended is not missed.
+ * All violations of these calls. `mayLack`: calls refused while nothing could be written, which need no usage record.
  */
 export function compare(
   store: string,
@@ -101,7 +100,7 @@ export function compare(
   ];
 }
 
-/** Columns that are no words as bigints. */
+/** Integer columns as bigints. */
 function exact(row: StoredRow): Readonly<Record<string, unknown>> {
   const words = ['id', 'kind', 'outcome', 'other'];
   return Object.fromEntries(
@@ -109,7 +108,7 @@ function exact(row: StoredRow): Readonly<Record<string, unknown>> {
   );
 }
 
-/** An answer that somebody has seen is in the books exactly once, with what it said and what that costs. */
+/** An answer that a client has seen has exactly one record, with its usage and its price. */
 function billing(
   rows: readonly Row[],
   customers: readonly Customer[],
@@ -121,7 +120,7 @@ function billing(
     const what = `call ${call.number} (${call.model}, status ${call.status}, ${call.id})`;
     const row = recordOf.get(call.id!);
     if (row === undefined) {
-      // Of calls that are refused alike within a minute only the first has one.
+      // Of identical refusals within a minute only the first has a record.
       return call.status === 403 || mayLack(call) ? [] : [{ kind: 'unbilled', text: `${what} has no usage record` }];
     }
     if (row.outcome === 'recovered') {
@@ -154,7 +153,7 @@ function billing(
   };
 }
 
-/** What a call was taken from, as its record tells: kind, owner, window. */
+/** The debits of a call, according to its record: kind, owner, window. */
 export function layersOf({
   account_id,
   key_id,
@@ -165,7 +164,7 @@ export function layersOf({
   return [...(included === 0n ? [['account', account_id, 0] as const] : []), ['key', key_id, 0], ...layers];
 }
 
-/** What was taken from each bucket is what the records charge it. */
+/** The debits of each bucket equal the charges of its records. */
 function unlikeDebits(debits: readonly Debit[], rows: readonly Row[]): readonly Violation[] {
   const charged = new Map<string, bigint>();
   for (const row of rows) {
@@ -187,7 +186,7 @@ function unlikeDebits(debits: readonly Debit[], rows: readonly Row[]): readonly 
   return found;
 }
 
-/** No id has two records, no call two of them, no two answers one id. */
+/** Ids of records, calls of records and ids of answers are unique. */
 function doubles(rows: readonly Row[], calls: readonly Call[]): readonly Violation[] {
   const twice = (what: string, names: readonly string[]): readonly Violation[] => {
     const seen = new Set<string>();
@@ -211,16 +210,16 @@ function doubles(rows: readonly Row[], calls: readonly Call[]): readonly Violati
   ];
 }
 
-/** A client that leaves before anything was answered pays the input that had gone out. */
+/** A client that disconnects before the answer pays the input that was sent. */
 function isUnansweredInput({ outcome, input, output, charged }: Row): boolean {
   return outcome === 'aborted' && output === 0n && charged === priceOf({ prompt: Number(input), completion: 0 });
 }
 
-/** Nobody pays for more than a vendor has sent. */
+/** No call is charged more than its vendor has sent. */
 function overcharges(rows: readonly Row[], calls: readonly Call[]): readonly Violation[] {
   const byNumber = new Map(calls.map((call) => [`call-${call.number}`, call]));
-  // A recovered record does not know which call it was. Its client knows the id, unless the kill came between the note of what was about to be
-  // delivered and its delivery: then it is one of the calls that saw no answer and left no other record.
+  // A recovered record does not name its call. The client knows the id, unless the kill came between the checkpoint and
+  // the delivery: then it belongs to one of the calls without an answer and without another record.
   const byId = new Map(calls.flatMap((call) => (call.id === undefined ? [] : [[call.id, call] as const])));
   const recorded = new Set(rows.map((row) => clientIdOf(row)));
   const unanswered = calls.filter(({ id, number }) => id === undefined && !recorded.has(`call-${number}`));
@@ -247,7 +246,7 @@ function clientIdOf({ other }: Row): string | undefined {
   return (JSON.parse(other) as { readonly clientRequestId?: string }).clientRequestId;
 }
 
-/** Micro-quota as the header says it. */
+/** Micro-quota from the header. */
 function inQuota(micro: bigint): string {
   return String(Number(micro) / 1_000_000);
 }

@@ -1,47 +1,47 @@
-/** The calls that the kill loop makes: who asks for what, how the vendor answers, and what that costs. */
+/** The calls of the kill loop: customer, model, behaviour of the vendor, and cost. */
 import { CHAT_DELTAS, type ChatAnswer, type ChatUsage } from '../../test/kit/fixtures.ts';
 import type { Random } from './random.ts';
 
-/** What the vendor behind a model is like. */
+/** The behaviour of a model's vendor. */
 export const MODELS = ['good', 'flaky', 'breaking', 'slow', 'down'] as const;
 export type ModelName = (typeof MODELS)[number];
 
-/** What a token of each kind costs, in currency units per million. */
+/** Prices per kind of token, in currency units per million. */
 export const PRICE = { input: 1, output: 2 };
 /** The same in micro-quota per token, at 500,000 quota per currency unit. */
 const MICRO_PER_TOKEN = { input: 500_000n, output: 1_000_000n };
-/** The most output a call asks for; no answer has more, so a hold covers every charge. */
+/** Maximum output of a call; no answer has more, so a reservation covers every charge. */
 export const MAX_TOKENS = 64;
 
-/** One call, and everything that was seen of it from the outside. */
+/** One call, and everything observed from the outside. */
 export interface Call {
   readonly number: number;
-  /** Which customer asks. */
+  /** The customer's number. */
   readonly customer: number;
-  /** Which gateway it asks, where there are several. */
+  /** The gateway's number, if there are several. */
   readonly gateway: number;
   readonly model: ModelName;
   readonly stream: boolean;
-  /** The client wants to see what its stream used. */
+  /** The client requests usage in its stream. */
   readonly asksUsage: boolean;
-  /** The client leaves so many milliseconds after it has asked; undefined: it stays. */
+  /** The client disconnects after this many milliseconds; undefined: it does not. */
   readonly leavesAfterMs: number | undefined;
-  /** The `x-request-id` of its answer, as soon as the client had its head. */
+  /** The `x-request-id` of its answer, once the client has the head. */
   id: string | undefined;
   status: number | undefined;
-  /** The client has seen the end of the answer: the whole body, or `[DONE]`. */
+  /** The client has the end of the answer: the whole body, or `[DONE]`. */
   complete: boolean;
-  /** The client left on purpose. */
+  /** The client disconnected on purpose. */
   left: boolean;
-  /** What the answer said was used. */
+  /** The usage in the answer. */
   shown: ChatUsage | undefined;
   /** The header `x-turnpike-cost`. */
   cost: string | undefined;
-  /** Micro-quota: the price of all that any vendor can have sent for it. */
+  /** Micro-quota: the price of everything that vendors may have sent for it. */
   most: bigint;
 }
 
-/** Makes the next call, by one of so many customers. */
+/** Creates the next call, by one of this many customers. */
 export function nextCall(number: number, customers: number, random: Random, gateway = 0): Call {
   const stream = random.next() < 0.6;
   return {
@@ -68,7 +68,7 @@ export function nextCall(number: number, customers: number, random: Random, gate
   };
 }
 
-/** The prompt names the call, so that the vendor knows which one it answers. */
+/** The prompt contains the number of the call, so that the vendor can identify it. */
 export function promptOf({ number }: Call): string {
   return `This is call ${number}.`;
 }
@@ -76,7 +76,7 @@ export function numberIn(prompt: string): number {
   return Number(/\d+/.exec(prompt)?.[0]);
 }
 
-/** What a vendor says of a call when it finishes its answer. */
+/** The usage that a vendor reports for a complete answer. */
 export function answerOf({ number, model }: Call): ChatAnswer & { readonly usage: ChatUsage } {
   return {
     id: `answer-${number}`,
@@ -86,7 +86,7 @@ export function answerOf({ number, model }: Call): ChatAnswer & { readonly usage
   };
 }
 
-/** Micro-quota for so many tokens. */
+/** Micro-quota for this many tokens. */
 export function priceOf(tokens: { readonly prompt: number; readonly completion: number }): bigint {
   return BigInt(tokens.prompt) * MICRO_PER_TOKEN.input + BigInt(tokens.completion) * MICRO_PER_TOKEN.output;
 }

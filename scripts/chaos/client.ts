@@ -1,10 +1,10 @@
-/** The customers of the kill loop: they ask, read, leave, and remember exactly what they have seen. */
+/** The clients of the kill loop: they make calls, read, disconnect, and record exactly what they have seen. */
 import { type Agent, request } from 'node:http';
 import { type Call, MAX_TOKENS, promptOf } from './calls.ts';
 
 const DONE = 'data: [DONE]\n\n';
 
-/** Makes a call and notes what is seen of it. Never rejects: a connection that breaks is what this is about. */
+/** Makes a call and records what the client sees. Never rejects: broken connections are expected. */
 export function makeCall(call: Call, port: number, key: string, agent: Agent): Promise<void> {
   return new Promise((resolve) => {
     const body = JSON.stringify({
@@ -18,23 +18,30 @@ export function makeCall(call: Call, port: number, key: string, agent: Agent): P
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
-      // Kept in the usage record, so that a record can be told from which call it is.
+      // Stored in the usage record, to identify the call.
       'x-request-id': `call-${call.number}`,
     };
-    const asked = request({ host: '127.0.0.1', port, agent, method: 'POST', path: '/v1/chat/completions', headers });
+    const clientRequest = request({
+      host: '127.0.0.1',
+      port,
+      agent,
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers,
+    });
     const leaving =
       call.leavesAfterMs === undefined
         ? undefined
         : setTimeout(() => {
             call.left = true;
-            asked.destroy();
+            clientRequest.destroy();
           }, call.leavesAfterMs);
     const over = (): void => {
       clearTimeout(leaving);
       resolve();
     };
-    asked.on('error', over).on('close', over);
-    asked.on('response', (response) => {
+    clientRequest.on('error', over).on('close', over);
+    clientRequest.on('response', (response) => {
       let text = '';
       call.status = response.statusCode;
       call.id = String(response.headers['x-request-id']);
@@ -42,7 +49,7 @@ export function makeCall(call: Call, port: number, key: string, agent: Agent): P
       response.setEncoding('utf8');
       response.on('data', (data: string) => {
         text += data;
-        // From here on a client library takes the answer for whole, whatever becomes of the connection.
+        // From here on a client library treats the answer as complete, whatever happens to the connection.
         if (call.stream && text.endsWith(DONE)) seen(call, text);
       });
       response.on('end', () => {
@@ -50,13 +57,13 @@ export function makeCall(call: Call, port: number, key: string, agent: Agent): P
       });
       response.on('error', () => {}).on('close', over);
     });
-    asked.end(body);
+    clientRequest.end(body);
   });
 }
 
-/** Notes a complete answer, and what it says was used. */
+/** Records a complete answer and its usage. */
 function seen(call: Call, text: string): void {
   call.complete = true;
-  const told = /"usage":\{"prompt_tokens":(\d+),"completion_tokens":(\d+)/.exec(text);
-  if (told !== null) call.shown = { prompt: Number(told[1]), completion: Number(told[2]) };
+  const usage = /"usage":\{"prompt_tokens":(\d+),"completion_tokens":(\d+)/.exec(text);
+  if (usage !== null) call.shown = { prompt: Number(usage[1]), completion: Number(usage[2]) };
 }

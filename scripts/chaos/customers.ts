@@ -1,22 +1,22 @@
-/** The customers of the kill loop: what each may spend, and all that limits it beside. */
+/** The customers of the kill loop, with their balances and limits. */
 import { PATIENT, type Visitor, verify, visitor } from '../../test/kit/console.ts';
 
 /** A customer of the gateway. */
 export interface Customer {
   readonly accountId: number;
   readonly name: string;
-  /** Its calls are made with them in turns. */
+  /** API keys, used in turns. */
   readonly keys: readonly string[];
-  /** The kinds of what its calls are taken from, sorted. */
+  /** The kinds of buckets its calls are charged to, sorted. */
   readonly layers: readonly string[];
-  /** Quota credited, and acknowledged. */
+  /** Acknowledged credits. */
   credited: number;
 }
 
 interface Terms {
   /** Quota. */
   readonly credit: number;
-  /** Else one. */
+  /** Default: one. */
   readonly keys?: number;
   /** Of each key. */
   readonly allowance?: number;
@@ -25,7 +25,7 @@ interface Terms {
   readonly layers: readonly string[];
 }
 
-/** In currency units, of 500,000 quota each. The small one is used up within a few kills. */
+/** In currency units, of 500,000 quota each. The smallest is used up within a few kills. */
 const PLANS = {
   roomy: { daily: 20, weekly: 40, monthly: 60 },
   prepaid: { monthly: 20, includes: 'balance' },
@@ -36,7 +36,7 @@ const DEPARTMENTS = [
   { name: 'company', quota: 1_000_000_000 },
   { name: 'team', quota: 100_000_000, monthly_quota: 50_000_000 },
 ] as const;
-/** Three of them run out of quota, each of another; the last one is poor. The first two never do. */
+/** Three of them run out of quota, each of another kind; the last has a small balance. The first two never run out. */
 const CUSTOMERS: readonly Terms[] = [
   { credit: 10_000_000, keys: 10, layers: ['account', 'key'] },
   {
@@ -50,26 +50,26 @@ const CUSTOMERS: readonly Terms[] = [
   { credit: 5_000, department: 'company', layers: ['account', 'department', 'key'] },
 ];
 
-/** The sections of gateway.yaml that they need. */
+/** Their sections of gateway.yaml. */
 export const CUSTOMER_CONFIG = { plans: PLANS, console: PATIENT };
-/** What root signs in with. */
+/** The password of root. */
 export const ROOT_PASSWORD = 'the password of root';
 
-/** Runs a command inside the gateway; what it says. */
+/** Runs a command inside the gateway and returns its output. */
 export type RunCommand = (line: string, stdin?: string) => Promise<string>;
 
-/** The key of a call with this number. */
+/** The API key for the call with this number. */
 export function keyOf({ keys }: Customer, number: number): string {
   return keys[number % keys.length]!;
 }
 
-/** Gives a customer quota. */
+/** Credits a customer. */
 export async function credit(command: RunCommand, customer: Customer, units: number): Promise<void> {
   await command(`user credit ${customer.name} ${units}`);
   customer.credited += units;
 }
 
-/** Makes them all in a gateway that has none. */
+/** Creates all of them in a new gateway. */
 export async function openCustomers(url: string, command: RunCommand): Promise<readonly Customer[]> {
   const root = await verify(await visitor({ url }).signIn('root', ROOT_PASSWORD));
   const departments = await openDepartments(root);

@@ -1,22 +1,22 @@
-/** What befalls a cluster in one round: a process, a server or a connection that goes away, for a moment or for good. */
+/** The faults of a cluster, one per round: a process, server or connection that stops, temporarily or permanently. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Member } from '../cluster/cluster.ts';
 import type { Random } from './random.ts';
 
-/** A process that has not told the others that it is alive is given up after so long: longer than any, a little. */
+/** A process that has not renewed its membership for this long is declared dead: the code's limit and a margin. */
 const BEYOND_TERM_MS = 14_000;
 
-/** Something that befalls a cluster. */
+/** A fault. */
 export interface Fault {
   readonly name: string;
-  /** Calls to these gateways may break off or be refused; undefined: to all of them. */
+  /** Calls to these gateways may fail; undefined: to all of them. */
   readonly hurts: readonly Member[] | undefined;
-  /** Does it, and puts everything back that it has ended. */
+  /** Causes the fault, and restores everything that it has stopped. */
   strike(): Promise<void>;
 }
 
-/** Draws the fault of a round: each kind comes up once in so many rounds, in an order of its own. */
+/** Draws the fault of a round: each kind comes once per cycle, in random order. */
 export function drawFault(round: number, cluster: Cluster, random: Random): Fault {
   const { postgres, valkey, gateways } = cluster;
   const victim = gateways[random.between(0, gateways.length - 1)]!;
@@ -78,14 +78,14 @@ export function drawFault(round: number, cluster: Cluster, random: Random): Faul
   return kinds[round % kinds.length]!();
 }
 
-/** A process that was given up ends by itself, and its supervisor starts another one. */
+/** A process that was declared dead ends itself, and its supervisor restarts it. */
 async function startedAgain({ process, start }: Member): Promise<void> {
   const { code } = await Promise.race([
     process.ended,
     once(AbortSignal.timeout(30_000), 'abort').then(() =>
-      Promise.reject(new Error('a process that was given up goes on')),
+      Promise.reject(new Error('a process that was declared dead keeps running')),
     ),
   ]);
-  if (code !== 1) throw new Error(`a process that was given up ended with ${code}`);
+  if (code !== 1) throw new Error(`a process that was declared dead ended with ${code}`);
   await start();
 }

@@ -1,28 +1,31 @@
-/** One member who floods a gateway, as a process of its own: `flooder.ts JSON`. Says at its end how often it got which status. */
+/**
+ * One member that floods a gateway, as a separate process: `flooder.ts JSON`. Prints at its end the number of each
+ * status.
+ */
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** What a flood is made of. */
+/** The kinds of floods. */
 export type FloodKind = 'recall' | 'keep' | 'bodies' | 'count';
 
-/** Which flood, where, by whom and how long. */
+/** The flood: kind, address, key and duration. */
 export interface Flood {
   readonly kind: FloodKind;
   readonly port: number;
   readonly key: string;
   readonly seconds: number;
-  /** A kept response of this member. */
+  /** A stored response of this member. */
   readonly responseId: string;
 }
 
-/** How often which status came; `none`: the connection ended without an answer, or stayed open to the end. */
+/** Number of answers by status; `none`: the connection ended without an answer, or stayed open to the end. */
 export type Statuses = Readonly<Record<string, number>>;
 
 const MB = 1_000_000;
 const EVERY_MS = 1_000;
 const NEVER = 'none';
 
-/** A request, and whether its last byte is kept back. */
+/** A request, and whether its last byte is held back. */
 interface Sent {
   readonly head: string;
   readonly body?: Buffer;
@@ -40,28 +43,28 @@ function request(flood: Pick<Flood, 'key'>, method: string, path: string, type: 
   return { head: `${lines.join('\r\n')}\r\n\r\n`, ...(body !== undefined && { body }) };
 }
 
-/** Sends it over a connection of its own; the status, as soon as there is one. */
+/** Sends it over a new connection; returns the status as soon as it is received. */
 async function send({ head, body, unfinished }: Sent, port: number, open: Set<Socket>): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port });
   open.add(socket);
   socket.on('error', () => {});
   socket.write(head);
   if (body !== undefined) socket.write(unfinished === true ? body.subarray(0, -1) : body);
-  let said = '';
+  let statusLine = '';
   socket.on('data', (chunk: Buffer) => {
-    said += said.length < 12 ? chunk.toString('latin1', 0, 12) : '';
-    // One answer is all that is wanted of a connection; what it closes, it closes itself.
-    if (unfinished !== true && said.length >= 12) socket.end();
+    statusLine += statusLine.length < 12 ? chunk.toString('latin1', 0, 12) : '';
+    // Only one answer per connection is read; the flooder closes it itself.
+    if (unfinished !== true && statusLine.length >= 12) socket.end();
   });
   await new Promise((resolve) => socket.on('close', resolve));
   open.delete(socket);
-  return /^HTTP\/1\.1 (\d{3})/.exec(said)?.[1] ?? NEVER;
+  return /^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1] ?? NEVER;
 }
 
 const JSON_TYPE = 'application/json';
 const text = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-/** What is sent at once, again and again. */
+/** The request of each kind, sent repeatedly. */
 function volleyOf(flood: Flood): readonly Sent[] {
   const many = (count: number, sent: Sent): readonly Sent[] => Array.from({ length: count }, () => sent);
   switch (flood.kind) {
@@ -102,7 +105,7 @@ async function run(flood: Flood): Promise<Statuses> {
   const endsAt = performance.now() + flood.seconds * 1_000;
   while (performance.now() < endsAt) {
     const nextAt = performance.now() + EVERY_MS;
-    // Those who hold a connection open hold it; nobody opens ever more of them.
+    // Slow connections stay open; their number is limited.
     if (open.size < volley.length)
       rounds.push(
         ...volley.slice(open.size).map(async (sent) => {

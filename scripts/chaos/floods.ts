@@ -1,4 +1,7 @@
-/** The floods: a member without a balance does all that costs the gateway most, and others must not notice. */
+/**
+ * The floods: a member without a balance sends the requests that are most expensive for the gateway, and other accounts
+ * must not notice.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,23 +19,23 @@ import { jsonAnswer, wholeAnswer } from '../../test/kit/script.ts';
 import { usageRecords } from './books.ts';
 import type { Flood, FloodKind, Statuses } from './flooder.ts';
 
-/** What was seen while something went on. */
+/** The measurements of one period. */
 export interface Period {
   readonly name: 'quiet' | FloodKind;
-  /** Milliseconds that calls of others took, and `/healthz`. */
+  /** Response times of other accounts' calls and of `/healthz`, in milliseconds. */
   readonly calls: Latencies;
   readonly health: Latencies;
-  /** The statuses of answers to others that were not 200; 0: there was no answer. */
+  /** Statuses of answers to other accounts that were not 200; 0: no answer. */
   readonly refused: readonly number[];
-  /** The most memory of the gateway's process, in bytes. */
+  /** Peak memory of the gateway's process, in bytes. */
   readonly rss: number;
-  /** The most that its database, its log and its uploads took, in bytes. */
+  /** Peak size of its database, log and uploads, in bytes. */
   readonly disk: number;
-  /** How often a vendor was asked to count tokens. */
+  /** Number of token counting requests to the vendor. */
   readonly counted: number;
-  /** How many usage records it left. */
+  /** Number of usage records written. */
   readonly records: number;
-  /** What the member was answered. */
+  /** The member's answers. */
   readonly statuses: Statuses;
 }
 
@@ -42,27 +45,30 @@ interface Latencies {
   readonly p99: number;
 }
 
-/** What came of the floods, and what of it must not be. */
+/** The results of the floods, and the violations. */
 export interface FloodReport {
   readonly periods: readonly Period[];
   readonly violations: readonly string[];
-  /** Where others were served too slowly: it says as much about what else the machine did. */
+  /** Slow answers to other accounts: may also be caused by other load on the machine. */
   readonly slow: readonly string[];
 }
 
-/** Calls a minute that each key and each account may make. */
+/** Calls per minute allowed for each key and account. */
 const PER_MINUTE = 5;
-/** Each makes fewer than that; together they make a call a second. */
+/** Each makes fewer than that; together they make one call per second. */
 const NEIGHBOURS = 30;
-/** What keeping a large response costs at the most, in quota units; a call of `paid` costs more than that. */
+/** Maximum cost of storing a large response, in quota units; a call of `paid` costs more than that. */
 const KEPT_UNITS = 10_000;
 const FLOODS: readonly FloodKind[] = ['recall', 'keep', 'bodies', 'count'];
 
-/** How much slower others may become, and how much more memory and disk the gateway may use. Most of the memory is request bodies that V8 has not freed yet. */
+/**
+ * Limits for slower answers, and for additional memory and disk. Most of the memory is request bodies that V8 has not
+ * freed yet.
+ */
 const SLOWER = 4;
 const MORE_MEMORY = 400 * 1024 ** 2;
 const MORE_DISK = 300 * 1024 ** 2;
-/** Beside those of the calls of others: a few that are served, and one for each minute and kind of refusal. */
+/** In addition to the records of other accounts: a few served calls, and one for each minute and kind of refusal. */
 const MORE_RECORDS = 50;
 
 const CONFIG = {
@@ -79,7 +85,7 @@ const CONFIG = {
   ],
 };
 
-/** Runs them, one after the other; `seconds`: how long each, and the quiet before. */
+/** Runs them, one after the other; `seconds`: the duration of each, and of the quiet period before. */
 export async function floods(seconds: number, progress: (line: string) => void): Promise<FloodReport> {
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-floods-'));
   const vendor = await fakeVendor(({ path }) =>
@@ -120,7 +126,7 @@ export async function floods(seconds: number, progress: (line: string) => void):
     for (let i = 0; i < NEIGHBOURS; i++) keys.push(await open(`neighbour-${i}`, 1_000_000));
     const members = new Map<FloodKind, string>();
     for (const kind of FLOODS) members.set(kind, await open(`member-${kind}`, 0));
-    // What is kept of free models is little; this one is paid, and what is left pays for nothing more.
+    // Answers of free models are hardly stored; this one is paid, and the remaining balance pays for nothing more.
     await command(`user credit member-recall ${KEPT_UNITS}`);
     const answer = await fetch(`${gateway.url}/v1/responses`, {
       method: 'POST',
@@ -142,7 +148,7 @@ export async function floods(seconds: number, progress: (line: string) => void):
       progress(lineOf(found));
       return found;
     };
-    // What runs for the first time is slower than it will ever be again.
+    // Code that runs for the first time is slower.
     for (let i = 0; i < 2 * NEIGHBOURS; i++) await timed(agent, gateway.port, callOf(keys[i % NEIGHBOURS]!));
     const quiet = await period('quiet', setTimeout(seconds * 2_000, {}));
     const periods = [quiet];
@@ -161,7 +167,7 @@ export async function floods(seconds: number, progress: (line: string) => void):
   }
 }
 
-/** What the floods did that they must not do. */
+/** Violations by the floods. */
 function shortcomings([quiet, ...rest]: readonly Period[]): Pick<FloodReport, 'violations' | 'slow'> {
   const violations: string[] = [];
   const slow: string[] = [];
@@ -178,7 +184,7 @@ function shortcomings([quiet, ...rest]: readonly Period[]): Pick<FloodReport, 'v
     if (disk > quiet!.disk + MORE_DISK)
       violations.push(`${name}: ${mb(disk)} of disk, ${mb(quiet!.disk)} where it is quiet`);
     if (records > calls.count + MORE_RECORDS) violations.push(`${name}: it left ${records} usage records`);
-    if (counted > PER_MINUTE) violations.push(`${name}: a vendor was asked to count ${counted} times`);
+    if (counted > PER_MINUTE) violations.push(`${name}: the vendor got ${counted} token counting requests`);
   }
   return { violations, slow };
 }
@@ -203,8 +209,8 @@ async function runFlood(flood: Flood): Promise<Statuses> {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [said] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  return JSON.parse(said) as Statuses;
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return JSON.parse(output) as Statuses;
 }
 
 interface Watched {
@@ -214,7 +220,7 @@ interface Watched {
   readonly keys: readonly string[];
 }
 
-/** Calls as others do, a call a second and `/healthz` ten times as often, until the work is done. */
+/** The calls of other accounts: one per second, and `/healthz` ten times as often, until the work is done. */
 async function watch(
   { pid, port, dir, keys }: Watched,
   agent: Agent,
@@ -223,12 +229,12 @@ async function watch(
 ): Promise<Omit<Period, 'name' | 'counted' | 'records'>> {
   const calls: number[] = [];
   const health: number[] = [];
-  const asked: Promise<void>[] = [];
+  const probes: Promise<void>[] = [];
   const refused: number[] = [];
   let rss = 0;
   let disk = 0;
   let over = false;
-  const ask = async (into: number[], what: Asked): Promise<void> => {
+  const ask = async (into: number[], what: ProbeRequest): Promise<void> => {
     const { status, ms } = await timed(agent, port, what);
     into.push(ms);
     if (status !== 200) refused.push(status);
@@ -238,18 +244,18 @@ async function watch(
   });
   for (let beat = 0; !over; beat++) {
     const nextAt = performance.now() + 100;
-    if (beat % 10 === 0) asked.push(ask(calls, callOf(keys[next() % keys.length]!)));
-    asked.push(ask(health, { method: 'GET', path: '/healthz' }));
+    if (beat % 10 === 0) probes.push(ask(calls, callOf(keys[next() % keys.length]!)));
+    probes.push(ask(health, { method: 'GET', path: '/healthz' }));
     rss = Math.max(rss, memoryOf(pid));
     disk = Math.max(disk, diskOf(pid, dir));
     await setTimeout(Math.max(0, nextAt - performance.now()));
   }
   const statuses = await ends;
-  await Promise.all(asked);
+  await Promise.all(probes);
   return { calls: latencies(calls), health: latencies(health), refused, rss, disk, statuses };
 }
 
-interface Asked {
+interface ProbeRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -258,13 +264,13 @@ interface Asked {
 
 const BODY = JSON.stringify({ model: 'good', max_tokens: 16, messages: [{ role: 'user', content: 'Hello?' }] });
 
-function callOf(key: string): Asked {
+function callOf(key: string): ProbeRequest {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   return { method: 'POST', path: '/v1/chat/completions', headers, body: BODY };
 }
 
-/** Status 0: no answer came. */
-async function timed(agent: Agent, port: number, { method, path, headers, body }: Asked) {
+/** Status 0: no answer. */
+async function timed(agent: Agent, port: number, { method, path, headers, body }: ProbeRequest) {
   const startedMs = performance.now();
   const status = await new Promise<number>((resolve) => {
     const asking = httpRequest({ agent, port, host: '127.0.0.1', method, path, headers }, (answer) => {
@@ -289,7 +295,7 @@ function memoryOf(pid: number): number {
   return Number(kb ?? 0) * 1_024;
 }
 
-/** The files of the folder, and what is open of uploads, which have no name. */
+/** The size of the files in the folder, and of open uploads, which have no name. */
 function diskOf(pid: number, dir: string): number {
   let bytes = 0;
   for (const name of readdirSync(dir)) bytes += sizeOf(join(dir, name));
@@ -304,7 +310,7 @@ function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    return ''; // it was closed in between
+    return ''; // closed in between
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The kill loop: a gateway under load is killed at a random moment and started again on the same database, many times over; or on what a
- * loss of power has left of it.
+ * The kill loop: a gateway under load is killed at a random moment and restarted on the same database, many times over;
+ * optionally with a simulated power failure.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -28,33 +28,33 @@ import { createDisk } from './power.ts';
 import { createRandom, type Random } from './random.ts';
 import { startVendors } from './vendor.ts';
 
-/** How the loop runs. */
+/** Options of the loop. */
 export interface ChaosOptions {
   readonly kills: number;
   readonly seed: number;
-  /** Each kill is a loss of power as well: the next gateway finds what was synced, and of the rest nothing, or a random part. */
+  /** Each kill is also a power failure: of data that was not synced, nothing or a random part is left. */
   readonly power: boolean;
-  /** Calls in flight at any time. */
+  /** Concurrent calls. */
   readonly callers: number;
-  /** Hears a line about every kill. */
+  /** Called with a line about every kill. */
   readonly progress: (line: string) => void;
 }
 
-/** What came of it. */
+/** The results. */
 export interface ChaosReport {
   readonly kills: number;
   readonly calls: number;
-  /** Answers whose end a client has seen, refusals among them. */
+  /** Answers that a client has received completely, refusals included. */
   readonly complete: number;
   /** Those of them that were served. */
   readonly served: number;
   readonly refused: number;
   readonly failed: number;
-  /** Calls whose client left. */
+  /** Calls whose client disconnected. */
   readonly aborted: number;
-  /** Calls that a kill or a vendor cut off. */
+  /** Calls cut off by a kill or a vendor. */
   readonly cut: number;
-  /** Holds that a later run closed, and how many of them had delivered something by a checkpoint. */
+  /** Reservations released by a later run, and how many of their calls had delivered something by a checkpoint. */
   readonly recovered: { readonly all: number; readonly charged: number };
   readonly violations: readonly Violation[];
 }
@@ -65,15 +65,15 @@ const CONFIG = {
   pipeline: CHAOS_PIPELINE,
   ...CUSTOMER_CONFIG,
 };
-/** What the poor one gets before each kill. */
+/** The credit of the customer with the small balance before each kill. */
 const ALMS = 1_000;
 const SOON_MS = { least: 200, most: 800 };
 /** Every fifth run lives long enough for checkpoints. */
 const LATER_MS = { least: 1_200, most: 1_900 };
-/** Counting all money again takes longer with every call, so it is not done after every kill. */
+/** Checking the whole ledger takes longer with every call, so it is not done after every kill. */
 const COUNT_AGAIN_EVERY = 10;
 
-/** Runs so many loops at once, each with its share of the kills and a database of its own. */
+/** Runs several loops at once, each with its share of the kills and its own database. */
 export async function killLoops(loops: number, options: ChaosOptions): Promise<ChaosReport> {
   const { kills, seed, progress } = options;
   const reports = await Promise.all(
@@ -101,7 +101,7 @@ export async function killLoops(loops: number, options: ChaosOptions): Promise<C
   };
 }
 
-/** Runs the loop; everything it touches is gone afterwards. */
+/** Runs the loop; removes everything it creates. */
 export async function killLoop(options: ChaosOptions): Promise<ChaosReport> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'turnpike-chaos-')));
   try {
@@ -123,13 +123,13 @@ async function runIn(scratch: string, { kills, seed, power, callers, progress }:
   const blame = (kind: Kind, text: string): void => void violations.push({ kind, text });
   let customers: readonly Customer[] = [];
 
-  /** A command beside the running gateway, as the command line gives it. */
+  /** Runs a command beside the running gateway, as the command line does. */
   const command: RunCommand = async (line, stdin = '') => {
     const result = await askControl(controlPath(storeFile), { argv: line.split(' '), stdin, cwd: dir });
     if (result?.code !== 0) throw new Error(`turnpike ${line}: ${result?.stderr || result?.stdout}`);
     return result.stdout.trim();
   };
-  /** What must hold as soon as a gateway is ready, whatever became of the one before. */
+  /** Invariants as soon as a gateway is ready. */
   const inspect = async (run: number): Promise<void> => {
     const left = runningCalls(storeFile);
     if (left > 0) blame('hold left', `${left} calls of another run are open when run ${run} is ready`);
@@ -140,7 +140,7 @@ async function runIn(scratch: string, { kills, seed, power, callers, progress }:
       for (const fault of ledgerFaults(storeFile)) blame('ledger', `run ${run}: ${fault}`);
   };
 
-  /** A gateway on the database of the one before, and its vendors; whatever `use` does to it, it is gone afterwards. */
+  /** Starts a gateway on the existing database, and its vendors; stops them after `use`. */
   const withGateway = async (use: (gateway: GatewayProcess) => Promise<void>): Promise<void> => {
     const vendors = await startVendors((number) => calls[number]!);
     try {
@@ -163,13 +163,13 @@ async function runIn(scratch: string, { kills, seed, power, callers, progress }:
       const { least, most } = run % 5 === 0 ? LATER_MS : SOON_MS;
       const lifeMs = random.between(least, most);
       const load = startLoad(gateway.port, customers, calls, callers, random);
-      // On a slow machine too something has to have happened; but a gateway may die young as well.
+      // On a slow machine the gateway must have served something, too; but it may also die early.
       if (run % 3 !== 0) await load.warm;
       await setTimeout(lifeMs);
       const over = load.end();
       await gateway.kill();
       await over;
-      // Nothing of what was not synced in one, in the next some of it.
+      // Alternates between losing all unsynced data and keeping some of it.
       disk?.losePower(run % 2 === 0 ? random.next() : 0, random);
       for (const line of gateway.complaints) blame('process', `run ${run}: ${line}`);
       const made = calls.length - before;
@@ -201,8 +201,8 @@ async function runIn(scratch: string, { kills, seed, power, callers, progress }:
 }
 
 /**
- * So many callers, each making one call after the other; `warm` resolves when as many calls are over, `end` lets them begin no more,
- * and resolves when the last is over.
+ * Concurrent callers, each making one call after the other; `warm` resolves after this many calls, `end` starts no more
+ * calls and resolves when the last has ended.
  */
 function startLoad(
   port: number,

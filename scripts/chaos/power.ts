@@ -1,4 +1,4 @@
-/** Losses of power: the gateway writes to a disk of which, when it is killed, only what was synced is left. */
+/** Simulated power failures: of what the gateway has written, only synced data is left. */
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
@@ -18,23 +18,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Random } from './random.ts';
 
-/** A disk under a folder, without the folders below it. */
+/** A simulated disk for a folder, without its subfolders. */
 export interface Disk {
-  /** What a process needs in its environment that writes there. */
+  /** Environment variables for a process that writes there. */
   readonly env: Readonly<Record<string, string>>;
-  /** From here on everything that is in the folder now is safe. Call it before the process starts. */
+  /** Marks all current files as synced. Call it before the process starts. */
   settle(): void;
   /**
-   * The process was killed: the folder holds only what was synced, and of every sector that was written since, the new bytes with this
-   * probability, as a disk may have got so far.
+   * Restores the folder to what was synced; each sector written since is kept with this probability, as a disk may have
+   * written it.
    */
   losePower(kept: number, random: Random): void;
 }
 
-/** What disks write as a whole. */
+/** The unit that disks write atomically. */
 const SECTOR = 512;
 
-/** Why there is no such disk here: a sentence; undefined where there is one. */
+/** Why this is not supported here: a sentence; undefined if it is. */
 export function whyNoDisk(): string | undefined {
   if (process.platform !== 'linux') return 'losses of power are tried on Linux only: they need LD_PRELOAD and /proc';
   try {
@@ -45,7 +45,7 @@ export function whyNoDisk(): string | undefined {
   }
 }
 
-/** Compiles it. `scratch`: an empty folder of its own; `folder`: a real path. */
+/** Compiles it. `scratch`: an empty folder; `folder`: a real path. */
 export function createDisk(folder: string, scratch: string): Disk {
   const library = join(scratch, 'synced.so');
   const image = join(scratch, 'image');
@@ -72,7 +72,7 @@ export function createDisk(folder: string, scratch: string): Disk {
         const space = line.indexOf(' ');
         const name = line.slice(space + 1);
         const synced = join(image, line.slice(0, space));
-        // A file that has a name and was never synced is empty.
+        // A file that was never synced is empty.
         if (existsSync(synced)) copyFileSync(synced, join(left, name));
         else writeFileSync(join(left, name), '');
         if (existsSync(join(folder, name))) takeOver(join(folder, name), join(left, name), kept, random);
@@ -84,7 +84,7 @@ export function createDisk(folder: string, scratch: string): Disk {
   };
 }
 
-/** Takes over some of the sectors that are other bytes in `written` than in `file`; with them the file grows, and it does not shrink. */
+/** Copies some of the sectors of `written` that differ from `file`; the file may grow, but does not shrink. */
 function takeOver(written: string, file: string, kept: number, random: Random): void {
   const bytes = readFileSync(written);
   const handle = openSync(file, 'r+');

@@ -1,12 +1,12 @@
-/** Chance that can be repeated: the same seed, the same numbers. */
+/** Reproducible random numbers. */
 
-/** Draws from one seed. */
+/** A generator with one seed. */
 export interface Random {
-  /** From 0 to 1, without 1. */
+  /** From 0 to 1, excluding 1. */
   next(): number;
   /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number;
-  /** One of them, in proportion to their weights. */
+  /** One of them, by weight. */
   pick<T>(choices: readonly (readonly [weight: number, value: T])[]): T;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The rounds of a cluster: several gateways under load on one database, and in each round something befalls them. Afterwards the clients', the vendor's
- * and the gateways' books are compared, and whoever has quota is served.
+ * The rounds of a cluster: several gateways under load on one database, with one fault per round. Afterwards the
+ * records of clients, vendor and gateways are compared, and customers with quota must be served.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -20,33 +20,33 @@ import { CHAOS_PIPELINE } from './pipeline.ts';
 import { createRandom, type Random } from './random.ts';
 import { startVendors } from './vendor.ts';
 
-/** How the rounds run. */
+/** Options of the rounds. */
 export interface RoundsOptions {
   readonly gateways: number;
   readonly rounds: number;
   readonly seed: number;
-  /** Calls in flight at any time, at each gateway. */
+  /** Concurrent calls at each gateway. */
   readonly callers: number;
-  /** Hears a line about every round. */
+  /** Called with a line about every round. */
   readonly progress: (line: string) => void;
 }
 
-/** What came of it. */
+/** The results. */
 export interface RoundsReport {
   readonly rounds: number;
   readonly calls: number;
-  /** Complete answers of vendors. */
+  /** Complete answers. */
   readonly served: number;
-  /** Complete refusals for want of quota. */
+  /** Complete refusals because of quota. */
   readonly refused: number;
-  /** Calls that a fault broke off or refused, at gateways that it hurt. */
+  /** Calls that a fault cut off or refused, at affected gateways. */
   readonly hurt: number;
-  /** Calls of processes that had ended, which another one closed. */
+  /** Calls of ended processes that another one recovered. */
   readonly recovered: { readonly all: number; readonly charged: number };
   readonly violations: readonly RoundsViolation[];
 }
 
-/** Something that must not be. `cut`: a call that nothing had befallen broke off; `refused`: somebody had quota. */
+/** A violation. `cut`: a call at a healthy gateway was cut off; `refused`: the account had quota. */
 export interface RoundsViolation {
   readonly kind: Kind | 'cut' | 'refused';
   readonly text: string;
@@ -58,25 +58,28 @@ const CONFIG = {
   store: { driver: 'postgres', url: '${DATABASE_URL}', data: '${TURNPIKE_DATA}' },
   counters: { driver: 'valkey', url: '${VALKEY_URL}' },
   pipeline: CHAOS_PIPELINE,
-  // They are counted, and nobody reaches them, also where each gateway counts a part of them by itself.
+  // Counted limits that are never reached, even if each gateway enforces a share of them.
   limits: { requestsPerMinute: 10_000_000, concurrent: 100_000, tokensPerMinute: 1_000_000_000 },
   ...CUSTOMER_CONFIG,
 };
 /* biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above */
 
-/** What the poor one gets in each round. */
+/** The credit of the customer with the small balance in each round. */
 const ALMS = 1_000;
-/** How long load runs before something happens, and after everything is back. */
+/** Duration of load before the fault, and after the recovery. */
 const BEFORE_MS = { least: 1_000, most: 2_500 };
 const AFTER_MS = 1_000;
-/** When nobody calls any more, nothing may be left open after so long: what a dead process held is recovered within its term. */
+/**
+ * Without calls, everything must be closed after this time: reservations of a dead process are recovered within its
+ * lease.
+ */
 const RECOVERY_MS = 30_000;
-/** Who has so much quota left, and nothing held, is served. More than any call holds. */
+/** An account with this much quota and no reservations is served. More than any reservation. */
 const ENOUGH = 1_000n * 1_000_000n;
-/** The customers who never run out. */
+/** The customers that never run out of quota. */
 const RICH = 2;
 
-/** Runs them; everything they touch is gone afterwards. */
+/** Runs them; removes everything it creates. */
 export async function clusterRounds(options: RoundsOptions): Promise<RoundsReport> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'turnpike-rounds-')));
   const calls: Call[] = [];
@@ -93,7 +96,7 @@ export async function clusterRounds(options: RoundsOptions): Promise<RoundsRepor
       await Promise.all(cluster.gateways.map((gateway) => gateway.start()));
       return await runIn(cluster, calls, vendors.note, options);
     } finally {
-      // What has not ended well is among the violations.
+      // Calls that did not end successfully are among the violations.
       await cluster.stop().catch(() => {});
     }
   } finally {
@@ -120,10 +123,10 @@ async function runIn(
     }
   };
   const customers = await openCustomers(first!.url, first!.command);
-  /** Calls at gateways that were hurt while they ran. */
+  /** Calls at gateways that were affected by a fault. */
   const hurt = new Set<Call>();
 
-  /** Calls until it is told to end. Resolves when the last call is over. */
+  /** Makes calls until stopped. Resolves when the last call has ended. */
   const load = (): { end(): Promise<void> } => {
     let ending = false;
     const keepCalling = async (gateway: number): Promise<void> => {
@@ -131,7 +134,7 @@ async function runIn(
         const call = nextCall(calls.length, customers.length, random, gateway);
         calls.push(call);
         await makeCall(call, gateways[gateway]!.port, keyOf(customers[call.customer]!, call.number), agent);
-        // Nobody is there, or nobody who could serve.
+        // No gateway is reachable or able to serve.
         if (!call.left && (call.status === undefined || call.status === 503)) await sleep(50);
       }
     };
@@ -144,7 +147,7 @@ async function runIn(
     };
   };
 
-  /** Everything that must hold when nobody calls and nothing is wrong. */
+  /** The invariants without load and faults. */
   const inspect = async (round: number): Promise<void> => {
     await settled(cluster).catch((error: Error) =>
       blame({ kind: 'hold left', text: `round ${round}: ${error.message}` }),
@@ -159,7 +162,7 @@ async function runIn(
     }
   };
 
-  /** Nobody ends who was not told to; whoever did is started again. */
+  /** No process may end without being stopped; ended ones are restarted. */
   const standUp = async (what: string): Promise<void> => {
     for (const gateway of gateways) {
       const ended = await Promise.race([gateway.process.ended, undefined]);
@@ -205,10 +208,10 @@ async function runIn(
   };
 }
 
-/** Models whose vendors answer well in the end. */
+/** Models whose vendors finally answer successfully. */
 const WELL: readonly string[] = ['good', 'flaky', 'slow'];
 
-/** It is as the client wanted it, or is none that anything can be said about. */
+/** The answer is complete, or the call is not checked. */
 function isGood({ left, complete, status, model }: Call): boolean {
   return left || !WELL.includes(model) || (complete && (status === 200 || status === 403));
 }
@@ -217,7 +220,7 @@ function isHurt({ gateway }: Call, { hurts }: Fault, { gateways }: Cluster): boo
   return hurts === undefined || hurts.includes(gateways[gateway]!);
 }
 
-/** Calls that have noticed something they should not have. */
+/** Calls that were affected although they should not be. */
 function wronged(calls: readonly Call[], fault: Fault, cluster: Cluster): readonly RoundsViolation[] {
   return calls.flatMap((call): readonly RoundsViolation[] => {
     const what = `call ${call.number} (${call.model}${call.stream ? ', streamed' : ''}) at ${cluster.gateways[call.gateway]!.name}`;
@@ -230,7 +233,7 @@ function wronged(calls: readonly Call[], fault: Fault, cluster: Cluster): readon
   });
 }
 
-/** Resolves when every gateway is ready, no call is open, and no process that has ended has leased anything. */
+/** Resolves when every gateway is ready, no call is running, and no ended process has leases. */
 async function settled({ database, gateways }: Cluster): Promise<void> {
   const tooLate = performance.now() + RECOVERY_MS;
   for (;;) {
@@ -253,7 +256,7 @@ async function settled({ database, gateways }: Cluster): Promise<void> {
   }
 }
 
-/** Makes a call at each gateway for everybody who can pay for it; those that were not served. */
+/** Makes a call at each gateway for every customer that can pay for it; returns those that were not served. */
 async function unservedProbes(
   cluster: Cluster,
   calls: Call[],
@@ -284,10 +287,10 @@ async function unservedProbes(
   return found;
 }
 
-/** Draws nothing: what a probe is like is fixed. */
+/** Not random: all probes are the same. */
 const CALM: Random = { next: () => 0.99, between: (least) => least, pick: (choices) => choices[0]![1] };
 
-/** What each account can spend at least: what is left of whatever its last call was taken from. */
+/** The minimum that each account can spend: the rest of the buckets its last call was charged to. */
 function quotaLeft(database: string): ReadonlyMap<number, bigint> {
   const [buckets = []] = readRows(
     database,

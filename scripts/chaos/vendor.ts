@@ -1,4 +1,4 @@
-/** The vendors of the kill loop: what they answer, and the price of what they have sent. */
+/** The vendors of the kill loop: their answers, and the price of what they have sent. */
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../../test/kit/fake-vendor.ts';
 import { chatEvents } from '../../test/kit/fixtures.ts';
 import {
@@ -13,20 +13,20 @@ import {
 } from '../../test/kit/script.ts';
 import { answerOf, type Call, MODELS, numberIn, PRICE, priceOf } from './calls.ts';
 
-/** Between two events of the slow one: a stream then lives as long as two checkpoints. */
+/** Time between two events of the slow one: a stream then lives as long as two checkpoints. */
 const SLOW_MS = 350;
-/** Before any answer: calls pile up, as they do at true vendors. */
+/** Delay before any answer: calls pile up, as with real vendors. */
 const THINKING_MS = 20;
-/** Our own count, where the vendor does not say: four characters or bytes are a token. */
+/** The gateway's own count: four characters or bytes per token. */
 const PER_TOKEN = 4;
 
-/** Vendors that answer the calls of a run. */
+/** The vendors of a run. */
 export interface Vendors {
-  /** The sections of gateway.yaml that lead to them. */
+  /** The sections of gateway.yaml for them. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Notes on every call that was answered since the last time the most that its vendors' words can cost. None of them may run. */
+  /** Records the maximum cost of every call answered since the last time. None may be running. */
   note(): void;
-  /** Notes what was not noted, and stops them. */
+  /** Records the rest, and stops them. */
   close(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export async function startVendors(callOf: (number: number) => Call): Promise<Ve
 function scriptFor(call: Call, flaky: boolean): Script {
   const { model, stream, number } = call;
   if (model === 'down') return errorAnswer(503);
-  // The fallback is asked more often than not, and in every way in which a channel can fail before its first word.
+  // The fallback is used for most calls, for every kind of failure before the first event.
   if (flaky && number % 4 !== 0)
     return number % 4 === 1 ? errorAnswer(500) : number % 4 === 2 ? [rst()] : cutAt(whole(call), 20);
   if (model === 'breaking') return cutAt(stream ? streamed(call, 2) : whole(call), -10 - 10 * (number % 20));
@@ -86,23 +86,23 @@ function streamed(call: Call, betweenMs: number): Script {
 }
 
 /**
- * The most that may be charged for what a vendor has sent of an answer: its own count, where it got that far; else ours of
- * the text it sent. Nothing for errors, nor for a whole answer that was cut off.
+ * The maximum charge for what a vendor has sent of an answer: its own usage if it was sent, otherwise our count of its
+ * text. Nothing for errors, nor for a truncated whole answer.
  */
 function mostFor(request: VendorRequest, call: Call, script: Script): bigint {
   const sent = sentBytes(request, script);
-  const told = sent.includes('"usage":{') ? priceOf(answerOf(call).usage) : 0n;
-  if (!call.stream) return sent === bytesOf(whole(call)) ? told : 0n;
+  const reported = sent.includes('"usage":{') ? priceOf(answerOf(call).usage) : 0n;
+  if (!call.stream) return sent === bytesOf(whole(call)) ? reported : 0n;
   const text = [...sent.matchAll(/"content":"((?:[^"\\]|\\.)*)"/g)].map(([, content = '']) => content).join('');
-  if (text === '') return told;
+  if (text === '') return reported;
   const counted = priceOf({
     prompt: Math.ceil(request.body.length / PER_TOKEN),
     completion: Math.ceil(text.length / PER_TOKEN),
   });
-  return counted > told ? counted : told;
+  return counted > reported ? counted : reported;
 }
 
-/** What can have left: all that was handed to the network, and the write under way. */
+/** What may have been delivered: everything handed to the network, and the pending write. */
 function sentBytes(request: VendorRequest, script: Script): string {
   let kept = 0;
   const moves = script.filter((move) => {

@@ -1,36 +1,36 @@
-/** One address for several gateways: nginx or haproxy, whichever is installed, else a few lines of node. */
+/** A load balancer for several gateways: nginx or haproxy if installed, otherwise a few lines of node. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { findProgram, startServer } from './programs.ts';
 
-/** A balancer that runs. */
+/** A running load balancer. */
 export interface Balancer {
   readonly url: string;
-  /** What it is: `nginx`. */
+  /** Its name: `nginx`. */
   readonly title: string;
   stop(): Promise<void>;
 }
 
-/** What the balancer is for. */
+/** Options of the load balancer. */
 export interface BalancerOptions {
   readonly port: number;
-  /** Ports of gateways, on this machine. */
+  /** Ports of the gateways on this machine. */
   readonly gateways: readonly number[];
-  /** An empty folder of its own. */
+  /** An empty folder. */
   readonly folder: string;
 }
 
-/** Kinds of it, the one that is preferred first. */
+/** The kinds, in order of preference. */
 export const BALANCERS = ['nginx', 'haproxy', 'node'] as const;
 export type BalancerKind = (typeof BALANCERS)[number];
 
-/** Whether a balancer of this kind can be had here. */
+/** Whether this kind is available here. */
 export function hasBalancer(kind: BalancerKind): boolean {
   return kind === 'node' || findProgram(kind) !== undefined;
 }
 
-/** Starts one, in front of gateways that need not run yet. */
+/** Starts one; the gateways need not run yet. */
 export async function startBalancer(
   options: BalancerOptions,
   kind: BalancerKind = BALANCERS.find(hasBalancer)!,
@@ -44,13 +44,13 @@ export async function startBalancer(
   writeFileSync(file, kind === 'nginx' ? nginxConfig(options) : haproxyConfig(options));
   const args = kind === 'nginx' ? ['-p', options.folder, '-e', 'stderr', '-c', file] : ['-f', file];
   const server = await startServer([findProgram(kind)!, ...args], () => accepts(options.port));
-  // Both end at once on SIGTERM: whatever runs has had its time when the gateways were stopped.
+  // Both exit at once on SIGTERM: running requests ended when the gateways were stopped.
   return { url, title: kind, stop: async () => void (await server.stop()) };
 }
 
 const DEPLOYED = new URL('../deploy/nginx/default.conf', import.meta.url);
 
-/** The file that is deployed, with these gateways in the place of its own. */
+/** The deployed configuration, with these gateways. */
 function nginxConfig({ port, gateways, folder }: BalancerOptions): string {
   mkdirSync(join(folder, 'nginx'));
   const [sample = ''] = /^ +server gateway-1:8080.*\n/m.exec(readFileSync(DEPLOYED, 'utf8')) ?? [];
@@ -92,13 +92,13 @@ backend gateways
 ${servers.join('')}`;
 }
 
-/** How often gateways are asked whether they take calls. */
+/** Interval of health checks. */
 const LOOK_MS = 200;
 
-/** Connections in turns to whoever is ready and accepts one. Returns what stops it. */
+/** Connects in turns to the next ready gateway that accepts. Returns a function that stops it. */
 async function roundRobin({ port, gateways }: BalancerOptions): Promise<() => Promise<void>> {
   const open = new Set<Socket>();
-  /** Those that said that they take no calls. */
+  /** Gateways that reported not to be ready. */
   const unready = new Set<number>();
   let turn = 0;
   const looking = setInterval(() => {
@@ -144,7 +144,7 @@ async function roundRobin({ port, gateways }: BalancerOptions): Promise<() => Pr
     });
 }
 
-/** False only where it says so: whoever cannot be reached is found out by the connection itself. */
+/** False only if it reports so: an unreachable gateway is detected by the connection itself. */
 function takesCalls(gateway: number): Promise<boolean> {
   return fetch(`http://127.0.0.1:${gateway}/readyz`).then(
     async (response) => {

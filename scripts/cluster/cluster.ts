@@ -1,4 +1,7 @@
-/** A cluster on this machine: PostgreSQL, Valkey and several gateways on one gateway.yaml, private, in one folder, reachable from here only. */
+/**
+ * A cluster on this machine: PostgreSQL, Valkey and several gateways with one gateway.yaml, in one folder, reachable
+ * only locally.
+ */
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,16 +12,16 @@ import { type GatewayProcess, startProcess } from '../../test/kit/process.ts';
 import { noValkey, startValkey, type ValkeyServer } from '../../test/kit/valkey.ts';
 import { freePort } from '../free-port.ts';
 
-/** What a cluster is made of. */
+/** Options of a cluster. */
 export interface ClusterOptions {
   readonly gateways: number;
   /** An empty folder. */
   readonly folder: string;
   /** gateway.yaml. It reads DATABASE_URL, VALKEY_URL, PORT, LISTEN_HOST and TURNPIKE_DATA from the environment. */
   readonly config: string;
-  /** Beside those. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Each gateway reaches the database by a way of its own, which can be cut. */
+  /** Each gateway reaches the database through its own proxy, which can be cut. */
   readonly cuts?: boolean;
 }
 
@@ -27,33 +30,33 @@ export interface Cluster {
   readonly configFile: string;
   readonly postgres: PostgresServer;
   readonly valkey: ValkeyServer;
-  /** The address of the database, past every cut. */
+  /** The address of the database, without a proxy. */
   readonly database: string;
   readonly gateways: readonly Member[];
   /** Stops everything: the gateways drain, the servers end. The folder stays, with a log of each gateway. */
   stop(): Promise<void>;
 }
 
-/** A gateway of a cluster: the same address and folder however often it is started. */
+/** A gateway of a cluster: it keeps its address and folder over restarts. */
 export interface Member {
   readonly name: string;
   readonly port: number;
   readonly url: string;
-  /** Its way to the database, where it has one of its own. */
+  /** Its database proxy, if it has one. */
   readonly way: Cut | undefined;
   /** The process of the last start. */
   readonly process: GatewayProcess;
   /** Starts it, and resolves when it is ready. */
   start(): Promise<void>;
-  /** Has it drain, if it was ever started. Rejects if it did not end well. */
+  /** Drains it, if it was ever started. Rejects if it did not end successfully. */
   stop(): Promise<void>;
   /** Kills it, if it was ever started, without waiting for its end. */
   abandon(): void;
-  /** Runs a command of the command line in it. Throws what the command complains about. */
+  /** Runs a command of the command line in it. Throws its standard error. */
   command(line: string, stdin?: string): Promise<string>;
 }
 
-/** Why there can be no cluster on this machine, one line each. */
+/** Why no cluster can run on this machine, one line each. */
 export function missingForCluster(): readonly string[] {
   const found = [
     [noPostgres(), 'postgresql'],
@@ -62,7 +65,7 @@ export function missingForCluster(): readonly string[] {
   return found.flatMap(([reason, name]) => (reason === undefined ? [] : [`${reason}: install the package ${name}`]));
 }
 
-/** Starts the servers; no gateway runs yet. Whatever fails, nothing runs afterwards. */
+/** Starts the servers; no gateway runs yet. If anything fails, nothing is left running. */
 export async function openCluster({
   gateways,
   folder,
@@ -70,7 +73,7 @@ export async function openCluster({
   env = {},
   cuts = false,
 }: ClusterOptions): Promise<Cluster> {
-  // PostgreSQL may run as another user, who has to get through.
+  // PostgreSQL may run as another user, who must be able to enter the folder.
   chmodSync(folder, 0o711);
   const configFile = join(folder, 'gateway.yaml');
   writeFileSync(configFile, config);
@@ -130,7 +133,7 @@ export async function openCluster({
     }),
   );
 
-  // Whatever ends this process, as long as it can do something about it.
+  // At every exit of this process that can be handled.
   const removeAll = (): void => {
     for (const member of members) member.abandon();
     void valkey.remove();

@@ -1,9 +1,9 @@
-/** Programs that are installed on this machine, and run as servers beside the gateways. */
+/** Installed programs that run as servers beside the gateways. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where servers are that a user's path does not name. */
+/** Folders of servers that are not in a user's PATH. */
 const FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
 
 /** The path of the first of these programs that is installed. */
@@ -12,18 +12,19 @@ export function findProgram(...names: readonly string[]): string | undefined {
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface ServerProcess {
-  /** Ends it. Resolves with its exit code when it has; null if it was the signal that ended it. */
+  /** Ends it. Resolves with its exit code; null if the signal ended it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** How long a server may take until it accepts connections. */
+/** Time for a server to accept connections. */
 const READY_MS = 20_000;
 
 /**
- * Starts a server in a process group of its own, so that Ctrl-C does not end it before those that need it. Resolves when `isReady` does with true, which
- * is asked again and again; rejects with what the server said if it ends before, or takes too long.
+ * Starts a server in its own process group, so that Ctrl-C does not end it before those that need it. Resolves when
+ * `isReady`, which is polled, resolves with true; rejects with the server's output if it ends before, or takes too
+ * long.
  */
 export async function startServer(
   command: readonly [string, ...string[]],
@@ -32,9 +33,9 @@ export async function startServer(
 ): Promise<ServerProcess> {
   const [program, ...args] = command;
   const child = spawn(program, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
+  let output = '';
   const hear = (text: string): void => {
-    said = (said + text).slice(-4_096);
+    output = (output + text).slice(-4_096);
   };
   child.stdout.setEncoding('utf8').on('data', hear);
   child.stderr.setEncoding('utf8').on('data', hear);
@@ -44,7 +45,7 @@ export async function startServer(
   while (!(await isReady())) {
     if (hasEnded(child) || performance.now() > tooLate) {
       child.kill('SIGKILL');
-      throw new Error(`${command.join(' ')} did not start:\n${said}`);
+      throw new Error(`${command.join(' ')} did not start:\n${output}`);
     }
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 20))]);
   }

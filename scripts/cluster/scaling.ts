@@ -1,6 +1,6 @@
 /**
- * `npm run cluster -- --scaling`: what bounds 10, 100 and 1,000 gateways on one database. Measures what a turn of writing costs on a PostgreSQL server of
- * this machine, and computes the rest from that and from the constants of the code.
+ * `npm run cluster -- --scaling`: the limits of 10, 100 and 1,000 gateways on one database. Measures the cost of a
+ * write turn on a local PostgreSQL server, and computes the rest from that and from constants of the code.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,26 +9,26 @@ import type { OpenStore, Step, Sum } from '../../core/plugin.ts';
 import driver from '../../plugins/stores/postgres/index.ts';
 import { startPostgres } from '../../test/kit/postgres.ts';
 
-/** What a batch costs: so much whatever is in it, and so much for each call. Milliseconds. */
+/** The cost of a batch: a fixed part, and a part per call. Milliseconds. */
 export interface TurnCost {
   readonly fixedMs: number;
   readonly callMs: number;
 }
 
-/** What the code decides. */
+/** Constants of the code. */
 const CODE = {
-  /** `BEAT_MS` of the membership: an update and a look at all rows. */
+  /** `BEAT_MS` of the membership: an update and a read of all rows. */
   beatsPerSecond: 0.5,
-  /** Gateways with streams that run longer than a second write their state once a second. */
+  /** Gateways with streams longer than a second write their state once a second. */
   checkpointsPerSecond: 1,
   /** `store.pool`, the writer, the membership. */
   connections: 4 + 2,
-  /** `LONGEST_WAIT_MS`: lists that waited longer make the store refuse. */
+  /** `LONGEST_WAIT_MS`: if lists wait longer, the store refuses. */
   longestWaitMs: 2_000,
 } as const;
 
 const GATEWAYS = [3, 10, 100, 1_000] as const;
-/** Calls per second of each gateway: of one that is busy, and of one that is not. */
+/** Calls per second of each gateway: a busy one, and an idle one. */
 const CALLS = [10, 100] as const;
 const DAY_S = 86_400;
 
@@ -59,9 +59,9 @@ export async function describeScaling(say: (line: string) => void): Promise<void
 }
 
 /**
- * How often the lock that all batches take turns with changes hands, how long a gateway waits for a turn, and how many calls it then writes. Each call
- * has a turn of its own while there is time for that; else all gateways stand in line, and more calls share a turn. Undefined: no time is
- * enough.
+ * How often the lock of all batches changes hands, how long a gateway waits for it, and how many calls it then writes.
+ * With little load each call has its own turn; otherwise all gateways queue, and calls share turns. Undefined: the load
+ * exceeds the maximum.
  */
 export function turnsOf(
   { fixedMs, callMs }: TurnCost,
@@ -69,19 +69,19 @@ export function turnsOf(
   callsPerSecond: number,
 ): { readonly turns: number; readonly waitMs: number | undefined; readonly perTurn: number } {
   const total = gateways * callsPerSecond;
-  // Of each second, what is left for what a turn costs by itself when every call is written.
+  // The time of each second that is left for the fixed cost of turns.
   const leftMs = 1_000 - total * callMs;
   if (leftMs <= 0) return { turns: 0, waitMs: undefined, perTurn: Number.POSITIVE_INFINITY };
-  const wanted = total + gateways * CODE.checkpointsPerSecond;
-  const turns = Math.min(wanted, leftMs / fixedMs);
+  const demand = total + gateways * CODE.checkpointsPerSecond;
+  const turns = Math.min(demand, leftMs / fixedMs);
   const perTurn = Math.max(1, total / turns);
   const turnMs = fixedMs + perTurn * callMs;
   const busy = (turns * fixedMs + total * callMs) / 1_000;
-  const inLine = turns < wanted ? gateways : Math.min(gateways, 1 / (1 - busy));
+  const inLine = turns < demand ? gateways : Math.min(gateways, 1 / (1 - busy));
   return { turns, waitMs: turnMs * inLine, perTurn };
 }
 
-/** Calls of one batch, few and many, each with a record of its own and six amounts that all of them add to. */
+/** Batches of few and of many calls, each with a record and six amounts that all of them add to. */
 const BATCHES = [1, 200] as const;
 const REPEATS = 60;
 
@@ -112,7 +112,7 @@ async function measureTurn(): Promise<{ readonly cost: TurnCost; readonly rowByt
   }
 }
 
-/** As the ledger and the usage records have them: a row for each call, and rows that every call adds to. */
+/** Like the ledger and the usage records: a row for each call, and rows that every call adds to. */
 const TABLES = [
   `CREATE TABLE record (id TEXT NOT NULL PRIMARY KEY, account_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, charged INTEGER NOT NULL,
     notes TEXT NOT NULL)`,
@@ -140,7 +140,7 @@ function settling(): readonly Step[] {
   ];
 }
 
-/** The median time of one batch with so many calls, of one gateway that has the server to itself. */
+/** The median time of one batch with this many calls, of one gateway that has the server to itself. */
 async function turnMs(store: OpenStore, calls: number): Promise<number> {
   const times: number[] = [];
   for (let repeat = 0; repeat < REPEATS; repeat++) {
@@ -151,7 +151,7 @@ async function turnMs(store: OpenStore, calls: number): Promise<number> {
   return times.sort((a, b) => a - b)[REPEATS >> 1]!;
 }
 
-/** `1,234`; of small ones two digits that matter. */
+/** `1,234`; of small numbers two significant digits. */
 function number(value: number): string {
   if (!Number.isFinite(value)) return '∞';
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));

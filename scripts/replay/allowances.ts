@@ -1,15 +1,15 @@
-/** What is spelled differently in another style, and so is neither found there nor lost. Each rule says why. */
+/** Values that another style spells differently, so that they are neither found nor lost. Each rule has its reason. */
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { ClientStyle } from './client.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, listOf, objectOf, objectsOf, textOf } from './json.ts';
 import { type Leaf, memberOf } from './leaves.ts';
 
-/** A translated request: from whom, to whom, and what the vendor got. */
+/** A translated request: client style, vendor style, and the body for the vendor. */
 export interface Crossing {
   readonly client: ClientStyle;
   readonly vendor: VendorStyle;
-  readonly asked: JsonObject;
+  readonly request: JsonObject;
   readonly sent: JsonObject;
   readonly losses: readonly string[];
 }
@@ -19,7 +19,7 @@ interface Rule {
   holds(leaf: Leaf, crossing: Crossing): boolean;
 }
 
-/** Types that have a counterpart in every style; any other is a word that has to arrive or to be named. */
+/** Types that exist in every style; others must arrive or be reported. */
 const TYPE_WORDS: ReadonlySet<string> = new Set([
   ...['text', 'input_text', 'output_text', 'refusal', 'message'],
   ...['image', 'image_url', 'input_image', 'input_audio', 'file', 'input_file', 'document', 'base64', 'url'],
@@ -31,7 +31,7 @@ const TYPE_WORDS: ReadonlySet<string> = new Set([
   ...['url_citation', 'web_search_result_location', 'search_result_location', 'char_location', 'page_location'],
 ]);
 
-/** What a field says when it says nothing new. */
+/** Default values of fields. */
 const DEFAULTS: Readonly<Record<string, readonly Json[]>> = {
   n: [1],
   parallel_tool_calls: [true],
@@ -45,12 +45,12 @@ const DEFAULTS: Readonly<Record<string, readonly Json[]>> = {
   store: [false],
   external_web_access: [true],
   exclude: [false],
-  // The vendor whose default is the other way round gets it said (below).
+  // A vendor with the opposite default gets the value (below).
   strict: [false],
   ttl: ['5m'],
 };
 
-/** Members that say how much to think. */
+/** Fields for the amount of reasoning. */
 const AMOUNTS: ReadonlySet<string> = new Set([
   ...[
     'effort',
@@ -63,7 +63,7 @@ const AMOUNTS: ReadonlySet<string> = new Set([
     'type',
   ],
 ]);
-/** Members by which a body asks for thoughts. */
+/** Fields that request visible reasoning. */
 const THINKING: readonly string[] = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'output_config'];
 
 const RULES: readonly Rule[] = [
@@ -110,11 +110,13 @@ const RULES: readonly Rule[] = [
   },
   {
     why: 'tools that the choice does not allow are left out where there is no such choice',
-    holds: (leaf, { asked }) => {
-      const allowed = objectOf(asked.tool_choice);
+    holds: (leaf, { request }) => {
+      const allowed = objectOf(request.tool_choice);
       const names = objectsOf(allowed.tools ?? objectOf(allowed.allowed_tools).tools).map(nameOf);
       const [, index] = /^tools\[(\d+)\]/.exec(leaf.path) ?? [];
-      return names.length > 0 && index !== undefined && !names.includes(nameOf(objectsOf(asked.tools)[Number(index)]));
+      return (
+        names.length > 0 && index !== undefined && !names.includes(nameOf(objectsOf(request.tools)[Number(index)]))
+      );
     },
   },
   {
@@ -234,7 +236,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** What a tool is called, however deep the style has that. */
+/** The name of a tool, at whatever depth. */
 function nameOf(tool: JsonObject | undefined): string {
   return textOf(tool?.name ?? objectOf(tool?.function ?? tool?.custom).name);
 }
@@ -258,12 +260,12 @@ function formatsIn(sent: JsonObject): boolean {
   );
 }
 
-/** Whether a leaf of a request may be missing from what the vendor got. */
+/** Whether a leaf of a request may be missing in the vendor's body. */
 export function excusedInRequest(crossing: Crossing): (leaf: Leaf) => boolean {
   return (leaf) => RULES.some((rule) => rule.holds(leaf, crossing));
 }
 
-/** Members of a whole answer that are its envelope: whose it is, when, on which machine, what was asked. */
+/** Envelope members of a whole answer: id, time, machine, echo of the request. */
 const ENVELOPE: Readonly<Record<VendorStyle, ReadonlySet<string>>> = {
   chat: new Set([
     ...['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier', 'usage', 'request_id', 'obfuscation'],
@@ -279,20 +281,20 @@ const ENVELOPE: Readonly<Record<VendorStyle, ReadonlySet<string>>> = {
     ...['prompt_cache_options', 'context_management'],
   ]),
   messages: new Set(['id', 'type', 'role', 'model', 'stop_reason', 'usage']),
-  // Its words about an end that is a plain one say no more than the end itself.
+  // Details of a normal end add nothing to the finish reason.
   gemini: new Set(['modelVersion', 'responseId', 'createTime', 'usageMetadata', 'finishReason', 'finishMessage']),
 };
 
-/** Members of the blocks of an answer that are told in other words, or made anew. */
+/** Members of answer blocks that other styles express differently or generate. */
 const MADE_ANEW: ReadonlySet<string> = new Set(['id', 'call_id', 'status', 'role', 'object', 'index', 'format']);
 
-/** Places, which every style counts from somewhere else, and likelihoods, which lose digits on the way. */
+/** Offsets, which every style counts differently, and probabilities, which lose digits. */
 const COUNTED_ELSEWHERE: ReadonlySet<string> = new Set([
   ...['index', 'start_index', 'end_index', 'startIndex', 'endIndex', 'groundingChunkIndices'],
   ...['logprob', 'logProbability', 'bytes', 'tokenId'],
 ]);
 
-/** Whether a leaf of an answer may be missing from what the client got. */
+/** Whether a leaf of an answer may be missing in the client's answer. */
 export function excusedInAnswer(vendor: VendorStyle): (leaf: Leaf) => boolean {
   return (leaf) => {
     const { members, value } = leaf;
@@ -300,19 +302,19 @@ export function excusedInAnswer(vendor: VendorStyle): (leaf: Leaf) => boolean {
     if (ENVELOPE[vendor].has(top)) return true;
     if ((top === 'choices' || top === 'candidates') && ENVELOPE[vendor].has(next)) return true;
     const member = memberOf(leaf);
-    // What is not so, and nothing of something, is what nobody says.
+    // False and zero are the default.
     if (value === false || value === 0 || COUNTED_ELSEWHERE.has(member)) return true;
-    // That a tool is called by the model itself is what every other style takes for granted.
+    // Other styles imply that the model itself calls a tool.
     if (member === 'type' && value === 'direct' && members.at(-2) === 'caller') return true;
     if (member === 'type') return TYPE_WORDS.has(String(value));
-    // Why nothing was said is told by the word for it; which token ended it is a number that means nothing elsewhere.
+    // The finish reason explains an empty answer; the id of the last token has no meaning elsewhere.
     if (member === 'blockReason' || (member === 'stop_reason' && typeof value === 'number')) return true;
-    // Sound has the format that was asked for.
+    // Audio has the requested format.
     if (member === 'mimeType' && String(value).startsWith('audio/')) return true;
-    // A thought is one by the block it stands in, and its end is where the next block begins.
+    // The block marks reasoning, and its end is the start of the next block.
     if (vendor === 'chat' && member === 'closed') return true;
     if (vendor === 'gemini' && member === 'thought') return true;
-    // What a tool of the vendor's did is looked for with all it says; only its ids are nobody's business.
+    // Results of vendor-side tools are searched completely; only their ids are ignored.
     return MADE_ANEW.has(member);
   };
 }

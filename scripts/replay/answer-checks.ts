@@ -1,4 +1,4 @@
-/** Plays one recorded answer to a client of one style, whole and cut, and says what of it was not as it should be. */
+/** Plays one recorded answer to a client of one style, whole and in pieces, and reports what is wrong. */
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { Script } from '../../test/kit/script.ts';
 import { createRandom } from '../chaos/random.ts';
@@ -13,38 +13,38 @@ import { errorIn, type Folded, fold } from './fold.ts';
 import type { Recorded, VendorStyle } from './folder.ts';
 import { brief, isObject, numberOf, objectOf, parsed, textOf } from './json.ts';
 import { createFound, type Leaf, lostLeaves } from './leaves.ts';
-import { read, type Told, type ToldUsage } from './told.ts';
+import { type DecodedAnswer, type DecodedUsage, read } from './told.ts';
 import { cutByChance, recordedScript, wholeScript } from './vendor-scripts.ts';
-import type { Check, Verdict } from './verdicts.ts';
+import type { Check, Finding } from './verdicts.ts';
 import type { World } from './world.ts';
 
-/** An exchange whose books can be checked when all is over. */
+/** An exchange whose usage record is checked at the end. */
 export interface Served {
   readonly id: string;
   readonly recorded: Recorded;
   readonly client: ClientStyle;
-  readonly usage: ToldUsage | undefined;
+  readonly usage: DecodedUsage | undefined;
 }
 
-/** What a play found. */
-export interface Findings {
-  readonly verdicts: readonly Verdict[];
+/** The result of a play. */
+export interface PlayResult {
+  readonly findings: readonly Finding[];
   readonly served: readonly Served[];
 }
 
-/** Plays it. The upstream must be this exchange's and this client's own: a vendor's refusal puts its channel to rest. */
+/** Plays it. The upstream must be used only by this exchange and client: a vendor's refusal opens its circuit. */
 export async function checkAnswer(
   world: World,
   recorded: Recorded,
   client: ClientStyle,
   upstream: string,
   seed: number,
-): Promise<Findings> {
-  const verdicts: Verdict[] = [];
+): Promise<PlayResult> {
+  const findings: Finding[] = [];
   const served: Served[] = [];
-  const add = (check: Check, result: Verdict['result'], detail = ''): void => {
+  const add = (check: Check, result: Finding['result'], detail = ''): void => {
     const what = `${recorded.file}:${recorded.id}`;
-    verdicts.push({ what, client, vendor: recorded.style, check, result, detail });
+    findings.push({ what, client, vendor: recorded.style, check, result, detail });
   };
   const judge = (check: Check, faults: readonly string[]): void => {
     if (faults.length === 0) add(check, 'ok');
@@ -53,8 +53,8 @@ export async function checkAnswer(
 
   const isSame = client === recorded.style;
   const vendor = foldRecorded(recorded);
-  const said = read(recorded.style, vendor.body);
-  const asks = isSame ? askAgain(recorded, upstream) : askAs(client, said, recorded.stream, upstream);
+  const vendorAnswer = read(recorded.style, vendor.body);
+  const asks = isSame ? askAgain(recorded, upstream) : askAs(client, vendorAnswer, recorded.stream, upstream);
 
   const play = async (script: Script, body: JsonObject): Promise<Got | undefined> => {
     world.answers(upstream, script);
@@ -68,27 +68,27 @@ export async function checkAnswer(
 
   const script = recordedScript(recorded);
   const got = await play(script, asks);
-  if (got === undefined) return { verdicts, served };
-  const refusal = judgeStatus(recorded, vendor, said, got, world.asked(upstream) !== undefined);
+  if (got === undefined) return { findings, served };
+  const refusal = judgeStatus(recorded, vendor, vendorAnswer, got, world.asked(upstream) !== undefined);
   if (refusal !== undefined) {
     add('lives', refusal.result, refusal.detail);
-    return { verdicts, served };
+    return { findings, served };
   }
   const brokeOff = recorded.stream && vendor.error === undefined ? fold(client, eventsIn(got.text)).error : undefined;
   if (!got.whole || brokeOff !== undefined) {
-    // Where the vendor breaks off, or begins anew, the gateway breaks off, and says so.
-    const told = brokeOff ?? fold(client, eventsIn(got.text)).error;
-    const isRight = (!vendor.ended || vendor.torn) && told !== undefined;
-    add('lives', isRight ? 'refused' : 'failed', `it broke off: ${told ?? 'without a word'}`);
-    return { verdicts, served };
+    // If the vendor's answer is truncated, or starts again, the gateway must end with an error.
+    const message = brokeOff ?? fold(client, eventsIn(got.text)).error;
+    const isRight = (!vendor.ended || vendor.torn) && message !== undefined;
+    add('lives', isRight ? 'refused' : 'failed', `it was cut off: ${message ?? 'without a message'}`);
+    return { findings, served };
   }
   add('lives', 'ok');
   if (recorded.status === 200 && vendor.error === undefined && !vendor.torn) {
-    served.push({ id: got.id, recorded, client, usage: said.usage });
+    served.push({ id: got.id, recorded, client, usage: vendorAnswer.usage });
   }
 
   if (isSame) {
-    // What is added must be named.
+    // Additions must be reported.
     const isSaid =
       got.body.equals(recorded.body) ||
       (recorded.status === 200
@@ -96,34 +96,34 @@ export async function checkAnswer(
         : isInOurForm(recorded.body, got.body, got.id));
     judge('same', isSaid ? [] : [firstByte(recorded.body, got.body)]);
   } else if (recorded.status !== 200) {
-    const [told, seen] = [errorIn(recordedJson(recorded)) ?? '', errorOf(parsed(got.text))?.message ?? ''];
-    // Of limits a vendor talks to whoever pays it, and who that is is nobody's business.
-    const words = recorded.status === 429 ? '' : told.replaceAll(ACCOUNT_IDS, '$1-…');
+    const [vendorMessage, seen] = [errorIn(recordedJson(recorded)) ?? '', errorOf(parsed(got.text))?.message ?? ''];
+    // Messages about limits are for the operator and must not be forwarded.
+    const words = recorded.status === 429 ? '' : vendorMessage.replaceAll(ACCOUNT_IDS, '$1-…');
     const isTold = seen !== '' && seen.includes(words);
-    judge('others', isTold ? [] : [`the error ${brief(told)} became ${brief(seen)}`]);
+    judge('others', isTold ? [] : [`the error ${brief(vendorMessage)} became ${brief(seen)}`]);
   } else if (!vendor.torn) {
-    judge('others', await othersFaults(recorded, client, vendor, said, got));
+    judge('others', await othersFaults(recorded, client, vendor, vendorAnswer, got));
   }
-  if (!recorded.stream) return { verdicts, served };
+  if (!recorded.stream) return { findings, served };
 
   const cut = await play(cutByChance(script, createRandom(seed)), asks);
-  if (cut === undefined) return { verdicts, served };
+  if (cut === undefined) return { findings, served };
   const faults: string[] = [];
   if (masked(cut) !== masked(got)) {
     faults.push(`cut in pieces it is another: ${firstByte(Buffer.from(masked(got)), Buffer.from(masked(cut)))}`);
   }
   if (!isSame && vendor.error === undefined && vendor.ended && !vendor.torn) {
     const whole = await play(wholeScript(vendor.body), { ...asks, stream: false, ...withoutStreamOptions(client) });
-    if (whole === undefined) return { verdicts, served };
+    if (whole === undefined) return { findings, served };
     faults.push(...wholeFaults(client, got, whole));
   }
   judge('wholes', faults);
-  return { verdicts, served };
+  return { findings, served };
 }
 
 const ACCOUNT_IDS = /\b(org|organization|proj|project|acct|account|user)-[A-Za-z0-9]{6,}/g;
 
-/** Chat vendors refuse options of a stream where there is none. */
+/** Chat vendors refuse stream options without a stream. */
 function withoutStreamOptions(client: ClientStyle): JsonObject {
   return client === 'chat' ? { stream_options: null } : {};
 }
@@ -145,46 +145,50 @@ function recordedJson(recorded: Recorded): Json | undefined {
   return Array.isArray(value) ? (value as readonly Json[])[0] : value;
 }
 
-/** Statuses that the client hears as the vendor said them; the others are between the vendor and us. */
+/** Statuses that are forwarded to the client; the others are between the vendor and the gateway. */
 const CLIENTS_BUSINESS: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422, 429]);
 
-/** Undefined where the status is the recorded one and there is more to look at. */
+/** Undefined if the status is the recorded one and more checks follow. */
 function judgeStatus(
   recorded: Recorded,
   vendor: Folded,
-  said: Told,
+  vendorAnswer: DecodedAnswer,
   got: Got,
   wasAsked: boolean,
 ): { readonly result: 'refused' | 'failed'; readonly detail: string } | undefined {
   const error = errorOf(parsed(got.text));
-  const told = `${got.status} ${brief(error?.message ?? got.text)}`;
+  const outcome = `${got.status} ${brief(error?.message ?? got.text)}`;
   if (recorded.status !== 200) {
-    // What the vendor refused need not come so far.
+    // A request that the vendor refused may be refused earlier.
     const isOurs = !wasAsked && CLIENTS_BUSINESS.has(got.status) && error !== undefined;
-    if (isOurs) return { result: 'refused', detail: told };
+    if (isOurs) return { result: 'refused', detail: outcome };
     if (error === undefined && recordedErrorIsProper(recorded))
-      return { result: 'failed', detail: `no error: ${told}` };
+      return { result: 'failed', detail: `no error: ${outcome}` };
     const tellable = CLIENTS_BUSINESS.has(recorded.status) && recordedErrorIsProper(recorded);
     if (tellable) {
       return got.status === recorded.status
         ? undefined
-        : { result: 'failed', detail: `status ${recorded.status} became ${told}` };
+        : { result: 'failed', detail: `status ${recorded.status} became ${outcome}` };
     }
     return got.status >= 400
-      ? { result: 'refused', detail: told }
-      : { result: 'failed', detail: `status ${recorded.status} became ${told}` };
+      ? { result: 'refused', detail: outcome }
+      : { result: 'failed', detail: `status ${recorded.status} became ${outcome}` };
   }
   if (got.status === 200) return undefined;
-  // Where the vendor gives up before it has said anything there is nothing but an error to tell.
+  // If the vendor fails before any answer, only an error can be sent.
   const isAnswer = MAIN[recorded.style].some((name) => vendor.body[name] !== undefined);
   const isFault =
-    vendor.error !== undefined || said.stop === 'unfinished' || said.stop === 'error' || !vendor.ended || !isAnswer;
+    vendor.error !== undefined ||
+    vendorAnswer.stop === 'unfinished' ||
+    vendorAnswer.stop === 'error' ||
+    !vendor.ended ||
+    !isAnswer;
   return isFault && error !== undefined && got.status >= 400
-    ? { result: 'refused', detail: told }
-    : { result: 'failed', detail: told };
+    ? { result: 'refused', detail: outcome }
+    : { result: 'failed', detail: outcome };
 }
 
-/** Without any of these a body is no answer. */
+/** A body without any of these is not an answer. */
 const MAIN: Readonly<Record<VendorStyle, readonly string[]>> = {
   chat: ['choices'],
   responses: ['output'],
@@ -197,34 +201,34 @@ function recordedErrorIsProper(recorded: Recorded): boolean {
   return isObject(error) && typeof error.message === 'string';
 }
 
-/** What a client of another style reads wrongly, and what it does not get and is not told about. */
+/** What a client of another style gets wrong, and what it does not get without a warning. */
 function othersFaults(
   recorded: Recorded,
   client: ClientStyle,
   vendor: Folded,
-  said: Told,
+  vendorAnswer: DecodedAnswer,
   got: Got,
 ): readonly string[] {
-  if (said.stop === 'unfinished') return ['an answer that is not over looks as if it were'];
+  if (vendorAnswer.stop === 'unfinished') return ['a truncated answer is reported as complete'];
   const events = recorded.stream ? eventsIn(got.text) : [];
   const seen = recorded.stream
     ? fold(client, events)
     : { body: objectOf(parsed(got.text)), error: undefined, ended: true };
   if (vendor.error !== undefined) {
     return seen.error === undefined && errorOf(seen.body) === undefined
-      ? [`the vendor's error is not told: ${brief(vendor.error)}`]
+      ? [`the vendor's error is not reported: ${brief(vendor.error)}`]
       : [];
   }
   const faults = recorded.stream ? conductFaults(client, events).map((fault) => `stream: ${fault}`) : [];
   if (recorded.stream && !got.contentType.startsWith('text/event-stream'))
     faults.push(`not a stream: ${got.contentType}`);
   const lost = lostLeaves(vendor.body, createFound(seen.body), got.losses, excusedInAnswer(recorded.style));
-  // Of what stands beside the content one line is enough.
+  // Of the envelope one line is enough.
   const places = new Map(lost.map((leaf) => [BESIDE.test(leaf.path) ? leaf.members[0]! : placeOf(leaf), leaf]));
   return [
     ...faults,
     ...(seen.ended ? [] : ['it has no end']),
-    ...differences(said, read(client, seen.body), recorded.style, client),
+    ...differences(vendorAnswer, read(client, seen.body), recorded.style, client),
     ...[...places].map(
       ([place, { value, types }]) =>
         `lost: ${place} of ${types.at(-1) ?? 'it'}: ${brief(value, 40)} [${got.losses.join(', ')}]`,
@@ -232,15 +236,15 @@ function othersFaults(
   ];
 }
 
-/** Outside of what the vendor said. */
+/** Outside of the content. */
 const BESIDE = /^(?!choices|output|content|candidates)/;
 
-/** Where a leaf stands, in whatever list: `content[].text`. */
+/** The path of a leaf without list positions: `content[].text`. */
 function placeOf({ path }: Leaf): string {
   return path.replaceAll(/\[\d+\]/g, '[]');
 }
 
-/** Streams equal wholes. */
+/** A stream must equal the whole answer. */
 function wholeFaults(client: ClientStyle, stream: Got, whole: Got): readonly string[] {
   if (whole.status !== 200) return [`as a whole answer: ${whole.status} ${brief(whole.text)}`];
   const one = comparable(fold(client, eventsIn(masked(stream))).body);
@@ -251,14 +255,14 @@ function wholeFaults(client: ClientStyle, stream: Got, whole: Got): readonly str
   return faults;
 }
 
-/** What it says, without what names the exchange and its time. */
+/** The content, without ids and times. */
 function masked({ text, id }: Got): string {
   return text.replaceAll(id, 'ID').replaceAll(/"(created|created_at|completed_at)":\d+/g, '"$1":0');
 }
 
 /**
- * Without what says nothing: null, and empty texts, lists and objects. Arguments are compared as what they say, since a vendor
- * that streams them as text has them as an object in a whole answer; and which tier served is told at another moment, log
+ * Without empty values: null, empty texts, lists and objects. Arguments are compared as JSON, because a vendor that
+ * streams them as text has an object in a whole answer; the service tier is reported at different moments, log
  * probabilities with fewer digits.
  */
 function comparable(value: Json): Json | undefined {
@@ -277,10 +281,10 @@ function comparable(value: Json): Json | undefined {
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
-/** Where the bytes part. */
-function firstByte(wanted: Buffer, got: Buffer): string {
+/** The first different byte. */
+function firstByte(expected: Buffer, got: Buffer): string {
   let at = 0;
-  while (at < wanted.length && wanted[at] === got[at]) at++;
+  while (at < expected.length && expected[at] === got[at]) at++;
   const piece = (bytes: Buffer): string => brief(bytes.subarray(Math.max(0, at - 20), at + 60).toString(), 100);
-  return `byte ${at}: ${piece(wanted)} became ${piece(got)}`;
+  return `byte ${at}: ${piece(expected)} became ${piece(got)}`;
 }

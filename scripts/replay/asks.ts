@@ -1,22 +1,22 @@
-/** The requests of clients who get recorded answers: as recorded where the client speaks the vendor's style, else the least of its own. */
+/** The requests for recorded answers: as recorded if the client uses the vendor's style, otherwise a minimal one. */
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { ClientStyle } from './client.ts';
 import { eventsIn } from './event-stream.ts';
 import type { Recorded } from './folder.ts';
 import { isObject, listOf, objectOf } from './json.ts';
-import type { Told } from './told.ts';
+import type { DecodedAnswer } from './told.ts';
 
-/** Asks as the recorded client did, so that the vendor's bytes may come through untouched. */
+/** The recorded request, so that the vendor's bytes can be forwarded unchanged. */
 export function askAgain(recorded: Recorded, model: string): JsonObject {
   const { request, stream, style } = recorded;
   if (request === undefined) return askAs(style as ClientStyle, undefined, stream, model);
-  // Whatever these refer to was never said to this gateway.
+  // References to state that this gateway does not have.
   const { previous_response_id: _, conversation: __, ...rest } = request;
   const usage = style === 'chat' && stream && tellsUsageAlone(recorded) && { stream_options: { include_usage: true } };
   return { ...rest, model, ...(stream ? { stream } : rest.stream === true && { stream: false }), ...usage };
 }
 
-/** The event that holds nothing but the usage is kept from clients that did not ask for it. */
+/** The event with only usage is removed for clients that did not request it. */
 function tellsUsageAlone({ body }: Recorded): boolean {
   return eventsIn(body.toString()).some(
     ({ data }) =>
@@ -25,16 +25,22 @@ function tellsUsageAlone({ body }: Recorded): boolean {
 }
 
 /**
- * Asks in the client's own style for what the vendor is going to say: the tools it calls are declared, and thoughts are asked
- * for where there will be some.
+ * A request in the client's style that fits the answer: the called tools are declared, and reasoning is requested if
+ * there is some.
  */
-export function askAs(style: ClientStyle, told: Told | undefined, stream: boolean, model: string): JsonObject {
-  const tools = new Map((told?.calls ?? []).map((call) => [call.name, call]));
+export function askAs(
+  style: ClientStyle,
+  answer: DecodedAnswer | undefined,
+  stream: boolean,
+  model: string,
+): JsonObject {
+  const tools = new Map((answer?.calls ?? []).map((call) => [call.name, call]));
   const declared = [...tools.values()].map(({ name, custom }) => TOOLS[style](name, custom));
   const common = { model, stream, ...(declared.length > 0 && { tools: declared }) };
-  const thinks = told !== undefined && told.reasoning.length > 0;
-  // No token is shorter than a byte: as long as this, the request may cost what the vendor is going to say it does.
-  const text = 'Hello?'.padEnd(Math.min(told?.usage?.input ?? 0, LONGEST));
+  const thinks = answer !== undefined && answer.reasoning.length > 0;
+  // A token has at least one byte: with this length, the request may have as many input tokens as the vendor will
+  // report.
+  const text = 'Hello?'.padEnd(Math.min(answer?.usage?.input ?? 0, LONGEST));
   const messages = [{ role: 'user', content: text }];
   switch (style) {
     case 'chat':
@@ -56,18 +62,18 @@ export function askAs(style: ClientStyle, told: Told | undefined, stream: boolea
       return {
         ...common,
         messages,
-        max_tokens: Math.max(16_000, told?.usage?.output ?? 0),
+        max_tokens: Math.max(16_000, answer?.usage?.output ?? 0),
         ...(thinks && { thinking: { type: 'enabled', budget_tokens: 2_048 } }),
       };
   }
 }
 
-/** More no model reads. */
+/** No model accepts more. */
 const LONGEST = 4_000_000;
 
 const PARAMETERS: JsonObject = { type: 'object', properties: {}, additionalProperties: true };
 
-/** How each style declares a tool; one that is called with free text where the style has such. */
+/** How each style declares a tool; a custom tool if the style has them. */
 const TOOLS: Readonly<Record<ClientStyle, (name: string, custom: boolean) => JsonObject>> = {
   chat: (name, custom) =>
     custom ? { type: 'custom', custom: { name } } : { type: 'function', function: { name, parameters: PARAMETERS } },
@@ -76,7 +82,7 @@ const TOOLS: Readonly<Record<ClientStyle, (name: string, custom: boolean) => Jso
   messages: (name) => ({ name, input_schema: PARAMETERS }),
 };
 
-/** The error that an answer tells instead of what was asked for; undefined where there is no proper one. */
+/** The error that an answer reports instead; undefined if there is none. */
 export function errorOf(body: Json | undefined): { readonly message: string; readonly param: string } | undefined {
   const { message, param } = objectOf(objectOf(body).error);
   if (typeof message !== 'string' || message === '') return undefined;

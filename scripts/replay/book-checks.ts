@@ -1,12 +1,12 @@
-/** What the gateway wrote down for the answers it served: the recorded tokens, and the price of these tokens, whoever asked. */
+/** Checks the usage records of served answers: the recorded tokens, and their price. */
 import type { Served } from './answer-checks.ts';
-import type { Verdict } from './verdicts.ts';
+import type { Finding } from './verdicts.ts';
 import { PRICE, type UsageRecord, type World } from './world.ts';
 
-/** Checks the record of every answer that was served, and the ledger with the gateway's own command. */
-export async function checkBooks(world: World, served: readonly Served[]): Promise<readonly Verdict[]> {
+/** Checks the record of every served answer, and the ledger with the gateway's own command. */
+export async function checkBooks(world: World, served: readonly Served[]): Promise<readonly Finding[]> {
   const records = world.records();
-  const verdicts = served.flatMap((one): Verdict[] => {
+  const findings = served.flatMap((one): Finding[] => {
     const { recorded, client, id } = one;
     const record = records.get(id);
     const faults = record === undefined ? ['no usage record'] : recordFaults(one, record);
@@ -16,20 +16,21 @@ export async function checkBooks(world: World, served: readonly Served[]): Promi
   });
   const broken = await world.reconcile();
   const [any] = served;
-  if (broken === undefined || any === undefined) return verdicts;
+  if (broken === undefined || any === undefined) return findings;
   const { client, recorded } = any;
   return [
-    ...verdicts,
+    ...findings,
     { what: 'reconcile', client, vendor: recorded.style, check: 'books', result: 'failed', detail: broken },
   ];
 }
 
 function recordFaults({ usage }: Served, record: UsageRecord): string[] {
-  if (usage === undefined) return record.estimated ? [] : ['nobody told the usage, and it is not called an estimate'];
-  if (record.estimated) return ['the usage is an estimate although the vendor told it'];
+  if (usage === undefined)
+    return record.estimated ? [] : ['the vendor reported no usage, and the record is not marked as estimated'];
+  if (record.estimated) return ['the usage is an estimate although the vendor reported it'];
   const faults = (['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const).flatMap((name) => {
-    const told = usage[name] ?? 0;
-    return told === record[name] ? [] : [`${name} tokens ${told} were written down as ${record[name]}`];
+    const expected = usage[name] ?? 0;
+    return expected === record[name] ? [] : [`${name} tokens ${expected} were recorded as ${record[name]}`];
   });
   const price = priceOf(record);
   if (record.charged !== price) faults.push(`charged ${record.charged} for a price of ${price}`);

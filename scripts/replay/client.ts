@@ -1,28 +1,28 @@
-/** A client of the gateway: sends one request, and waits for the whole answer with its trailers, but not for ever. */
+/** A client of the gateway: sends one request, and waits for the whole answer with its trailers, with a timeout. */
 import { Agent, request } from 'node:http';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { VendorStyle } from './folder.ts';
 
-/** The styles in which clients ask. */
+/** The client styles. */
 export type ClientStyle = Exclude<VendorStyle, 'gemini'>;
 export const CLIENT_STYLES: readonly ClientStyle[] = ['chat', 'responses', 'messages'];
 
-/** What a client got. */
+/** The answer. */
 export interface Got {
   readonly status: number;
   readonly body: Buffer;
   readonly text: string;
-  /** The exchange's id. */
+  /** The request id. */
   readonly id: string;
   /** `top_k:dropped`, from the header and from the trailer. */
   readonly losses: readonly string[];
   readonly contentType: string;
-  /** False where the connection broke before the end. */
+  /** False if the connection was closed early. */
   readonly whole: boolean;
 }
 
 export interface Client {
-  /** Fails where no answer begins, or where nothing ends in time. */
+  /** Rejects if no answer starts, or does not end in time. */
   ask(style: ClientStyle, body: JsonObject): Promise<Got>;
   close(): void;
 }
@@ -34,14 +34,14 @@ const PATHS: Readonly<Record<ClientStyle, string>> = {
 };
 const TRANSLATION = 'x-turnpike-translation';
 
-/** A client with a key. `patienceMs`: nothing takes longer on this machine; whoever does hangs. */
+/** A client with a key. `patienceMs`: the timeout. */
 export function createClient(port: number, key: string, patienceMs = 20_000): Client {
   const agent = new Agent({ keepAlive: true });
   return {
     ask(style, body) {
       const bytes = Buffer.from(JSON.stringify(body));
       return new Promise((resolve, reject) => {
-        const asked = request(
+        const clientRequest = request(
           {
             agent,
             host: '127.0.0.1',
@@ -60,13 +60,13 @@ export function createClient(port: number, key: string, patienceMs = 20_000): Cl
             const finish = (whole: boolean): void => {
               clearTimeout(patience);
               const all = Buffer.concat(pieces);
-              const told = [response.headers[TRANSLATION], response.trailers[TRANSLATION]].flat();
+              const warnings = [response.headers[TRANSLATION], response.trailers[TRANSLATION]].flat();
               resolve({
                 status: response.statusCode ?? 0,
                 body: all,
                 text: all.toString(),
                 id: String(response.headers['x-request-id'] ?? ''),
-                losses: [...new Set(told.flatMap((value) => value?.split(/, ?/) ?? []))],
+                losses: [...new Set(warnings.flatMap((value) => value?.split(/, ?/) ?? []))],
                 contentType: String(response.headers['content-type'] ?? ''),
                 whole,
               });
@@ -78,13 +78,13 @@ export function createClient(port: number, key: string, patienceMs = 20_000): Cl
         );
         const patience = setTimeout(() => {
           reject(new Error(`no end after ${patienceMs} ms`));
-          asked.destroy();
+          clientRequest.destroy();
         }, patienceMs);
-        asked.on('error', (error) => {
+        clientRequest.on('error', (error) => {
           clearTimeout(patience);
           reject(error);
         });
-        asked.end(bytes);
+        clientRequest.end(bytes);
       });
     },
     close: () => agent.destroy(),

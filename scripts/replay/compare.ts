@@ -1,56 +1,70 @@
-/** Holds what a client reads against what the vendor said. Every difference is one line. */
+/** Compares what a client reads with what the vendor sent. Every difference is one line. */
 import type { Json } from '../../core/contracts/json.ts';
 import type { ClientStyle } from './client.ts';
 import type { VendorStyle } from './folder.ts';
 import { brief, isObject, isSame, parsed } from './json.ts';
-import type { Stop, Told, ToldCall, ToldUsage } from './told.ts';
+import type { DecodedAnswer, DecodedCall, DecodedUsage, Stop } from './told.ts';
 
-/** What differs, as a client of this style can see it. */
-export function differences(said: Told, got: Told, from: VendorStyle, client: ClientStyle): readonly string[] {
+/** The differences, as a client of this style can see them. */
+export function differences(
+  sent: DecodedAnswer,
+  got: DecodedAnswer,
+  from: VendorStyle,
+  client: ClientStyle,
+): readonly string[] {
   return [
-    ...textDiffers(said, got, client),
-    ...refusalDiffers(said, got, from, client),
-    ...reasoningDiffers(said, got),
-    ...callsDiffer(said.calls, got.calls, client),
-    ...stopDiffers(said, got, client),
-    ...usageDiffers(said.usage, got.usage, client),
+    ...textDiffers(sent, got, client),
+    ...refusalDiffers(sent, got, from, client),
+    ...reasoningDiffers(sent, got),
+    ...callsDiffer(sent.calls, got.calls, client),
+    ...stopDiffers(sent, got, client),
+    ...usageDiffers(sent.usage, got.usage, client),
   ];
 }
 
-/** One message of a client may be several of the vendor's: what stands between them is free. */
+/** One message of a client may be several of the vendor's: separators are ignored. */
 const SEPARATORS: readonly string[] = ['', '\n', '\n\n', ' '];
 
-function textDiffers(said: Told, got: Told, client: ClientStyle): readonly string[] {
+function textDiffers(sent: DecodedAnswer, got: DecodedAnswer, client: ClientStyle): readonly string[] {
   const text = got.texts.join('');
   const fits = (pieces: readonly string[]): boolean => SEPARATORS.some((between) => pieces.join(between) === text);
-  // Messages have no block for a refusal: its words are text.
-  if (fits(said.texts) || (client === 'messages' && fits([...said.texts, ...said.refusals]))) return [];
-  return [`text ${at(said.texts.join(''), text)}`];
+  // Messages has no block for a refusal: it is text.
+  if (fits(sent.texts) || (client === 'messages' && fits([...sent.texts, ...sent.refusals]))) return [];
+  return [`text ${at(sent.texts.join(''), text)}`];
 }
 
-function refusalDiffers(said: Told, got: Told, from: VendorStyle, client: ClientStyle): readonly string[] {
-  const [words, seen] = [said.refusals.join(''), got.refusals.join('')];
+function refusalDiffers(
+  sent: DecodedAnswer,
+  got: DecodedAnswer,
+  from: VendorStyle,
+  client: ClientStyle,
+): readonly string[] {
+  const [words, seen] = [sent.refusals.join(''), got.refusals.join('')];
   if (words === seen) return [];
   if (client === 'messages' && got.texts.join('').endsWith(words)) return [];
-  // One that has no words gets some where there is a place for them.
-  if (words === '' && said.stop === 'refusal') return [];
-  // Why it refuses is an extra of messages; the leaves tell whether its loss is named.
+  // An empty refusal gets a text if the style requires one.
+  if (words === '' && sent.stop === 'refusal') return [];
+  // The reason is specific to messages; the leaves check that it is reported.
   if (from === 'messages' && seen === '') return [];
   return [`refusal ${at(words, seen)}`];
 }
 
-function reasoningDiffers(said: Told, got: Told): readonly string[] {
+function reasoningDiffers(sent: DecodedAnswer, got: DecodedAnswer): readonly string[] {
   const bare = (texts: readonly string[]): string => texts.join('').replaceAll(/\s+/g, '');
-  const [thought, seen] = [bare(said.reasoning), bare(got.reasoning)];
+  const [thought, seen] = [bare(sent.reasoning), bare(got.reasoning)];
   return thought === seen ? [] : [`reasoning ${at(thought, seen)}`];
 }
 
-function callsDiffer(said: readonly ToldCall[], got: readonly ToldCall[], client: ClientStyle): readonly string[] {
-  if (said.length !== got.length) {
-    const names = (calls: readonly ToldCall[]): string => calls.map(({ name }) => name).join(' ') || 'none';
-    return [`calls: ${names(said)} became ${names(got)}`];
+function callsDiffer(
+  sent: readonly DecodedCall[],
+  got: readonly DecodedCall[],
+  client: ClientStyle,
+): readonly string[] {
+  if (sent.length !== got.length) {
+    const names = (calls: readonly DecodedCall[]): string => calls.map(({ name }) => name).join(' ') || 'none';
+    return [`calls: ${names(sent)} became ${names(got)}`];
   }
-  return said.flatMap((call, i) => {
+  return sent.flatMap((call, i) => {
     const seen = got[i]!;
     const lines: string[] = [];
     if (!namesOf(call).includes(seen.name)) lines.push(`call ${call.name} is called ${seen.name}`);
@@ -62,22 +76,22 @@ function callsDiffer(said: readonly ToldCall[], got: readonly ToldCall[], client
   });
 }
 
-/** Ids of these letters are legal in every style, and have no reason to change. */
+/** Ids of these characters are valid in every style and must not change. */
 const LEGAL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** A group of tools is a prefix where there are no groups. */
-function namesOf({ name, namespace }: ToldCall): readonly string[] {
+/** A namespace becomes a prefix if the style has none. */
+function namesOf({ name, namespace }: DecodedCall): readonly string[] {
   return namespace === undefined ? [name] : [name, `${namespace}__${name}`];
 }
 
-function isInput(said: ToldCall, seen: ToldCall): boolean {
-  if (said.input === seen.input) return true;
+function isInput(sent: DecodedCall, seen: DecodedCall): boolean {
+  if (sent.input === seen.input) return true;
   const value = parsed(seen.input);
-  if (said.custom) return wraps(value, said.input);
-  if (said.input.trim() === '') return isSame(value, {});
-  const wanted = parsed(said.input);
-  if (wanted === undefined) return wraps(value, said.input);
-  return isSame(wanted, value) || (!isObject(wanted) && isObject(value) && isSame(Object.values(value), [wanted]));
+  if (sent.custom) return wraps(value, sent.input);
+  if (sent.input.trim() === '') return isSame(value, {});
+  const input = parsed(sent.input);
+  if (input === undefined) return wraps(value, sent.input);
+  return isSame(input, value) || (!isObject(input) && isObject(value) && isSame(Object.values(value), [input]));
 }
 
 /** Free text, as the only member of an object. */
@@ -85,7 +99,7 @@ function wraps(value: Json | undefined, text: string): boolean {
   return isObject(value) && isSame(Object.values(value), [text]);
 }
 
-/** The ends that a client of each style may see for the vendor's. */
+/** The finish reasons that a client of each style may see for the vendor's. */
 const STOPS: Readonly<Record<ClientStyle, Readonly<Record<Stop, readonly Stop[]>>>> = {
   chat: {
     stop: ['stop'],
@@ -128,31 +142,35 @@ const STOPS: Readonly<Record<ClientStyle, Readonly<Record<Stop, readonly Stop[]>
   },
 };
 
-function stopDiffers(said: Told, got: Told, client: ClientStyle): readonly string[] {
-  const allowed = [...STOPS[client][said.stop]];
-  // The vendor's own tools made it stop: for whoever cannot see them it just stops.
-  if (said.stop === 'tool_calls' && said.calls.length === 0) allowed.push('stop');
-  // An end in a word that nobody knows does not hide the calls.
-  if (said.stop === 'other' && said.calls.length > 0) allowed.push('tool_calls');
-  const lines = allowed.includes(got.stop) ? [] : [`stop ${said.stop} became ${got.stop}`];
-  if (client === 'messages' && said.stopSequence !== undefined && said.stopSequence !== got.stopSequence) {
-    lines.push(`stop sequence ${brief(said.stopSequence)} became ${brief(got.stopSequence)}`);
+function stopDiffers(sent: DecodedAnswer, got: DecodedAnswer, client: ClientStyle): readonly string[] {
+  const allowed = [...STOPS[client][sent.stop]];
+  // A stop caused by vendor-side tools is a normal stop for clients that cannot see them.
+  if (sent.stop === 'tool_calls' && sent.calls.length === 0) allowed.push('stop');
+  // An unknown finish reason does not hide tool calls.
+  if (sent.stop === 'other' && sent.calls.length > 0) allowed.push('tool_calls');
+  const lines = allowed.includes(got.stop) ? [] : [`stop ${sent.stop} became ${got.stop}`];
+  if (client === 'messages' && sent.stopSequence !== undefined && sent.stopSequence !== got.stopSequence) {
+    lines.push(`stop sequence ${brief(sent.stopSequence)} became ${brief(got.stopSequence)}`);
   }
   return lines;
 }
 
-function usageDiffers(said: ToldUsage | undefined, got: ToldUsage | undefined, client: ClientStyle): readonly string[] {
+function usageDiffers(
+  sent: DecodedUsage | undefined,
+  got: DecodedUsage | undefined,
+  client: ClientStyle,
+): readonly string[] {
   if (got === undefined) return ['no usage'];
-  if (said === undefined) return [];
+  if (sent === undefined) return [];
   return (['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const).flatMap((name) => {
-    const [told, seen] = [said[name] ?? 0, got[name]];
-    // Not every release of messages tells what was thought.
-    if (told === seen || (name === 'reasoning' && client === 'messages' && seen === undefined)) return [];
-    return [`${name} tokens ${told} became ${seen ?? 'nothing'}`];
+    const [expected, seen] = [sent[name] ?? 0, got[name]];
+    // Not every version of messages reports reasoning tokens.
+    if (expected === seen || (name === 'reasoning' && client === 'messages' && seen === undefined)) return [];
+    return [`${name} tokens ${expected} became ${seen ?? 'nothing'}`];
   });
 }
 
-/** Two texts, from where they part. */
+/** Two texts from their first difference. */
 function at(one: string, other: string): string {
   let same = 0;
   while (same < one.length && one[same] === other[same]) same++;
@@ -161,7 +179,7 @@ function at(one: string, other: string): string {
   return `${piece(one)} became ${piece(other)}${from === 0 ? '' : ` (from ${from})`}`;
 }
 
-/** Where two values part: `choices[0].message.content: "a" is not "b"`; undefined where they do not. */
+/** The first difference of two values: `choices[0].message.content: "a" is not "b"`; undefined if they are equal. */
 export function firstDifference(one: Json | undefined, other: Json | undefined, path = ''): string | undefined {
   if (isSame(one, other)) return undefined;
   if (Array.isArray(one) && Array.isArray(other)) {

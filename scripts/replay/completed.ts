@@ -1,11 +1,14 @@
-/** Whether an answer of the vendor's own style is what the vendor sent, but for what the gateway promises its clients. */
+/**
+ * Whether an answer in the vendor's own style is what the vendor sent, except for what the gateway guarantees to
+ * clients.
+ */
 import type { Json } from '../../core/contracts/json.ts';
 import { eventsIn } from './event-stream.ts';
 import { isObject, isSame, listOf, parsed } from './json.ts';
 
-/** A member that is promised to clients: added where a vendor leaves it out, or has null for it. */
+/** A guaranteed member: added if a vendor omits it or sends null. */
 interface Promised {
-  /** The members in which it may stand; empty: the answer, or an event, itself. */
+  /** The members that may contain it; empty: the answer or event itself. */
   readonly within: readonly string[];
   is(value: Json | undefined): boolean;
 }
@@ -28,16 +31,16 @@ const PROMISED: ReadonlyMap<string, Promised> = new Map([
 ]);
 
 /** Whole answers and streams alike. */
-export function isCompleted(told: Buffer, seen: Buffer, isStream: boolean): boolean {
-  if (!isStream) return holds(parsed(told.toString()), parsed(seen.toString()));
-  const sent = eventsIn(told.toString());
+export function isCompleted(sent: Buffer, seen: Buffer, isStream: boolean): boolean {
+  if (!isStream) return holds(parsed(sent.toString()), parsed(seen.toString()));
+  const sentEvents = eventsIn(sent.toString());
   const got = eventsIn(seen.toString());
-  // Our own count stands in an event of its own before the end.
-  const own = got.length - sent.length === 1 ? got.length - 2 : -1;
+  // Our own count is a separate event before the end.
+  const own = got.length - sentEvents.length === 1 ? got.length - 2 : -1;
   const rest = got.filter((event, i) => i !== own || !isUsage(event.data));
   return (
-    rest.length === sent.length &&
-    sent.every(({ name, text, data }, i) => {
+    rest.length === sentEvents.length &&
+    sentEvents.every(({ name, text, data }, i) => {
       const event = rest[i]!;
       return name === event.name && (data === undefined ? text === event.text : holds(data, event.data));
     })
@@ -47,27 +50,27 @@ export function isCompleted(told: Buffer, seen: Buffer, isStream: boolean): bool
 /** Members of an error that are always text. */
 const TEXTS: ReadonlySet<string> = new Set(['type', 'param', 'code']);
 
-/** A refusal: every member of its error is text, and where a request has an id, it is ours. All else is as it was. */
-export function isInOurForm(told: Buffer, seen: Buffer, requestId: string): boolean {
-  const [theirs, ours] = [parsed(told.toString()), parsed(seen.toString())];
+/** A refusal: every member of its error is text, and the request id is ours. Everything else is unchanged. */
+export function isInOurForm(sent: Buffer, seen: Buffer, requestId: string): boolean {
+  const [theirs, ours] = [parsed(sent.toString()), parsed(seen.toString())];
   if (!isObject(theirs) || !isObject(ours) || !isObject(theirs.error) || !isObject(ours.error)) return false;
-  const { error: said, request_id: _, ...around } = theirs;
+  const { error: theirError, request_id: _, ...around } = theirs;
   const { error: own, request_id: id = requestId, ...rest } = ours;
-  const names = new Set([...Object.keys(said), ...TEXTS]);
+  const names = new Set([...Object.keys(theirError), ...TEXTS]);
   return (
     id === requestId &&
     isSame({ type: rest.type ?? null, ...around }, { type: null, ...rest }) &&
     Object.keys(own).every((name) => names.has(name)) &&
     [...names].every((name) =>
-      TEXTS.has(name) ? own[name] === asText(said[name], own[name]) : isSame(said[name], own[name]),
+      TEXTS.has(name) ? own[name] === asText(theirError[name], own[name]) : isSame(theirError[name], own[name]),
     )
   );
 }
 
-/** A number as text; what is missing, or is no text at all, as the gateway fills it. */
-function asText(said: Json | undefined, filled: Json | undefined): Json | undefined {
-  if (typeof said === 'string') return said;
-  if (typeof said === 'number') return String(said);
+/** A number as text; missing or invalid values as the gateway fills them in. */
+function asText(theirError: Json | undefined, filled: Json | undefined): Json | undefined {
+  if (typeof theirError === 'string') return theirError;
+  if (typeof theirError === 'number') return String(theirError);
   return typeof filled === 'string' ? filled : undefined;
 }
 
@@ -75,19 +78,21 @@ function isUsage(data: Json | undefined): boolean {
   return isObject(data) && listOf(data.choices).length === 0 && isObject(data.usage);
 }
 
-/** Whether everything of one value is in the other, and nothing else but what is promised there. `within`: the member around `name`. */
-function holds(told: Json | undefined, seen: Json | undefined, name = '', within = ''): boolean {
-  if (told === undefined || told === null) {
+/**
+ * Whether one value contains everything of the other and only guaranteed additions. `within`: the member around `name`.
+ */
+function holds(sent: Json | undefined, seen: Json | undefined, name = '', within = ''): boolean {
+  if (sent === undefined || sent === null) {
     const promise = PROMISED.get(name);
     if (promise?.within.includes(within) && promise.is(seen)) return true;
   }
-  if (isObject(told) && isObject(seen)) {
-    return [...new Set([...Object.keys(told), ...Object.keys(seen)])].every((member) =>
-      holds(told[member], seen[member], member, name),
+  if (isObject(sent) && isObject(seen)) {
+    return [...new Set([...Object.keys(sent), ...Object.keys(seen)])].every((member) =>
+      holds(sent[member], seen[member], member, name),
     );
   }
-  if (Array.isArray(told) && Array.isArray(seen)) {
-    return told.length === seen.length && told.every((item, i) => holds(item as Json, seen[i] as Json, '[]', name));
+  if (Array.isArray(sent) && Array.isArray(seen)) {
+    return sent.length === seen.length && sent.every((item, i) => holds(item as Json, seen[i] as Json, '[]', name));
   }
-  return told === seen;
+  return sent === seen;
 }

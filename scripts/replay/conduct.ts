@@ -1,11 +1,11 @@
-/** Whether a stream that the gateway wrote keeps the order that the strictest clients of its style insist on. */
+/** Checks that a stream of the gateway has the event order that the strictest clients of its style require. */
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { ClientStyle } from './client.ts';
 import { firstDifference } from './compare.ts';
 import type { StreamEvent } from './event-stream.ts';
 import { isObject, listOf, numberOf, objectOf, objectsOf, textOf } from './json.ts';
 
-/** What a strict client would complain about, one line each. A stream that tells an error may end anywhere. */
+/** The complaints of a strict client, one line each. A stream with an error may end anywhere. */
 export function conductFaults(style: ClientStyle, events: readonly StreamEvent[]): readonly string[] {
   const faults = new Set<string>();
   CONDUCT[style](events, (holds, otherwise) => {

@@ -1,4 +1,4 @@
-/** Reads an event stream that has come to its end. Written without a look at the gateway's own reader. */
+/** Parses a complete event stream. Independent of the gateway's own parser. */
 import type { Json } from '../../core/contracts/json.ts';
 import { parsed } from './json.ts';
 
@@ -6,13 +6,13 @@ import { parsed } from './json.ts';
 export interface StreamEvent {
   /** Its `event` line. */
   readonly name: string | undefined;
-  /** Its `data` lines, as they stand. */
+  /** Its `data` lines, joined. */
   readonly text: string;
-  /** What they say as JSON; undefined for `[DONE]`. */
+  /** Their JSON; undefined for `[DONE]`. */
   readonly data: Json | undefined;
 }
 
-/** The events, in order; comments are left out. The last one counts even where its blank line is missing. */
+/** The events, in order, without comments. The last one counts even without its blank line. */
 export function eventsIn(stream: string): readonly StreamEvent[] {
   const events: StreamEvent[] = [];
   for (const block of stream.replaceAll(/\r\n?/g, '\n').split('\n\n')) {

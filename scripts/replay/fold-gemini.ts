@@ -1,4 +1,4 @@
-/** Folds the streams of the vendor whose events are partial answers, and whose calls may come argument by argument. */
+/** Folds the streams of the vendor whose events are partial answers, and whose calls may be streamed by argument. */
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { StreamEvent } from './event-stream.ts';
 import type { Folded } from './fold.ts';
@@ -21,7 +21,7 @@ export function foldGemini(events: readonly StreamEvent[]): Folded {
     const { candidates, usageMetadata, ...rest } = data;
     Object.assign(body, rest);
     for (const [name, value] of Object.entries(objectOf(usageMetadata))) {
-      // An event in the middle may tell a count of nothing.
+      // An event in the middle may report a count of zero.
       if (value !== 0 || usage[name] === undefined) usage[name] = value;
     }
     const [first] = objectsOf(candidates);
@@ -38,7 +38,7 @@ export function foldGemini(events: readonly StreamEvent[]): Folded {
   return { body, error, ended: candidate.finishReason !== undefined, torn: false };
 }
 
-/** Adds a part; returns the call that goes on in the next one. */
+/** Adds a part; returns the call that continues in the next one. */
 function addPart(parts: Open[], part: JsonObject, open: Open | undefined): Open | undefined {
   const last = parts.at(-1);
   if (typeof part.text === 'string') {
@@ -61,7 +61,7 @@ function addPart(parts: Open[], part: JsonObject, open: Open | undefined): Open 
   return willContinue === true ? target : undefined;
 }
 
-/** Puts one piece where its path says: `$.recipe.steps[0]`. */
+/** Sets a piece at its path: `$.recipe.steps[0]`. */
 function setArgument(part: Open, piece: JsonObject): void {
   const call: Open = { ...objectOf(part.functionCall) };
   const steps = [...textOf(piece.jsonPath).matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]/g)].map(

@@ -1,6 +1,6 @@
 /**
- * Folds a stream to the whole answer that the vendor would have given in its place. Works on the streams of vendors and on those
- * that our clients get; shares nothing with the gateway's own readers, so that the two can be held against each other.
+ * Folds a stream to the whole answer that the vendor would have sent instead. For streams of vendors and for those of
+ * the gateway; independent of the gateway's own decoders, so that the two can be compared.
  */
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { StreamEvent } from './event-stream.ts';
@@ -8,15 +8,17 @@ import { foldGemini } from './fold-gemini.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, listOf, numberOf, objectOf, objectsOf, parsed, textOf } from './json.ts';
 
-/** What a stream comes to. */
+/** The result of a stream. */
 export interface Folded {
-  /** The whole answer, as far as it came. */
+  /** The whole answer, as far as it was received. */
   readonly body: JsonObject;
-  /** What the stream says went wrong. */
+  /** The error in the stream. */
   readonly error: string | undefined;
-  /** True where the stream came to its proper end. */
+  /** True if the stream ended properly. */
   readonly ended: boolean;
-  /** True where it contradicts itself: another answer begins before the first is over, or its pieces are not what it says in the end. */
+  /**
+   * True if it contradicts itself: another answer starts before the end, or its pieces differ from its final output.
+   */
   readonly torn: boolean;
 }
 
@@ -36,7 +38,7 @@ export function fold(style: VendorStyle, events: readonly StreamEvent[]): Folded
   }
 }
 
-/** What an error object, or an event around one, says. */
+/** The message of an error object, or of an event around one. */
 export function errorIn(value: Json | undefined): string | undefined {
   const error = objectOf(value).error;
   if (typeof error === 'string') return error;
@@ -58,8 +60,8 @@ function foldChat(events: readonly StreamEvent[]): Folded {
     error ??= errorIn(data);
     const { choices, object: _, error: __, obfuscation: _____, usage, x_groq: extra, ...rest } = data;
     keep(body, rest);
-    const told = [objectOf(extra).usage, usage].find((one) => isObject(one));
-    if (told !== undefined) body.usage = told;
+    const reported = [objectOf(extra).usage, usage].find((one) => isObject(one));
+    if (reported !== undefined) body.usage = reported;
     const [first] = objectsOf(choices);
     if (first === undefined || numberOf(first.index) !== 0) continue;
     const { delta, finish_reason: reason, index: ___, logprobs, ...others } = first;
@@ -77,7 +79,7 @@ function foldChat(events: readonly StreamEvent[]): Folded {
     for (const call of objectsOf(toolCalls)) {
       const index = numberOf(call.index);
       let open = byIndex.get(index);
-      // Some servers call every parallel call the first.
+      // Some servers give every parallel call the index 0.
       if (open === undefined || (typeof call.id === 'string' && call.id !== '' && textOf(open.id) !== call.id)) {
         open = {};
         byIndex.set(index, open);
@@ -94,7 +96,7 @@ function foldChat(events: readonly StreamEvent[]): Folded {
 const AUDIO: readonly string[] = ['data', 'transcript'];
 const ARGUMENTS: readonly string[] = ['arguments'];
 
-/** Takes over what is said, and leaves what is null. */
+/** Copies all members except null. */
 function keep(into: Open, from: JsonObject): void {
   for (const [name, value] of Object.entries(from)) {
     const isEmpty = value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
@@ -102,7 +104,7 @@ function keep(into: Open, from: JsonObject): void {
   }
 }
 
-/** Text after text, list after list; text and a list become a list. */
+/** Concatenates texts and lists; text and a list become a list. */
 function joined(before: Json, piece: Json): Json {
   if (piece === null) return before;
   if (typeof piece === 'string' && (before === null || typeof before === 'string')) return (before ?? '') + piece;
@@ -112,7 +114,7 @@ function joined(before: Json, piece: Json): Json {
   return mergedParts([...asList(before), ...asList(piece)]);
 }
 
-/** Parts of one type that follow each other, with nothing but text in them, are pieces of one part. */
+/** Adjacent parts of one type, with only text in them, are pieces of one part. */
 function mergedParts(parts: readonly Json[]): readonly Json[] {
   const merged: Json[] = [];
   for (const part of parts) {
@@ -156,7 +158,7 @@ function mergeCall(open: Open, { index: _, function: called, custom, ...rest }: 
   merge('custom', custom, 'input');
 }
 
-/** Pieces of one thought share its index and its type. */
+/** Pieces of one reasoning block share its index and type. */
 function mergeDetails(before: Json | undefined, piece: Json): Json {
   const all: Open[] = objectsOf(before).map((detail) => ({ ...detail }));
   for (const detail of objectsOf(piece)) {
@@ -199,7 +201,7 @@ function foldResponses(events: readonly StreamEvent[]): Folded {
   }
   if (last?.status === 'failed') error ??= textOf(objectOf(last.error).message) || 'failed';
   const whole: Open = { ...(last ?? body) };
-  // Some servers leave the output out of their last event, and others seal their thoughts anew for it.
+  // Some servers omit the output in their last event, and others encrypt reasoning again for it.
   if (items.size >= listOf(whole.output).length) {
     whole.output = [...items].sort(([one], [other]) => one - other).map(([, item]) => item);
   }
@@ -230,8 +232,8 @@ function foldMessages(events: readonly StreamEvent[]): Folded {
       case 'message_delta': {
         const { type: _, delta, usage, ...rest } = data;
         Object.assign(body, objectOf(delta), rest);
-        const told = Object.entries(objectOf(usage)).filter(([, value]) => value !== null);
-        body.usage = { ...objectOf(body.usage), ...Object.fromEntries(told) };
+        const reported = Object.entries(objectOf(usage)).filter(([, value]) => value !== null);
+        body.usage = { ...objectOf(body.usage), ...Object.fromEntries(reported) };
         break;
       }
       case 'message_stop':
@@ -265,7 +267,7 @@ function applyDelta(block: Open, delta: JsonObject, pieces: Map<Open, string>): 
       block.citations = [...listOf(block.citations), delta.citation ?? null];
       break;
     default:
-      // What a later kind of block says is text that follows text.
+      // Text of a later kind of block is appended.
       for (const [name, value] of Object.entries(delta)) {
         if (name !== 'type') block[name] = joined(block[name] ?? null, value);
       }

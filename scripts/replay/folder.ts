@@ -1,23 +1,23 @@
-/** Reads a folder of recorded vendor traffic, whatever the form of its lines. */
+/** Reads a folder of recorded vendor traffic in various line formats. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { isObject, objectOf, parsed } from './json.ts';
 
-/** The styles that recorded vendors speak. */
+/** The styles of recorded vendors. */
 export type VendorStyle = 'chat' | 'responses' | 'messages' | 'gemini';
 
-/** What a line tells, whatever its form: who was asked what in which style, and the bytes that came back. */
+/** One recorded exchange: vendor, style, request, and the answer's bytes. */
 export interface Recorded {
   /** `openai-chat` */
   readonly file: string;
-  /** The line's; with `#2` behind it where a line holds several answers. */
+  /** The line's; followed by `#2` if a line contains several answers. */
   readonly id: string;
   readonly style: VendorStyle;
-  /** The vendor's name for the model; empty where nobody says. */
+  /** The vendor's name for the model; empty if unknown. */
   readonly model: string;
-  /** Undefined where only the answer was recorded. */
+  /** Undefined if only the answer was recorded. */
   readonly request: JsonObject | undefined;
   readonly status: number;
   readonly contentType: string;
@@ -25,16 +25,16 @@ export interface Recorded {
   readonly body: Buffer;
 }
 
-/** What a folder holds, and which of its lines nobody can play. */
+/** The exchanges of a folder, and the skipped lines. */
 export interface Folder {
   readonly exchanges: readonly Recorded[];
   readonly skipped: readonly { readonly file: string; readonly id: string; readonly reason: string }[];
 }
 
-/** What is read of a folder and all folders in it; packed or not. */
+/** The files that are read, in all subfolders; compressed or not. */
 const RECORDINGS = /\.jsonl(\.gz)?$/;
 
-/** Reads every line of every `*.jsonl` of a folder. The style of a line is what its path, its format or its shape says. */
+/** Reads every line of every `*.jsonl` of a folder. The style of a line follows from its path, format or shape. */
 export function readFolder(dir: string): Folder {
   const exchanges: Recorded[] = [];
   const skipped: Folder['skipped'][number][] = [];
@@ -44,7 +44,7 @@ export function readFolder(dir: string): Folder {
   for (const path of files.sort()) {
     const file = path.replace(RECORDINGS, '');
     let place = 'the file';
-    // Whatever cannot be read is skipped: one file that is torn hides none of the others.
+    // Unreadable files are skipped: a truncated one does not hide the others.
     const attempt = (read: () => void): void => {
       try {
         read();
@@ -80,10 +80,10 @@ function* linesIn(bytes: Buffer): Generator<Buffer> {
 
 const LINE_FEED = 0x0a;
 
-/** What a line holds, or why it cannot be played. */
+/** The exchanges of a line, or why it cannot be played. */
 export type ReadLine = { readonly exchanges: readonly Recorded[] } | { readonly id: string; readonly reason: string };
 
-/** Reads one line; `place` stands for the id of a line that has none. */
+/** Reads one line; `place` replaces a missing id. */
 export function readLine(text: string, file: string, place: string): ReadLine {
   const value = parsed(text);
   if (value === undefined) return { id: place, reason: 'not JSON' };
@@ -96,7 +96,7 @@ export function readLine(text: string, file: string, place: string): ReadLine {
   if (status === undefined) return { id, reason: `no answer has the status ${String(line.status)}` };
   const answers = answersOf(line, style);
   if (answers.length === 0) return { id, reason: 'no answer was recorded' };
-  // Of a header no more than a header can hold.
+  // Cut to what a header can contain.
   const [contentType] = typeof line.contentType === 'string' ? line.contentType.split(/[^\x20-\x7e]/) : [];
   return {
     exchanges: answers.map(({ body, stream }, i) => ({
@@ -113,14 +113,14 @@ export function readLine(text: string, file: string, place: string): ReadLine {
   };
 }
 
-/** All that mean success are 200 here; undefined for a status under which no body comes. */
+/** All success statuses are 200 here; undefined for a status without a body. */
 function statusOf({ status = 200 }: JsonObject): number | undefined {
   const code = Number(status);
   if (!Number.isInteger(code) || code < 200 || code > 599 || code === 204 || code === 304) return undefined;
   return code < 300 ? 200 : code;
 }
 
-/** By the path where there is one, else by the name of the format, else by the shape of the request. */
+/** By its path if there is one, otherwise by the name of its format, otherwise by the shape of the request. */
 function styleOf({ path, format, request }: JsonObject): VendorStyle | { readonly reason: string } {
   const [target = ''] = typeof path === 'string' ? path.split('?') : [];
   if (/\/chat\/completions$/.test(target)) return 'chat';
@@ -133,17 +133,16 @@ function styleOf({ path, format, request }: JsonObject): VendorStyle | { readonl
   if (/messages|anthropic/.test(called)) return 'messages';
   if (/gemini|google|generatecontent/.test(called)) return 'gemini';
   if (/^chat|completions/.test(called)) return 'chat';
-  const asked = objectOf(request);
-  if (asked.contents !== undefined) return 'gemini';
-  if (asked.messages !== undefined)
-    return asked.max_tokens !== undefined && asked.n === undefined ? 'messages' : 'chat';
+  const body = objectOf(request);
+  if (body.contents !== undefined) return 'gemini';
+  if (body.messages !== undefined) return body.max_tokens !== undefined && body.n === undefined ? 'messages' : 'chat';
   return { reason: called === '' ? 'neither path nor format' : `the format ${called} is not known` };
 }
 
 function modelOf(line: JsonObject, request: JsonObject | undefined): string {
   const [, inPath = ''] = typeof line.path === 'string' ? (/\/models\/([^/:?]+):/.exec(line.path) ?? []) : [];
   const model = typeof request?.model === 'string' ? request.model : inPath;
-  // It stands in a gateway's file, which takes no name that is no name.
+  // It is used in a gateway's file, which refuses invalid names.
   return /^[\w.:@/+-]{1,100}$/.test(model) ? model : '';
 }
 
@@ -155,16 +154,17 @@ function answersOf(line: JsonObject, style: VendorStyle): { readonly body: strin
     const all = events as readonly Json[];
     return splitAnswers(all, style).map((part) => ({ body: streamOf(part, style), stream: true }));
   }
-  // One vendor streams a list of JSON values where nobody asks for events.
-  const asked = typeof line.path === 'string' && /:streamGenerateContent(\?|$)/.test(line.path);
-  if (asked && Array.isArray(response)) return [{ body: streamOf(response as readonly Json[], style), stream: true }];
+  // One vendor streams a JSON list unless events are requested.
+  const isGeminiStream = typeof line.path === 'string' && /:streamGenerateContent(\?|$)/.test(line.path);
+  if (isGeminiStream && Array.isArray(response))
+    return [{ body: streamOf(response as readonly Json[], style), stream: true }];
   if (response === undefined || response === null) return [];
-  // Pages of proxies are no JSON.
+  // Error pages of proxies are not JSON.
   const isPage = typeof response === 'string' && !/json/.test(String(line.contentType ?? 'json'));
   return [{ body: isPage ? response : JSON.stringify(response), stream: false }];
 }
 
-/** The events that end an answer, by their type. */
+/** The event types that end an answer. */
 const LAST: ReadonlySet<Json | undefined> = new Set([
   'message_stop',
   'response.completed',
@@ -172,7 +172,7 @@ const LAST: ReadonlySet<Json | undefined> = new Set([
   'response.failed',
 ]);
 
-/** A list of events may hold several answers one behind the other. */
+/** A list of events may contain several answers. */
 function splitAnswers(events: readonly Json[], style: VendorStyle): readonly (readonly Json[])[] {
   if (style === 'chat' || style === 'gemini') return [events];
   const answers: Json[][] = [[]];
@@ -183,7 +183,7 @@ function splitAnswers(events: readonly Json[], style: VendorStyle): readonly (re
   return answers;
 }
 
-/** Events as the vendors of a style write them. */
+/** Events as the vendors of a style encode them. */
 function streamOf(events: readonly Json[], style: VendorStyle): string {
   const data = events.map((event) => `data: ${JSON.stringify(event)}`);
   if (style === 'gemini') return data.map((line) => `${line}\r\n\r\n`).join('');

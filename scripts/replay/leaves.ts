@@ -1,11 +1,11 @@
 /**
- * Finds what vanished: every scalar that went in has to come out somewhere, as a value or inside a text, or its field has to be
- * named as lost, or a table has to say why it is spelled differently (allowances.ts).
+ * Finds what was lost: every scalar of the input must be in the output, as a value or inside a text, or its field must
+ * be in the warnings, or a table must explain its other spelling (allowances.ts).
  */
 import type { Json } from '../../core/contracts/json.ts';
 import { isObject, parsed } from './json.ts';
 
-/** A scalar, and where it stands. */
+/** A scalar and its path. */
 export interface Leaf {
   /** `messages[2].content[0].text` */
   readonly path: string;
@@ -16,12 +16,12 @@ export interface Leaf {
   readonly value: string | number | boolean;
 }
 
-/** The member in which a leaf stands. */
+/** The member that contains a leaf. */
 export function memberOf({ members }: Leaf): string {
   return members.at(-1) ?? '';
 }
 
-/** All scalars of a value; null and empty texts say nothing. */
+/** All scalars of a value, except null and empty texts. */
 export function leavesOf(value: Json): readonly Leaf[] {
   const leaves: Leaf[] = [];
   const walk = (at: Json, path: string, members: readonly string[], types: readonly string[]): void => {
@@ -30,7 +30,7 @@ export function leavesOf(value: Json): readonly Leaf[] {
     } else if (isObject(at)) {
       const within = typeof at.type === 'string' ? [...types, at.type] : types;
       for (const [name, item] of Object.entries(at)) {
-        // One vendor's parts have no type; what they are is the name of a member.
+        // One vendor's parts have no type; the name of a member tells it.
         const kinds = members.at(-1) === 'parts' ? [...within, ...Object.keys(at)] : within;
         walk(item, path === '' ? name : `${path}.${name}`, [...members, name], kinds);
       }
@@ -42,18 +42,18 @@ export function leavesOf(value: Json): readonly Leaf[] {
   return leaves;
 }
 
-/** Where leaves are looked for. */
+/** The values to search in. */
 export interface Found {
   has(leaf: Leaf): boolean;
 }
 
-/** The members under which people, models and tools speak. */
+/** The members that contain texts of users, models and tools. */
 const SAID: ReadonlySet<string> = new Set([
   ...['messages', 'input', 'system', 'instructions', 'contents', 'systemInstruction'],
   ...['choices', 'output', 'content', 'candidates'],
 ]);
 
-/** Everything that is said in a value. Texts that are JSON themselves are read as such, too. */
+/** All texts of a value. Texts that are JSON are also parsed. */
 export function createFound(value: Json): Found {
   const texts = new Set<string>();
   const numbers = new Set<number>();
@@ -72,21 +72,22 @@ export function createFound(value: Json): Found {
   add(value);
   const text = [...texts].join('\n');
   const has = (leaf: Leaf): boolean => {
-    const { value: wanted, members } = leaf;
+    const { value, members } = leaf;
     const isSaid = SAID.has(members[0] ?? '') || memberOf(leaf) === 'description';
-    if (typeof wanted === 'boolean') return flags.has(`${memberOf(leaf)}=${wanted}`);
-    if (typeof wanted === 'number') return numbers.has(wanted) || (isSaid && text.includes(String(wanted)));
-    if (texts.has(wanted) || texts.has(wanted.toUpperCase())) return true;
-    // Pictures have a format where others have a media type.
-    if (/^image\//.test(wanted) && texts.has(wanted.slice('image/'.length))) return true;
-    // A word like `stop` or `get` stands in any text: outside of what was said it has to be a value, or one with its group.
-    if (!isSaid && wanted.length < 24) return text.includes(`__${wanted}`) || text.includes(`${wanted}__`);
-    if (text.includes(wanted) || text.includes(wanted.trim())) return true;
-    const base64 = base64In(wanted);
+    if (typeof value === 'boolean') return flags.has(`${memberOf(leaf)}=${value}`);
+    if (typeof value === 'number') return numbers.has(value) || (isSaid && text.includes(String(value)));
+    if (texts.has(value) || texts.has(value.toUpperCase())) return true;
+    // Images have a format if not a media type.
+    if (/^image\//.test(value) && texts.has(value.slice('image/'.length))) return true;
+    // A word like `stop` or `get` occurs in any text: outside of content it has to be a value, or one with its
+    // namespace.
+    if (!isSaid && value.length < 24) return text.includes(`__${value}`) || text.includes(`${value}__`);
+    if (text.includes(value) || text.includes(value.trim())) return true;
+    const base64 = base64In(value);
     if (base64 !== undefined && text.includes(base64)) return true;
-    // A file of text may be told as text.
+    // A text file may become text.
     if (
-      /^data:text\//.test(wanted) &&
+      /^data:text\//.test(value) &&
       text.includes(
         Buffer.from(base64 ?? '', 'base64')
           .toString()
@@ -95,24 +96,24 @@ export function createFound(value: Json): Found {
     )
       return true;
     // Arguments may have lost their spaces, or become an object.
-    const inner = jsonIn(wanted);
+    const inner = jsonIn(value);
     return inner !== undefined && leavesOf(inner).every((each) => has(each));
   };
   return { has };
 }
 
-/** What a text says, where it is a JSON object or list. */
+/** The JSON object or list in a text, if there is one. */
 function jsonIn(text: string): Json | undefined {
   return /^\s*[[{]/.test(text) ? parsed(text) : undefined;
 }
 
-/** The payload of a data URL or of base64, as every alphabet and padding has it: its beginning. */
+/** The start of the payload of a data URL or of base64, in every alphabet and padding. */
 function base64In(text: string): string | undefined {
   const payload = /^data:[^,]*;base64,(.*)$/s.exec(text)?.[1] ?? (/^[\w+/-]{200,}=*$/.test(text) ? text : undefined);
   return payload?.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/');
 }
 
-/** The leaves that are neither found, nor named among the losses, nor excused. */
+/** The leaves that are neither found, nor reported, nor excused. */
 export function lostLeaves(
   from: Json,
   found: Found,
@@ -123,17 +124,17 @@ export function lostLeaves(
   return leavesOf(from).filter((leaf) => !excused(leaf) && !found.has(leaf) && !isNamed(leaf, names));
 }
 
-/** What a loss names: its field, the one that this is a part of, and whether it is gone or only changed. */
+/** A parsed warning: its field, the parent field, and whether it was dropped or changed. */
 interface Named {
   readonly field: string;
   readonly root: string | undefined;
   readonly isChange: boolean;
 }
 
-/** What the losses name. */
+/** The fields of the warnings. */
 interface Names {
   readonly all: readonly Named[];
-  /** The header had no room for all of them. */
+  /** The header is truncated. */
   readonly more: boolean;
   readonly losses: readonly string[];
 }
@@ -151,19 +152,19 @@ function namesIn(losses: readonly string[]): Names {
   return { all, losses, more: losses.some((loss) => /^and \d+ more$/.test(loss)) };
 }
 
-/** Members that hold everything: their name alone says nothing about a leaf inside. */
+/** Container members, whose name alone says nothing about a leaf inside. */
 const CONTAINERS: ReadonlySet<string> = new Set([
   ...['messages', 'input', 'system', 'instructions', 'tools', 'contents'],
   ...['choices', 'output', 'content', 'candidates', 'message', 'text', 'parts'],
 ]);
 
-/** What is said stands in one of these, whichever of them a loss names; and one hint beside it means all of it. */
+/** Content members: a warning may name any of them; and a hint beside content covers all of it. */
 const TURNS: ReadonlySet<string> = new Set(['messages', 'input', 'system', 'instructions', 'prompt', 'cache_control']);
 
-/** What citations are called. */
+/** The names of citations. */
 const SOURCES: readonly string[] = ['citations', 'annotations', 'groundingmetadata', 'citationmetadata'];
 
-/** The same thing under the names that styles have for it: within what is said, and among the fields of a request. */
+/** The names of one thing in several styles: within content, and among the fields of a request. */
 const SYNONYMS: readonly (readonly string[])[] = [
   [
     'reasoning',
@@ -192,11 +193,11 @@ function isNamed(leaf: Leaf, { all, losses, more }: Names): boolean {
   // All answers but the first.
   const [, list, index] = /^(choices|candidates)\[(\d+)\]/.exec(path) ?? [];
   if (Number(index) > 0 && all.some(({ field }) => field === list)) return true;
-  // Things that are asked for by their names are named by them.
+  // Included fields are reported by their names.
   if (members.at(-1) === 'include' && losses.some((loss) => loss.includes(String(value)))) return true;
   const around = [...members, ...types];
   if (members.at(-1) === 'type' && typeof value === 'string') around.push(value);
-  // The shape of an answer shares its member with the effort, and nothing else.
+  // The format of the answer shares its member with the effort, and nothing else.
   const words = (around[0] === 'output_config' && around[1] === 'format' ? around.slice(1) : around).map(plain);
   const synonyms = SAID.has(members[0] ?? '') ? SYNONYMS : FIELD_SYNONYMS;
   return all.some(
@@ -208,7 +209,7 @@ function isNamed(leaf: Leaf, { all, losses, more }: Names): boolean {
   );
 }
 
-/** A part of what is said, or of the tools, is not lost anywhere else. */
+/** A part of content, or of the tools, cannot be lost elsewhere. */
 function isWithin(top: string, root: string | undefined): boolean {
   if (root === undefined) return true;
   if (TURNS.has(root)) return TURNS.has(top);

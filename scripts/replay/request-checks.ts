@@ -1,4 +1,7 @@
-/** Sends one recorded request to a vendor of another kind: it arrives whole, or what is missing is named, or it is refused clearly. */
+/**
+ * Sends one recorded request to a vendor of another style: it must arrive completely, or the rest be reported, or it
+ * must be refused with a clear error.
+ */
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { type Crossing, excusedInRequest } from './allowances.ts';
 import { errorOf } from './asks.ts';
@@ -8,14 +11,14 @@ import { brief, parsed } from './json.ts';
 import { createFound, lostLeaves } from './leaves.ts';
 import { callable, shapeFaults, toolChoice } from './shapes.ts';
 import { PLAIN_TEXT, plainScript } from './vendor-scripts.ts';
-import type { Verdict } from './verdicts.ts';
+import type { Finding } from './verdicts.ts';
 import type { Upstream, World } from './world.ts';
 
-/** Sends it. Nobody else may use the upstream meanwhile. */
-export async function checkRequest(world: World, recorded: Recorded, to: Upstream): Promise<readonly Verdict[]> {
+/** Sends it. Requires exclusive use of the upstream. */
+export async function checkRequest(world: World, recorded: Recorded, to: Upstream): Promise<readonly Finding[]> {
   const client = recorded.style as ClientStyle;
-  const asked: JsonObject = { ...elsewhere(recorded.request ?? {}), model: to.name };
-  const verdict = (result: Verdict['result'], detail: string): Verdict => ({
+  const request: JsonObject = { ...elsewhere(recorded.request ?? {}), model: to.name };
+  const finding = (result: Finding['result'], detail: string): Finding => ({
     what: `${recorded.file}:${recorded.id}`,
     client,
     vendor: to.style,
@@ -23,30 +26,30 @@ export async function checkRequest(world: World, recorded: Recorded, to: Upstrea
     result,
     detail,
   });
-  world.answers(to.name, plainScript(to.style, asked.stream === true));
+  world.answers(to.name, plainScript(to.style, request.stream === true));
   let got: Awaited<ReturnType<World['client']['ask']>>;
   try {
-    got = await world.client.ask(client, asked);
+    got = await world.client.ask(client, request);
   } catch (error) {
-    return [verdict('failed', error instanceof Error ? error.message : String(error))];
+    return [finding('failed', error instanceof Error ? error.message : String(error))];
   }
   if (got.status !== 200) {
     const error = errorOf(parsed(got.text));
-    const told = `${got.status} ${error?.param ?? ''}: ${brief(error?.message ?? got.text, 120)}`;
-    // That there is no such model is no answer to a model that there is.
+    const outcome = `${got.status} ${error?.param ?? ''}: ${brief(error?.message ?? got.text, 120)}`;
+    // An unknown-model error is wrong for a model that exists.
     const isClear =
       got.status >= 400 && got.status < 500 && error !== undefined && !['', 'model'].includes(error.param);
-    return [verdict(isClear ? 'refused' : 'failed', isClear ? told : `refused without a field: ${told}`)];
+    return [finding(isClear ? 'refused' : 'failed', isClear ? outcome : `refused without a field: ${outcome}`)];
   }
   const sent = world.asked(to.name);
-  if (sent === undefined) return [verdict('failed', 'nothing came to the vendor')];
-  const faults = requestFaults({ client, vendor: to.style, asked, sent: sent.body, losses: got.losses }, sent.path);
+  if (sent === undefined) return [finding('failed', 'nothing came to the vendor')];
+  const faults = requestFaults({ client, vendor: to.style, request, sent: sent.body, losses: got.losses }, sent.path);
   if (!got.whole) faults.push('the answer breaks off');
   if (!got.text.includes(PLAIN_TEXT)) faults.push('the answer does not arrive');
-  return faults.length === 0 ? [verdict('ok', got.losses.join(', '))] : faults.map((fault) => verdict('failed', fault));
+  return faults.length === 0 ? [finding('ok', got.losses.join(', '))] : faults.map((fault) => finding('failed', fault));
 }
 
-/** With addresses that lead nowhere: where the gateway has to fetch something, the answer must not depend on the network. */
+/** With unreachable URLs: if the gateway has to fetch something, the result must not depend on the network. */
 function elsewhere(request: JsonObject): JsonObject {
   const text = JSON.stringify(request, (name, value: Json) =>
     typeof value === 'string' && /(^|_)ur[il]$/.test(name)
@@ -56,7 +59,7 @@ function elsewhere(request: JsonObject): JsonObject {
   return JSON.parse(text) as JsonObject;
 }
 
-/** The end of the path under which each style is asked. */
+/** The end of each style's path. */
 const PATHS: Readonly<Record<VendorStyle, RegExp>> = {
   chat: /\/chat\/completions$/,
   responses: /\/responses$/,
@@ -65,27 +68,27 @@ const PATHS: Readonly<Record<VendorStyle, RegExp>> = {
 };
 
 function requestFaults(crossing: Crossing, path: string): string[] {
-  const { client, vendor, asked, sent, losses } = crossing;
+  const { client, vendor, request, sent, losses } = crossing;
   const faults: string[] = [];
   if (!PATHS[vendor].test(path)) faults.push(`sent to ${path}`);
   faults.push(...shapeFaults(vendor, sent).map((fault) => `body: ${fault.replace(/\[\d+\]/, '[]')}`));
-  const [wanted, chosen] = [toolChoice(client, asked), toolChoice(vendor, sent)];
-  // Without tools there is nothing to choose.
+  const [requested, chosen] = [toolChoice(client, request), toolChoice(vendor, sent)];
+  // Without tools there is no choice.
   const chooses = sent.tools !== undefined && !losses.some((loss) => loss.startsWith('tool_choice'));
-  if (chooses && wanted !== chosen) faults.push(`tool choice ${wanted} became ${chosen}`);
-  const [meant, offered] = [callable(client, asked), callable(vendor, sent)];
-  // Names may be others there, but not more of them.
+  if (chooses && requested !== chosen) faults.push(`tool choice ${requested} became ${chosen}`);
+  const [callableTools, offered] = [callable(client, request), callable(vendor, sent)];
+  // Names may differ, but not their number.
   if (
     chooses &&
-    meant.length < callable(client, { ...asked, tool_choice: null }).length &&
-    offered.length > meant.length
+    callableTools.length < callable(client, { ...request, tool_choice: null }).length &&
+    offered.length > callableTools.length
   ) {
-    faults.push(`of the tools ${meant.join(' ')} became ${offered.join(' ')}`);
+    faults.push(`of the tools ${callableTools.join(' ')} became ${offered.join(' ')}`);
   }
-  if (typeof asked.stream === 'boolean' && vendor !== 'gemini' && (sent.stream === true) !== asked.stream) {
-    faults.push(`stream ${asked.stream} became ${String(sent.stream)}`);
+  if (typeof request.stream === 'boolean' && vendor !== 'gemini' && (sent.stream === true) !== request.stream) {
+    faults.push(`stream ${request.stream} became ${String(sent.stream)}`);
   }
-  const lost = lostLeaves(asked, createFound(sent), losses, excusedInRequest(crossing));
+  const lost = lostLeaves(request, createFound(sent), losses, excusedInRequest(crossing));
   const places = new Map(lost.map((leaf) => [leaf.path.replaceAll(/\[\d+\]/g, '[]'), leaf]));
   for (const [place, { value, types }] of places) {
     faults.push(`lost: ${place} of ${types.at(-1) ?? 'it'}: ${brief(value, 40)} [${losses.join(', ')}]`);

@@ -1,4 +1,4 @@
-/** What a body must look like for a vendor of each style not to refuse it, as far as that can be told from the body alone. */
+/** Checks whether a vendor of each style would accept a body, as far as the body alone shows. */
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, isSame, listOf, objectOf, objectsOf, parsed, textOf } from './json.ts';
@@ -9,7 +9,7 @@ export function shapeFaults(style: VendorStyle, body: JsonObject): readonly stri
   return [...unknown.map((name) => `unknown field ${name}`), ...SHAPES[style](body)];
 }
 
-/** The fields that each vendor knows; two of them refuse any other, and the rest should not be led into temptation. */
+/** The fields that each vendor supports; two of them refuse any other. */
 const FIELDS: Readonly<Record<VendorStyle, ReadonlySet<string>>> = {
   chat: new Set([
     ...[
@@ -61,7 +61,7 @@ const SHAPES: Readonly<Record<VendorStyle, (body: JsonObject) => readonly string
   gemini: geminiFaults,
 };
 
-/** Collects what is wrong. */
+/** Collects problems. */
 function faultList(): { readonly faults: string[]; must(holds: boolean, otherwise: string): void } {
   const faults: string[] = [];
   return {
@@ -85,8 +85,8 @@ function chatFaults(body: JsonObject): readonly string[] {
       `${at}: no content`,
     );
     for (const part of objectsOf(content)) {
-      const known = ['text', 'refusal', 'image_url', 'input_audio', 'file', 'video_url'].includes(textOf(part.type));
-      must(known, `${at}: a part of the type ${String(part.type)}`);
+      const isValid = ['text', 'refusal', 'image_url', 'input_audio', 'file', 'video_url'].includes(textOf(part.type));
+      must(isValid, `${at}: a part of the type ${String(part.type)}`);
     }
     if (role === 'tool') {
       must(open.includes(textOf(id)), `${at}: the result of no call`);
@@ -96,8 +96,8 @@ function chatFaults(body: JsonObject): readonly string[] {
     must(open.length === 0, `${at}: a call before it has no result`);
     open = objectsOf(calls).map((call) => textOf(call.id));
     for (const { type, function: called } of objectsOf(calls)) {
-      const known = type === 'custom' || isObject(parsed(textOf(objectOf(called).arguments)));
-      must(known, `${at}: arguments that are no object`);
+      const isValid = type === 'custom' || isObject(parsed(textOf(objectOf(called).arguments)));
+      must(isValid, `${at}: arguments that are no object`);
     }
   }
   for (const { type, function: declared } of objectsOf(body.tools)) {
@@ -107,7 +107,7 @@ function chatFaults(body: JsonObject): readonly string[] {
   return faults;
 }
 
-/** Items that are not made by clients of other styles, but may come from one's own. */
+/** Items that are not translated from other styles, but may come from clients of the same style. */
 const RESPONSE_ITEMS: ReadonlySet<string> = new Set([
   ...['message', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output', 'reasoning'],
 ]);
@@ -125,10 +125,13 @@ function responsesFaults(body: JsonObject): readonly string[] {
     if (type !== 'message') continue;
     const { role, content } = item;
     must(['system', 'developer', 'user', 'assistant'].includes(textOf(role)), `${at}: role ${String(role)}`);
-    const known =
+    const isValid =
       role === 'assistant' ? ['output_text', 'refusal'] : ['input_text', 'input_image', 'input_file', 'input_audio'];
     for (const part of objectsOf(content)) {
-      must(known.includes(textOf(part.type)), `${at}: a part of the type ${String(part.type)} of the ${String(role)}`);
+      must(
+        isValid.includes(textOf(part.type)),
+        `${at}: a part of the type ${String(part.type)} of the ${String(role)}`,
+      );
     }
   }
   for (const tool of objectsOf(body.tools)) {
@@ -217,7 +220,7 @@ const GEMINI_PARTS: readonly string[] = [
   'thoughtSignature',
 ];
 
-/** What a body says about calling tools, in the words of no style: `auto`, `none`, `required`, or the one tool. */
+/** The tool choice of a body, independent of its style: `auto`, `none`, `required`, or the name of the tool. */
 export function toolChoice(style: VendorStyle, body: JsonObject): string {
   if (style === 'gemini') {
     const { mode, allowedFunctionNames } = objectOf(objectOf(body.toolConfig).functionCallingConfig);
@@ -226,7 +229,7 @@ export function toolChoice(style: VendorStyle, body: JsonObject): string {
     return mode === 'NONE' ? 'none' : 'auto';
   }
   const choice = body.tool_choice ?? body.function_call;
-  // One vendor of the chat style says `any`.
+  // One vendor of the chat style uses `any`.
   if (typeof choice === 'string') return choice === 'any' ? 'required' : choice;
   const { type, name, mode, function: called, custom, allowed_tools: allowed } = objectOf(choice);
   if (type === 'any') return 'required';
@@ -235,7 +238,7 @@ export function toolChoice(style: VendorStyle, body: JsonObject): string {
   return textOf(name ?? objectOf(called).name ?? objectOf(custom).name) || 'auto';
 }
 
-/** The functions that the model may call: those that are declared, or those of them that the choice names. */
+/** The functions that the model may call: the declared ones, or those that the choice allows. */
 export function callable(style: VendorStyle, body: JsonObject): readonly string[] {
   if (style === 'gemini') {
     const { mode, allowedFunctionNames: only } = objectOf(objectOf(body.toolConfig).functionCallingConfig);

@@ -1,25 +1,26 @@
 /**
- * What an answer says to somebody who reads it: text, reasoning, calls, why it ends, what it cost. A small reading of each style,
- * written from the formats alone and without the gateway's decoders: whatever those get wrong shows up as a difference.
+ * Reads an answer as a client would: text, reasoning, calls, finish reason, usage. A small decoder of each style,
+ * written from the formats alone and independent of the gateway's decoders, so that their mistakes show up as
+ * differences.
  */
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, listOf, numberOf, objectOf, objectsOf, textOf } from './json.ts';
 
-/** An answer, read. */
-export interface Told {
-  /** Pieces in order; where one piece ends and the next begins is the vendor's business. */
+/** A decoded answer. */
+export interface DecodedAnswer {
+  /** Pieces in order; how they are split is up to the vendor. */
   readonly texts: readonly string[];
   readonly refusals: readonly string[];
   readonly reasoning: readonly string[];
-  readonly calls: readonly ToldCall[];
+  readonly calls: readonly DecodedCall[];
   readonly stop: Stop;
   readonly stopSequence: string | undefined;
-  readonly usage: ToldUsage | undefined;
+  readonly usage: DecodedUsage | undefined;
 }
 
-/** A tool the client is to call. */
-export interface ToldCall {
+/** A tool call for the client. */
+export interface DecodedCall {
   readonly id: string;
   readonly name: string;
   readonly namespace: string | undefined;
@@ -29,7 +30,7 @@ export interface ToldCall {
   readonly custom: boolean;
 }
 
-/** Why it ends. `unfinished`: the vendor is still at it. `other`: in a word that nobody knows. */
+/** The finish reason. `unfinished`: still running. `other`: an unknown value. */
 export type Stop =
   | 'stop'
   | 'stop_sequence'
@@ -44,23 +45,23 @@ export type Stop =
   | 'other';
 
 /** Tokens. `input` includes both kinds of cache, `output` the reasoning. */
-export interface ToldUsage {
+export interface DecodedUsage {
   readonly input: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly output: number;
-  /** Undefined where the style has no place for it. */
+  /** Undefined if the style does not report it. */
   readonly reasoning: number | undefined;
 }
 
-/** Reads a whole answer. */
-export function read(style: VendorStyle, body: JsonObject): Told {
-  const told = READERS[style](body);
-  // Whoever calls tools stops to hear what they say, whatever word the vendor has for it.
-  return told.stop === 'stop' && told.calls.length > 0 ? { ...told, stop: 'tool_calls' } : told;
+/** Decodes a whole answer. */
+export function read(style: VendorStyle, body: JsonObject): DecodedAnswer {
+  const answer = READERS[style](body);
+  // An answer with tool calls waits for results, whatever the finish reason is.
+  return answer.stop === 'stop' && answer.calls.length > 0 ? { ...answer, stop: 'tool_calls' } : answer;
 }
 
-const READERS: Readonly<Record<VendorStyle, (body: JsonObject) => Told>> = {
+const READERS: Readonly<Record<VendorStyle, (body: JsonObject) => DecodedAnswer>> = {
   chat: readChat,
   responses: readResponses,
   messages: readMessages,
@@ -69,7 +70,7 @@ const READERS: Readonly<Record<VendorStyle, (body: JsonObject) => Told>> = {
 
 const filled = (texts: readonly string[]): readonly string[] => texts.filter((text) => text !== '');
 
-function readChat(body: JsonObject): Told {
+function readChat(body: JsonObject): DecodedAnswer {
   const [choice = {}] = objectsOf(body.choices);
   const message = objectOf(choice.message);
   const parts = objectsOf(message.content);
@@ -81,14 +82,14 @@ function readChat(body: JsonObject): Told {
   const refusals = filled([textOf(message.refusal), ...parts.map(({ refusal }) => textOf(refusal))]);
   const thought = textOf(message.reasoning_content) || textOf(message.reasoning);
   const details = objectsOf(message.reasoning_details).map(({ text, summary }) => textOf(text) || textOf(summary));
-  const calls = objectsOf(message.tool_calls).map(({ id, type, function: called, custom }): ToldCall => {
+  const calls = objectsOf(message.tool_calls).map(({ id, type, function: called, custom }): DecodedCall => {
     const isCustom = type === 'custom' || (type === undefined && isObject(custom));
     const { name, arguments: json, input } = objectOf(isCustom ? custom : called);
     return {
       id: textOf(id),
       name: textOf(name),
       namespace: undefined,
-      // Some servers send the object itself.
+      // Some servers send an object instead of text.
       input: isObject(json) ? JSON.stringify(json) : textOf(isCustom ? input : json),
       custom: isCustom,
     };
@@ -98,16 +99,16 @@ function readChat(body: JsonObject): Told {
     calls.push({ id: '', name: textOf(old.name), namespace: undefined, input: textOf(old.arguments), custom: false });
   }
   const reason = textOf(choice.finish_reason);
-  const said = textOf(choice.stop_reason);
+  const stopReason = textOf(choice.stop_reason);
   const word = CHAT_STOPS[reason] ?? 'other';
-  const stop = word === 'stop' && said !== '' ? 'stop_sequence' : word;
+  const stop = word === 'stop' && stopReason !== '' ? 'stop_sequence' : word;
   return {
     texts: filled(texts),
     refusals,
     reasoning: filled(thought === '' ? [...thoughts.map(({ text }) => textOf(text)), ...details] : [thought]),
     calls,
     stop: refusals.length > 0 && (stop === 'stop' || stop === 'content_filter') ? 'refusal' : stop,
-    stopSequence: stop === 'stop_sequence' ? said : undefined,
+    stopSequence: stop === 'stop_sequence' ? stopReason : undefined,
     usage: isObject(body.usage) ? chatUsage(body.usage) : undefined,
   };
 }
@@ -123,12 +124,12 @@ const CHAT_STOPS: Readonly<Record<string, Stop>> = {
   error: 'error',
 };
 
-function chatUsage(usage: JsonObject): ToldUsage {
+function chatUsage(usage: JsonObject): DecodedUsage {
   const input = objectOf(usage.prompt_tokens_details);
   const prompt = numberOf(usage.prompt_tokens);
   const completion = numberOf(usage.completion_tokens);
   const reasoning = numberOf(objectOf(usage.completion_tokens_details).reasoning_tokens);
-  // Some vendors count reasoning beside the completion; their total gives them away.
+  // Some vendors count reasoning outside of the completion; their total shows it.
   const beside = reasoning > 0 && numberOf(usage.total_tokens) === prompt + completion + reasoning;
   const cacheRead = numberOf(
     input.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens,
@@ -143,11 +144,11 @@ function chatUsage(usage: JsonObject): ToldUsage {
   };
 }
 
-function readResponses(body: JsonObject): Told {
+function readResponses(body: JsonObject): DecodedAnswer {
   const items = objectsOf(body.output);
   const contents = items.filter(({ type }) => type === 'message').flatMap(({ content }) => objectsOf(content));
   const refusals = filled(contents.map(({ refusal }) => textOf(refusal)));
-  const calls = items.flatMap(({ type, call_id: id, name, namespace, arguments: json, input }): ToldCall[] => {
+  const calls = items.flatMap(({ type, call_id: id, name, namespace, arguments: json, input }): DecodedCall[] => {
     const custom = type === 'custom_tool_call';
     if (type !== 'function_call' && !custom) return [];
     const group = typeof namespace === 'string' ? namespace : undefined;
@@ -178,7 +179,7 @@ function responsesStop({ status, incomplete_details: details }: JsonObject, refu
   return reason === 'content_filter' ? 'content_filter' : 'length';
 }
 
-function responsesUsage(usage: JsonObject): ToldUsage {
+function responsesUsage(usage: JsonObject): DecodedUsage {
   const input = objectOf(usage.input_tokens_details);
   const all = numberOf(usage.input_tokens);
   const cacheRead = numberOf(input.cached_tokens);
@@ -191,7 +192,7 @@ function responsesUsage(usage: JsonObject): ToldUsage {
   };
 }
 
-function readMessages(body: JsonObject): Told {
+function readMessages(body: JsonObject): DecodedAnswer {
   const blocks = objectsOf(body.content);
   const of = (type: string): readonly JsonObject[] => blocks.filter((block) => block.type === type);
   return {
@@ -223,8 +224,8 @@ const MESSAGES_STOPS: Readonly<Record<string, Stop>> = {
   model_context_window_exceeded: 'context_full',
 };
 
-/** What was made of the conversation before the answer, to shorten it, is billed beside the answer's own counts. */
-function messagesUsage(usage: JsonObject): ToldUsage {
+/** Tokens of compacting the conversation are billed in addition to the answer's own. */
+function messagesUsage(usage: JsonObject): DecodedUsage {
   const shortened = objectsOf(usage.iterations).filter(({ type }) => type === 'compaction');
   const all = [usage, ...shortened].map(countsOf);
   const sum = (name: 'input' | 'cacheRead' | 'cacheWrite' | 'output'): number =>
@@ -251,12 +252,12 @@ function countsOf(usage: JsonObject) {
   };
 }
 
-function readGemini(body: JsonObject): Told {
+function readGemini(body: JsonObject): DecodedAnswer {
   const [candidate = {}] = objectsOf(body.candidates);
   const parts = objectsOf(objectOf(candidate.content).parts);
   const texts = (thought: boolean): readonly string[] =>
     filled(parts.filter((part) => (part.thought === true) === thought).map(({ text }) => textOf(text)));
-  const calls = parts.flatMap(({ functionCall: call }): ToldCall[] => {
+  const calls = parts.flatMap(({ functionCall: call }): DecodedCall[] => {
     if (!isObject(call)) return [];
     const input = JSON.stringify(call.args ?? {}) ?? '';
     return [{ id: textOf(call.id), name: textOf(call.name), namespace: undefined, input, custom: false }];

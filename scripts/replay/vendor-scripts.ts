@@ -1,11 +1,14 @@
-/** What the vendor of a replay does on the wire: recorded bytes, whole, streamed or cut anywhere; and a plain answer of each style. */
+/**
+ * The vendor's behaviour in a replay: recorded bytes, whole, streamed or split anywhere; and a plain answer of each
+ * style.
+ */
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { chatBody, chatEvents } from '../../test/kit/fixtures.ts';
 import { chunk, head, jsonAnswer, lastChunk, type Move, type Script, sized } from '../../test/kit/script.ts';
 import type { Random } from '../chaos/random.ts';
 import type { Recorded, VendorStyle } from './folder.ts';
 
-/** The recorded answer, as it was recorded. */
+/** The recorded answer, unchanged. */
 export function recordedScript({ status, contentType, stream, body }: Recorded): Script {
   if (!stream) return sized(status, contentType, body);
   return [
@@ -15,7 +18,7 @@ export function recordedScript({ status, contentType, stream, body }: Recorded):
   ];
 }
 
-/** The same bytes in pieces of chance sizes: some of a single byte, most so large that a long stream does not take for ever. */
+/** The same bytes in random pieces: some of a single byte, most so large that a long stream does not take too long. */
 export function cutByChance(script: Script, random: Random): Script {
   return script.flatMap((move) => {
     if (move.kind !== 'bytes') return [move];
@@ -35,7 +38,7 @@ export function wholeScript(body: JsonObject): Script {
   return jsonAnswer(200, body);
 }
 
-/** What the vendor of a plain answer says. */
+/** The text of a plain answer. */
 export const PLAIN_TEXT = 'Hello from the vendor.';
 
 /** A plain answer of a style. */

@@ -1,4 +1,4 @@
-/** The world of a replay: one real gateway, one vendor that says what it is told to, and a channel for every answer. */
+/** The world of a replay: one real gateway, one mock vendor, and a channel for every answer. */
 import type { JsonObject } from '../../core/contracts/json.ts';
 import { type FakeVendor, fakeVendor } from '../../test/kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../../test/kit/gateway.ts';
@@ -16,19 +16,19 @@ export interface Upstream {
 
 export interface World {
   readonly client: Client;
-  /** What the vendor behind this channel says from now on. */
+  /** Sets the answer of the vendor behind this channel. */
   answers(upstream: string, script: Script): void;
-  /** What was last asked of it. */
+  /** The last request it received. */
   asked(upstream: string): { readonly path: string; readonly body: JsonObject } | undefined;
-  /** The tokens and the price of every exchange, by id. */
+  /** The recorded tokens and charges, by request id. */
   records(): ReadonlyMap<string, UsageRecord>;
-  /** What the gateway's own invariants say is wrong. */
+  /** Violations of the gateway's invariants. */
   reconcile(): Promise<string | undefined>;
-  /** Stops it all; fails where the books do not balance. */
+  /** Stops everything; fails if the ledger does not balance. */
   stop(): Promise<void>;
 }
 
-/** What was written down for one exchange. */
+/** The record of one request. */
 export interface UsageRecord {
   readonly input: number;
   readonly cacheRead: number;
@@ -40,7 +40,7 @@ export interface UsageRecord {
   readonly charged: number;
 }
 
-/** Who speaks each style. */
+/** The vendors of each style. */
 const VENDORS: Readonly<Record<VendorStyle, JsonObject>> = {
   chat: { vendor: 'compatible', speaks: ['chat'] },
   responses: { vendor: 'compatible', speaks: ['responses'] },
@@ -50,14 +50,14 @@ const VENDORS: Readonly<Record<VendorStyle, JsonObject>> = {
 /** Of every model, in currency units per million tokens. */
 export const PRICE = { input: 1, output: 2, cacheRead: 0.25, cacheWrite: 1.5, reasoning: 3 };
 
-/** Opens it. */
+/** Starts it. */
 export async function openWorld(upstreams: readonly Upstream[]): Promise<World> {
   const scripts = new Map<string, Script>();
   const requests = new Map<string, { readonly path: string; readonly body: JsonObject }>();
   const vendor: FakeVendor = await fakeVendor((request) => {
     const [, name = '', ...path] = request.path.split('/');
     requests.set(name, { path: `/${path.join('/')}`, body: request.json });
-    return scripts.get(name) ?? errorAnswer(404, `Nobody told ${name} what to say.`);
+    return scripts.get(name) ?? errorAnswer(404, `No answer is set for ${name}.`);
   });
   const gateway: TestGateway = await startGateway({
     config: configFor(upstreams, `http://127.0.0.1:${vendor.port}`),
@@ -89,12 +89,12 @@ function configFor(upstreams: readonly Upstream[], url: string): Readonly<Record
   const plugins = upstreams.map(({ style }) => `vendors/${String(VENDORS[style].vendor)}`);
   const config = {
     pipeline: [...new Set([...pipeline, ...plugins])],
-    // Whatever tools a recorded request lets its vendor run.
+    // All vendor-side tools of recorded requests are allowed.
     quota: { unpriced: 'free' },
     channels: upstreams.map(({ name, style }) => ({ name, key: VENDOR_KEY, url: `${url}/${name}`, ...VENDORS[style] })),
     models: Object.fromEntries(upstreams.map(({ name, model }) => [name, { from: [{ [name]: model }], price: PRICE }])),
   };
-  // YAML would write a value that is met twice as an alias, and a file of nothing but aliases is refused.
+  // YAML would write a repeated value as an alias, and a file with too many aliases is refused.
   return JSON.parse(JSON.stringify(config)) as typeof config;
 }
 

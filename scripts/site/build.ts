@@ -10,15 +10,15 @@ import { pagesOf, placeOf, readmesIn, titleOf } from './pages.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, '.site');
 const PAGES = join(FOLDER, 'pages');
-/** The generator. It is no dependency of the project: only who builds the site needs it. */
+/** The generator. It is not a dependency of the project: only building the site needs it. */
 const VITEPRESS = '1.6.4';
 
-/** Where the built site is. */
+/** The folder of the built site. */
 export const SITE: string = join(FOLDER, 'dist');
-/** Packages of the generator, for tests of what it has built. */
+/** Packages of the generator, for tests of the site. */
 export const PACKAGES: string = join(FOLDER, 'node_modules');
 
-/** Installs the generator, unless it is there. Rejects if npm fails. */
+/** Installs the generator, if missing. Rejects if npm fails. */
 export async function installGenerator(): Promise<void> {
   const manifest = JSON.stringify({ private: true, type: 'module', dependencies: { vitepress: VITEPRESS } });
   if (existsSync(join(PACKAGES, 'vitepress', 'package.json'))) return;
@@ -28,7 +28,7 @@ export async function installGenerator(): Promise<void> {
   await run(['npm', 'install', ...flags], { cwd: FOLDER });
 }
 
-/** Builds the site to be served at a path (`/docs/`). Rejects if the generator fails, or with every link that leads nowhere. */
+/** Builds the site for a base path (`/docs/`). Rejects if the generator fails, or with all broken links. */
 export async function buildSite(base: string): Promise<void> {
   rmSync(PAGES, { recursive: true, force: true });
   rmSync(SITE, { recursive: true, force: true });

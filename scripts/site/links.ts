@@ -1,8 +1,8 @@
-/** Checks a built site: every link leads to a page that exists, and to a heading that is on it. */
+/** Checks a built site for links to missing pages or headings. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Every link of a built site that leads nowhere, with its page. `base` is the path that the site is served at: `/docs/`. */
+/** Every broken link of a built site, with its page. `base`: the path that the site is served at: `/docs/`. */
 export function deadLinksOf(folder: string, base: string): readonly string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const pages = new Map(
@@ -10,7 +10,7 @@ export function deadLinksOf(folder: string, base: string): readonly string[] {
   );
   const anchors = new Map([...pages].map(([file, html]) => [file, new Set(valuesOf(html, 'id'))]));
 
-  /** The file that a server answers a path with. */
+  /** The file that a server sends for a path. */
   function fileAt(pathname: string): string | undefined {
     if (!pathname.startsWith(base)) return undefined;
     const path = decodeURIComponent(pathname.slice(base.length));

@@ -1,9 +1,9 @@
-/** In which order the site lists the pages: groups by what a reader wants, and pages that no group names behind the others of their folder. */
+/** The order of pages in the site: groups by purpose; pages without a group follow those of their folder. */
 
 /** A group of the side bar. */
 export interface Group {
   readonly title: string;
-  /** Paths in the checkout, in their order. */
+  /** Paths in the checkout, in order. */
   readonly pages: readonly string[];
 }
 

@@ -1,15 +1,18 @@
-/** The pages of the site, made from the READMEs of the checkout: where each is, its links, and the files and folders that it links to. */
+/**
+ * The pages of the site, generated from the READMEs of the checkout, with rewritten links, and pages for linked files
+ * and folders.
+ */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, relative } from 'node:path/posix';
 
-/** What VitePress builds: texts of pages, and images that are copied. Paths are relative to the folder of the pages. */
+/** The input of VitePress: page texts, and images to copy. Paths are relative to the folder of the pages. */
 export interface Pages {
   readonly texts: ReadonlyMap<string, string>;
-  /** From where in the checkout an image comes. */
+  /** Source path of an image in the checkout. */
   readonly images: ReadonlyMap<string, string>;
 }
 
-/** Folders that have no pages of ours. */
+/** Folders without pages. */
 const SKIPPED = ['node_modules', 'dist', 'data'];
 const IMAGE = /\.(webp|png|jpe?g|svg|gif)$/;
 
@@ -23,7 +26,7 @@ export function readmesIn(root: string, folder = ''): readonly string[] {
   });
 }
 
-/** Where the page of a README is: `core/index.md` for `core/README.md`. */
+/** The page path of a README: `core/index.md` for `core/README.md`. */
 export function placeOf(path: string): string {
   return path.replace(/^\.github\//, 'github/').replace(/(^|\/)README\.md$/, '$1index.md');
 }
@@ -40,7 +43,7 @@ export function pagesOf(root: string): Pages {
   for (const path of readmesIn(root)) texts.set(placeOf(path), withLinks(path, readFileSync(join(root, path), 'utf8')));
   return { texts, images };
 
-  /** The text with links that lead to the pages of the site. Code is left as it is. */
+  /** The text with links rewritten to pages of the site. Code is unchanged. */
   function withLinks(path: string, text: string): string {
     return text
       .split(/(^```.*?^```$|`[^`\n]+`)/ms)
@@ -60,7 +63,7 @@ export function pagesOf(root: string): Pages {
     return `${from.startsWith('.') ? from : `./${from}`}${anchor === undefined ? '' : `#${anchor}`}`;
   }
 
-  /** The page of a file or folder; the source of one that is no README becomes a page, too. */
+  /** The page of a file or folder; a linked source file becomes a page, too. */
   function placeFor(file: string): string {
     if (file.endsWith('.md')) return placeOf(file);
     if (IMAGE.test(file)) {
@@ -75,13 +78,13 @@ export function pagesOf(root: string): Pages {
     const isFolder = statSync(join(root, file)).isDirectory();
     const place = join('source', file, isFolder ? 'index.md' : '').replace(/\/$/, '') + (isFolder ? '' : '.md');
     if (texts.has(place)) return place;
-    // Sources are found by their links; the search is for documentation.
+    // Source pages are reached by links; the search covers only documentation.
     const head = `---\nsearch: false\neditLink: false\noutline: false\n---\n\n# ${file}\n\n`;
     texts.set(place, head + (isFolder ? listOf(file) : codeOf(file)));
     return place;
   }
 
-  /** The files of a folder, each with the sentence that it opens with. */
+  /** The files of a folder, each with its opening sentence. */
   function listOf(folder: string): string {
     const entries = readdirSync(join(root, folder), { withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
@@ -95,7 +98,7 @@ export function pagesOf(root: string): Pages {
   }
 }
 
-/** The sentence that a source file opens with, as the text of a cell; empty if it opens with none. */
+/** The opening sentence of a source file as the text of a cell; empty if there is none. */
 function purposeOf(file: string): string {
   const [, sentence = ''] =
     /^\/\*\*\s*(?:\* )?(.+?)(?:\s*\*\/)?$/m.exec(readFileSync(file, 'utf8').slice(0, 1_000)) ?? [];

@@ -510,8 +510,8 @@ describe('a plugin', () => {
     assert.deepEqual(
       logged.map(({ level, msg, plugin }) => `${level} ${plugin}: ${msg}`),
       [
-        'error throws: a plugin did not stop well',
-        'error rejects: a plugin did not stop well',
+        'error throws: a plugin failed to stop',
+        'error rejects: a plugin failed to stop',
         'error hangs: a plugin took too long to stop',
       ],
     );

@@ -708,7 +708,7 @@ describe('the schema for editors', () => {
   it('keeps the descriptions of fields', () => {
     const { drain, host } = (whole.properties.listen as { properties: Record<string, Record<string, unknown>> })
       .properties;
-    assert.equal(drain?.description, 'How long running exchanges may finish on shutdown.');
+    assert.equal(drain?.description, 'Time for running requests to finish on shutdown.');
     assert.equal(drain?.default, '30s');
     assert.match(String(host?.description), /address/);
   });

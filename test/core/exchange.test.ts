@@ -244,7 +244,7 @@ describe('the end of an exchange', () => {
     assert.ok(failure instanceof StoreUnavailable);
     assert.ok(clock.mono() - began >= 5_000 && clock.mono() - began < 6_000, `after ${clock.mono() - began} ms`);
     assert.deepEqual(kept, []);
-    assert.match(log[0]!, /an exchange could not be settled/);
+    assert.match(log[0]!, /a request could not be settled/);
   });
 
   it('does not wait for the store if no vendor was called', async () => {

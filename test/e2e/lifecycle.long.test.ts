@@ -432,7 +432,7 @@ describe('stopping a plugin', () => {
     configure({ pipeline: [...pipeline, './clumsy.mjs'] });
     const gateway = await start();
     await gateway.stop();
-    const { plugin, error } = gateway.log.find(({ msg }) => msg === 'a plugin did not stop well')!;
+    const { plugin, error } = gateway.log.find(({ msg }) => msg === 'a plugin failed to stop')!;
     assert.equal(plugin, 'clumsy');
     assert.match(JSON.stringify(error), /not now/);
     assert.deepEqual(ledgerFaults(storeFile), []);

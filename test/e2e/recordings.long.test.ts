@@ -15,7 +15,7 @@ import { type Recorded, readFolder, readLine } from '../../scripts/replay/folder
 import { createFound, lostLeaves } from '../../scripts/replay/leaves.ts';
 import { replay } from '../../scripts/replay/run.ts';
 import { read } from '../../scripts/replay/told.ts';
-import { CHECKS, lineOf, type Verdict } from '../../scripts/replay/verdicts.ts';
+import { CHECKS, type Finding, lineOf } from '../../scripts/replay/verdicts.ts';
 import { recordingsAvailable, recordingsFolder } from '../kit/recordings.ts';
 
 const TOOL = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
@@ -222,16 +222,16 @@ const inline: readonly Recorded[] = LINES.flatMap((line) => {
   return found.exchanges;
 });
 
-const failures = (verdicts: readonly Verdict[]): readonly string[] =>
-  verdicts.filter(({ result }) => result === 'failed').map(lineOf);
+const failures = (findings: readonly Finding[]): readonly string[] =>
+  findings.filter(({ result }) => result === 'failed').map(lineOf);
 
 describe('recorded exchanges', () => {
   it('come out at clients of every style as they went in', async () => {
-    const verdicts = await replay({ exchanges: inline, seed: 20_261_120 });
-    assert.deepEqual(failures(verdicts), []);
+    const findings = await replay({ exchanges: inline, seed: 20_261_120 });
+    assert.deepEqual(failures(findings), []);
     // Nothing of this would mean much if nothing had been compared.
     for (const check of CHECKS) {
-      const good = verdicts.filter((verdict) => verdict.check === check && verdict.result === 'ok');
+      const good = findings.filter((finding) => finding.check === check && finding.result === 'ok');
       assert.ok(good.length >= 4, `only ${good.length} findings of the check ${check}`);
     }
   });
@@ -294,8 +294,8 @@ describe('the replay itself', () => {
   it('sees that an answer which breaks off is told to have done so', async () => {
     const stream = inline.find(({ id }) => id === 'messages-stream')!;
     const body = Buffer.from(stream.body.toString().split('event: content_block_stop')[0]!);
-    const verdicts = await replay({ exchanges: [{ ...stream, id: 'torn', body }], seed: 1 });
-    assert.deepEqual(verdicts.map(({ client, check, result }) => `${client} ${check} ${result}`).sort(), [
+    const findings = await replay({ exchanges: [{ ...stream, id: 'torn', body }], seed: 1 });
+    assert.deepEqual(findings.map(({ client, check, result }) => `${client} ${check} ${result}`).sort(), [
       'chat lives refused',
       'messages lives refused',
       'responses lives refused',

@@ -173,7 +173,7 @@ describe('three gateways that are restarted one after the other', {
     const urls = [gateway.url, gateway.url, balancer.url, balancer.url];
     const streams = await Promise.all(urls.map(openStream));
     const stopped = gateway.stop();
-    await gateway.process.logged(({ msg }) => msg === 'waiting for calls that run');
+    await gateway.process.logged(({ msg }) => msg === 'waiting for running calls');
     await moreCalls();
     vendor.release(round());
     for (const { text } of streams) assert.equal(await text, CHAT_DELTAS.join(''));
@@ -206,7 +206,7 @@ describe('three gateways that are restarted one after the other', {
     assert.match(await cluster.gateways[0]!.command('reconcile'), /used-is/);
     for (const { process } of cluster.gateways) {
       assert.deepEqual(process.complaints, []);
-      assert.ok(!process.log.some(({ msg }) => msg === 'an exchange could not be settled'));
+      assert.ok(!process.log.some(({ msg }) => msg === 'a request could not be settled'));
       // All have one file, and those that run have taken it over.
       assert.ok(!process.log.some(({ msg }) => msg.includes('run with another gateway.yaml')));
     }

@@ -1,4 +1,4 @@
-/** The route `GET /v1/my-plugin`: tells the owner of a key about it. */
+/** The route `GET /v1/my-plugin`: returns the owner of the API key. */
 import { definePlugin } from 'turnpike/plugin';
 
 export default definePlugin({

@@ -1,4 +1,4 @@
-/** The vendor `my-plugin` does what every vendor must do. */
+/** The vendor `my-plugin` passes the tests for vendors. */
 import { vendorContract } from 'turnpike/kit';
 import plugin from './index.ts';
 

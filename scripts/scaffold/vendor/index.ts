@@ -1,4 +1,4 @@
-/** The vendor `my-plugin`: an upstream that speaks chat completions, with its key in a header of its own. */
+/** The vendor `my-plugin`: an upstream that uses Chat Completions, with its key in a header of its own. */
 import { type Channel, definePlugin } from 'turnpike/plugin';
 
 const credentials = ({ key }: Channel): Record<string, string> => ({ 'x-my-plugin-key': key });
@@ -15,7 +15,7 @@ export default definePlugin({
           chat: {
             path: '/chat/completions',
             headers: credentials,
-            // What this vendor calls otherwise; without `request`, the client's bytes are sent as they are.
+            // Fields that this vendor names differently; without `request`, the client's bytes are forwarded unchanged.
             request({ user, ...body }) {
               return user === undefined ? body : { ...body, end_user: user };
             },
