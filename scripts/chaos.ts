@@ -72,7 +72,7 @@ async function takePower(): Promise<boolean> {
   return true;
 }
 
-/** True where nothing was lost. */
+/** True if nothing was lost. */
 async function killAgainAndAgain(power: boolean): Promise<boolean> {
   const times = power ? losses : kills;
   say(`\n${power ? 'losses of power' : 'kills'}, seed ${seed}`);

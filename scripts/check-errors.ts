@@ -1,4 +1,4 @@
-/** Errors come from tables: nothing in core or the plugins makes one by hand, and what is made of the tables is current. Part of `npm test`. */
+/** Checks that all errors of core and plugins come from tables, and that the files generated from the tables are current. Part of `npm test`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { made } from './errors.ts';

@@ -11,7 +11,7 @@ const ANSWER_MS = 2_000;
 export interface ClusterPeers extends Peers {
   /** As `ask`, but waits at most `withinMs`, and lists the processes that did not answer. */
   poll(topic: string, message: Json, withinMs: number): Promise<Poll>;
-  /** All processes on the store, as they were when they joined. Rejects if the store cannot be asked. */
+  /** All processes on the store, as they were when they joined. Rejects if the store cannot be read. */
   processes(): Promise<readonly JoinedProcess[]>;
 }
 

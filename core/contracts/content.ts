@@ -7,7 +7,7 @@ import type { Conversation, Part, Reply } from './conversation.ts';
 /** The content of one request. It is decoded when a plugin asks for it, and once for all of them. */
 export interface Content {
   /**
-   * `call`: a vendor will be asked. `count`: only the tokens of the request are counted, there is no answer. `explain`: the call
+   * `call`: a vendor will be called. `count`: only the tokens of the request are counted, there is no answer. `explain`: the call
    * is only explained, and a plugin must not keep anything of it.
    */
   readonly purpose: 'call' | 'count' | 'explain';
@@ -75,6 +75,6 @@ export interface Revision {
    * before the vendor's, the answer ends there: the rest of the vendor's stream is ignored, and open blocks are ended.
    */
   part(part: ContentPart): readonly ContentPart[];
-  /** The answer is complete: returns what is still held back. Called before the `finish` is given to `part`; never for an answer that breaks off. */
+  /** The answer is complete: returns what is still held back. Called before the `finish` is given to `part`; never for a truncated answer. */
   end(): readonly ContentPart[];
 }

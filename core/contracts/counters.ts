@@ -22,9 +22,9 @@ export interface Gate {
   readonly limit: number;
 }
 
-/** Who goes through which gates. */
+/** The gates to enter, and by which caller. */
 export interface GateEntry {
-  /** Unique among all that are inside. Whoever enters a gate again is inside once. */
+  /** Unique among all that are inside. Entering a gate twice counts once. */
   readonly id: string;
   readonly gates: readonly Gate[];
 }

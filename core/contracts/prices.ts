@@ -50,7 +50,7 @@ export interface PriceDrift {
   readonly field: string;
   readonly configured: string;
   readonly published: string;
-  /** How far the configured one is above (or, negative, below) the other, in percent; undefined where that is 0. */
+  /** How far the configured one is above (or, negative, below) the other, in percent; undefined if that is 0. */
   readonly percent: number | undefined;
 }
 

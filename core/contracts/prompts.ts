@@ -57,7 +57,7 @@ export interface StoredContent {
   readonly omitted: readonly string[];
 }
 
-/** Who wants to read. */
+/** The reader. */
 export interface ContentReader {
   readonly account: Account;
   /** The same for the audit log. */
@@ -66,7 +66,7 @@ export interface ContentReader {
   readonly ownOnly: boolean;
 }
 
-/** What is stored of calls. */
+/** Stored prompts and answers. */
 export interface Prompts {
   /** Whether anything is stored of a call that this reader may read. */
   isReadable(callId: string, reader: Omit<ContentReader, 'actor'>): Promise<boolean>;

@@ -27,7 +27,7 @@ export interface Style {
   readonly vendor?: StyleVendor;
 }
 
-/** How clients reach a style: the path, and what is read of a request. */
+/** How clients use a style: the path, and how a request is decoded. */
 export interface Ingress {
   /**
    * `POST` to this path is a request in this style. Segments that start with `:` are parameters, as in a route:

@@ -209,7 +209,7 @@ function isNamed(leaf: Leaf, { all, losses, more }: Names): boolean {
   );
 }
 
-/** A part of content, or of the tools, cannot be lost elsewhere. */
+/** A part of content, or of the tools, cannot be lost in another place. */
 function isWithin(top: string, root: string | undefined): boolean {
   if (root === undefined) return true;
   if (TURNS.has(root)) return TURNS.has(top);
