@@ -72,7 +72,7 @@ export default definePlugin({
     }
 
     /** A holder whose key allows the request's IP address. */
-    function result(holder: Holder, caller: Caller): Found {
+    function foundOf(holder: Holder, caller: Caller): Found {
       keys.checkAddress(holder.key, caller.ip);
       return { account: holder.account, holder };
     }
@@ -80,10 +80,10 @@ export default definePlugin({
     return {
       authenticate,
       guards: {
-        key: guard([...REFUSALS, ...ALSO], async (caller) => result(await authenticate(caller), caller)),
+        key: guard([...REFUSALS, ...ALSO], async (caller) => foundOf(await authenticate(caller), caller)),
         'key.lenient': guard(REFUSALS, async (caller) => {
           const secret = presentedKey(caller, auth) ?? refuseNoKey();
-          return result(judgeLeniently(await keys.find(secret)), caller);
+          return foundOf(judgeLeniently(await keys.find(secret)), caller);
         }),
       },
     };
