@@ -188,7 +188,7 @@ export function createKeys(host: Host): KeyRing {
     return key ?? refuse(coreErrors.key_not_found(id));
   }
 
-  /** What is stored of their calls goes with keys. */
+  /** The steps that delete what other plugins store about the calls of keys. */
   const contentSteps = (ids: readonly number[]): readonly Step[] =>
     host.find(Prompts)?.deleteSteps({ keys: ids }) ?? [];
 
