@@ -1,4 +1,4 @@
-/** Accounts: making, finding, changing and ending them, and the one that exists from the first start. */
+/** Accounts: creating, finding, changing and deleting them, and the root account of the first start. */
 import type { Account, AccountChanges, Accounts, NewAccount, Person } from '../../core/contracts/accounts.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
@@ -26,28 +26,28 @@ import { conditionOf } from './search.ts';
 
 const ROOT_PASSWORD_LENGTH = 24;
 
-/** A hash that no password has, at the cost of a real one: compared with where there is nothing to compare with. */
+/** The hash of a random password at the usual cost, compared with if there is no account, so that the duration is the same. */
 const NOBODYS_HASH = `$scrypt$ln=15,r=8,p=3$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** True of every account but the one root that is left. */
+/** An SQL condition: true for every account except the last enabled root. */
 const NOT_LAST_ROOT = `(role <> 'root' OR EXISTS (
   SELECT 1 FROM account AS other WHERE other.role = 'root' AND other.enabled = 1 AND other.id <> account.id))`;
 
-/** The service, and what the first start does. */
+/** The service, and the first start. */
 export interface AccountBook extends Accounts {
   /**
-   * Makes `root` in a store that has none, with the password given or else a random one that core shows once.
-   * Does nothing ever after, whatever the password says.
+   * Creates `root` in a store without one, with the given password or a random one that core shows once. Later calls do nothing, whatever
+   * the password is.
    */
   openRoot(givenPassword: string | undefined): Promise<void>;
-  /** Listens to what other processes change. */
+  /** Subscribes to changes by other processes. */
   listen(): void;
 }
 
-/** Tells other processes which account has changed. */
+/** The topic that tells other processes which account has changed. */
 const CHANGED = 'accounts.changed';
 
-/** Makes the service. Whoever may no longer sign in as before loses `sessions` and `tickets`. */
+/** Creates the service. Changes that affect the sign-in end `sessions` and `tickets`. */
 export function createAccounts(
   host: Host,
   passwords: Passwords,
@@ -65,9 +65,9 @@ export function createAccounts(
     column: 'id' | 'folded' | 'email_folded',
     values: readonly (string | number)[],
   ): Promise<Account | undefined> {
-    const known = column === 'id' ? '' : ' AND deleted_ms IS NULL';
+    const notDeleted = column === 'id' ? '' : ' AND deleted_ms IS NULL';
     const [value, former = null] = values;
-    const sql = `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE ${column} IN (?, ?)${known} ORDER BY ${column} = ? DESC LIMIT 1`;
+    const sql = `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE ${column} IN (?, ?)${notDeleted} ORDER BY ${column} = ? DESC LIMIT 1`;
     const row = await store.one<AccountRow>(sql, value!, former, value!);
     return row && toAccount(row);
   }
@@ -75,13 +75,13 @@ export function createAccounts(
   const personRow = (id: number): Promise<PersonRow | undefined> =>
     store.one<PersonRow>(`SELECT ${PERSON_COLUMNS} FROM account WHERE id = ?`, id);
 
-  /** Refuses (404) where there is none, or it was deleted. */
+  /** Refuses (404) a missing or deleted account. */
   async function livingRow(id: number): Promise<PersonRow> {
     const row = await personRow(id);
     return row !== undefined && row.deleted_ms === null ? row : refuseMissing(id);
   }
 
-  /** Refuses (409) a name or an address that another account has; a name is never free again. */
+  /** Refuses (409) a name or an address of another account; names of deleted accounts stay reserved. */
   async function refuseTaken(name: string, email: string | null, self = -1): Promise<void> {
     const other = (column: string, value: string): Promise<unknown> =>
       store.one(`SELECT id FROM account WHERE ${column} = ? AND id <> ?`, fold(value), self);
@@ -93,7 +93,7 @@ export function createAccounts(
     }
   }
 
-  /** Refuses (409) a member a name that is easily taken for that of an administrator, or of the gateway itself. */
+  /** Refuses (409) a member a name that looks like that of an administrator or of the gateway. */
   async function refuseLookAlike(name: string, self = -1): Promise<void> {
     const staff = await store.all<{ name: string }>(
       `SELECT name FROM account WHERE role <> 'member' AND deleted_ms IS NULL AND id <> ?`,
@@ -105,20 +105,20 @@ export function createAccounts(
     throw coreErrors.name_taken(`"${name}" looks like the name of an administrator. Choose another one.`);
   }
 
-  /** What is stored of a password. Refuses (400) a weak one. */
+  /** The stored form of a password. Refuses (400) a weak one. */
   function hashOf(password: string, name: string): Promise<string> {
     refuseWeak(password, name);
     return passwords.hash(password);
   }
 
-  /** What is welcome is given to all but root, who needs none. */
+  /** Every account gets the welcome balance except root, which needs none. */
   function openBucket({ id: owner, role }: Account): readonly Step[] {
     const ledger = host.find(Ledger);
     const isRoot = role === 'root';
     return ledger?.open({ kind: 'account', owner }, isRoot ? 0n : ledger.welcome, isRoot) ?? [];
   }
 
-  /** Writes an account, its password and its bucket as one; undefined where the name or the address is taken. */
+  /** Writes an account, its password and its bucket in one list; undefined if the name or the address is taken. */
   async function insert(
     account: NewAccount,
     hash: string | undefined,
@@ -126,7 +126,7 @@ export function createAccounts(
   ): Promise<Account | undefined> {
     const { name, role, displayName = name, email = null } = account;
     for (;;) {
-      // The bucket is opened in the same list, so the id has to be known before the row is.
+      // The bucket is opened in the same list, so the id must be known in advance.
       const last = await store.one<{ id: number | null }>('SELECT MAX(id) AS id FROM account');
       const made: Account = { id: (last?.id ?? 0) + 1, name, role, enabled: true, createdMs: clock.now() };
       const failed = await store.atomic([
@@ -144,11 +144,11 @@ export function createAccounts(
       if (failed !== 'new') refuseAlong(failed);
       const sql = 'SELECT id FROM account WHERE folded = ? OR email_folded = ?';
       if ((await store.one(sql, fold(name), email && fold(email))) !== undefined) return undefined;
-      // Somebody else took the id at the same moment: the next one is free.
+      // Another request took the id at the same moment: tries the next one.
     }
   }
 
-  /** One attempt; undefined where something else changed at the same moment. */
+  /** One attempt; undefined if the account was changed at the same moment. */
   async function tryChange(
     before: PersonRow,
     changes: AccountChanges,
@@ -162,7 +162,7 @@ export function createAccounts(
     const role = changes.role ?? before.role;
     const losesRoot = role !== 'root' || changes.enabled === false;
     const signsInAnew = role !== before.role || changes.enabled === false;
-    // A link for a new password may lie at the address that was.
+    // A password reset link may have been sent to the old address.
     const hasMoved = changes.email !== undefined && changes.email !== email;
     const failed = await store.atomic([
       ...(losesRoot
@@ -231,7 +231,7 @@ export function createAccounts(
 
     async checkPassword(nameOrEmail, password, comer) {
       const [folded, former] = foldings(nameOrEmail.trim());
-      // An address is proven to be theirs; a name that looks like one is not.
+      // Verified addresses may look alike; names may not.
       const row = await store.one<AccountRow & { readonly hash: string | null }>(
         `SELECT ${ACCOUNT_COLUMNS}, (SELECT hash FROM password WHERE account_id = account.id) AS hash
         FROM account WHERE (email_folded = ? OR folded IN (?, ?)) AND deleted_ms IS NULL
@@ -246,7 +246,7 @@ export function createAccounts(
       const verdict = await passwords.verify(password, stored ?? NOBODYS_HASH, comer);
       if (row === undefined || stored === undefined || row.enabled !== 1 || verdict === 'wrong') return undefined;
       if (verdict === 'outdated') {
-        // Where too many wait for that, the next sign-in does it.
+        // If too many requests wait, the next sign-in rehashes it.
         const hash = await passwords.hash(password).catch(() => stored);
         await store.run('UPDATE password SET hash = ? WHERE account_id = ? AND hash = ?', hash, row.id, stored);
       }
@@ -295,7 +295,7 @@ export function createAccounts(
       host.find(FirstStart)?.begin();
       const password = givenPassword ?? randomBase62(ROOT_PASSWORD_LENGTH);
       const root = await insert({ name: 'root', role: 'root' }, await hashOf(password, 'root'), []);
-      // Undefined where another gateway on the same store was quicker: then that one shows its password.
+      // Undefined if another gateway on the same store was faster: then that one shows its password.
       if (root !== undefined && givenPassword === undefined) host.find(FirstStart)?.note({ rootPassword: password });
     },
   };
@@ -316,7 +316,7 @@ function refuseLastRoot(): never {
   throw errors.last_root();
 }
 
-/** What was to be written along could not be, so nothing was. */
+/** A step of `along` failed, so nothing was written. */
 function refuseAlong(must: string): never {
   throw notWritten(must);
 }

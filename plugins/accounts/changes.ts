@@ -1,11 +1,11 @@
-/** The statement that changes an account. */
+/** The statement that updates an account. */
 import type { AccountChanges } from '../../core/contracts/accounts.ts';
 import type { Json, JsonObject, Step, Value } from '../../core/plugin.ts';
 import { fold, type PersonRow } from './people.ts';
 
 /**
- * Writes what changes, and nothing else: what others change at the same moment stays. `must`: `as it was`, where the account, its
- * settings, or who has the name or the address is not as it was read.
+ * Writes only the changed columns, so that concurrent changes of others are kept. `must`: fails as `as it was` if the account or its
+ * settings changed since they were read, or if the name or the address was taken.
  */
 export function changeStep({ id, settings: before }: PersonRow, changes: AccountChanges): Step {
   const { name, email, displayName, group, remark, role, enabled, settings } = changes;
@@ -38,7 +38,7 @@ export function changeStep({ id, settings: before }: PersonRow, changes: Account
   };
 }
 
-/** Members that are null go; the others take the place of what was there. */
+/** Merges settings: null members are removed, others replace the stored ones. */
 function merged(settings: JsonObject, changes: JsonObject): JsonObject {
   const entries: [string, Json][] = Object.entries({ ...settings, ...changes });
   return Object.fromEntries(entries.filter(([, value]) => value !== null));

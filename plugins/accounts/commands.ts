@@ -1,4 +1,4 @@
-/** Accounts on the command line: making and listing them, new passwords, switching them off and on. */
+/** Account commands: create, list, change the password, enable and disable. */
 import type { Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -8,7 +8,7 @@ import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
 import { refuse, UsageError } from '../../core/plugin.ts';
 import { table } from '../../core/sdk.ts';
 
-/** The commands, for the service of the same plugin. */
+/** The commands, on the service of this plugin. */
 export function createCommands(host: Host, accounts: Accounts): readonly Command[] {
   async function named(command: string, { positionals: [name] }: CommandRequest): Promise<Account> {
     if (name === undefined) throw new UsageError(`user ${command} NAME`);
@@ -33,7 +33,7 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
   return [
     {
       name: 'user create',
-      summary: 'makes an account and prints its id; the password is read from standard input',
+      summary: 'creates an account and prints its id; the password is read from standard input',
       options: {
         name: { type: 'string' },
         role: { type: 'string', value: 'member|admin' },
@@ -44,14 +44,14 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
         if (typeof name !== 'string') throw new UsageError('--name is missing');
         if (role !== 'member' && role !== 'admin') throw new UsageError('--role must be member or admin');
         requireStdin(request);
-        const asked = { name, role, password: typedPassword(request) } as const;
-        const account = await accounts.create(asked, (id) => noted({ id }, 'user.create'));
+        const newAccount = { name, role, password: typedPassword(request) } as const;
+        const account = await accounts.create(newAccount, (id) => noted({ id }, 'user.create'));
         return `${account.id}`;
       },
     },
     {
       name: 'user password',
-      summary: 'gives an account another password, read from standard input, and ends its sessions',
+      summary: 'sets the password of an account, read from standard input, and ends its sessions',
       positionals: ['NAME'],
       options: { 'password-stdin': { type: 'boolean' } },
       async run(request) {
@@ -61,11 +61,11 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
         return `changed the password of ${account.name}`;
       },
     },
-    switching('enable', true, 'lets an account in again'),
-    switching('disable', false, 'refuses an account and its keys, and ends its sessions'),
+    switching('enable', true, 'enables an account'),
+    switching('disable', false, 'disables an account and its keys, and ends its sessions'),
     {
       name: 'user list',
-      summary: 'lists the accounts: id, name, role, whether enabled, when made, quota left',
+      summary: 'lists accounts: id, name, role, whether enabled, creation time, remaining quota',
       options: { json: { type: 'boolean' } },
       async run({ values }) {
         const ledger = host.find(Ledger);
@@ -91,14 +91,14 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
   ];
 }
 
-/** A password among the arguments would stand in the process list and in the shell's history. */
+/** A password in the arguments would be in the process list and the shell's history. */
 function requireStdin({ values }: CommandRequest): void {
   if (values['password-stdin'] !== true) throw new UsageError('--password-stdin is missing');
 }
 
 const typedPassword = ({ stdin }: CommandRequest): string => stdin.replace(/\r?\n$/, '');
 
-/** Whole quota units that are left, as text: an amount may be beyond what a JSON number holds. */
+/** Remaining whole quota units, as text: the amount may exceed what a JSON number can represent. */
 function describe(balance: Balance | undefined): string | null {
   if (balance === undefined) return null;
   return balance.unlimited ? 'unlimited' : `${(balance.granted - balance.held - balance.used) / MICRO}`;

@@ -1,4 +1,4 @@
-/** Accounts: who pays, who is signed in, and what was begun and waits for its second half. Makes `root` on the first start. */
+/** Accounts, sessions, access tokens and tickets. Creates `root` on the first start. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
@@ -46,11 +46,11 @@ export default definePlugin({
         await tickets.sweep();
         await invitations.sweep();
       },
-      failure: 'expired sessions and tickets could not be deleted',
+      failure: 'could not delete expired sessions and tickets',
     });
 
     async function openRoot(): Promise<void> {
-      // An empty variable is what a deployment leaves where nobody filled it in.
+      // Deployments may pass an empty variable.
       const password = host.env.TURNPIKE_ROOT_PASSWORD || undefined;
       await accounts.openRoot(password).catch((error: unknown) => {
         if (password === undefined || !(error instanceof GatewayError)) throw error;

@@ -1,11 +1,11 @@
-/** Invitations: a ticket is what is good for an account, and a row tells what became of it. */
+/** Invitations: a ticket creates an account, and a row keeps what happened to it. */
 import type { Invitation, Invitations } from '../../core/contracts/invitations.ts';
 import type { Host } from '../../core/plugin.ts';
 import { all, readPage } from '../../core/sdk.ts';
 import type { SteadyTime } from './steady-time.ts';
 import type { TicketBook } from './tickets.ts';
 
-/** How long what has ended is still told of. */
+/** How long ended invitations are kept. */
 const TOLD_FOR_MS = 365 * 86_400_000;
 
 interface InvitationRow {
@@ -19,13 +19,12 @@ interface InvitationRow {
 }
 const COLUMNS = 'id, made_by, created_ms, expires_ms, used_by, used_ms, revoked_ms';
 
-/** The service, and what cleans up behind it. */
+/** The service, and its cleanup. */
 export interface InvitationBook extends Invitations {
-  /** Forgets what has ended long ago. */
+  /** Deletes old invitations. */
   sweep(): Promise<void>;
 }
 
-/** Makes the service. */
 export function createInvitations({ store }: Host, tickets: TicketBook, now: SteadyTime): InvitationBook {
   return {
     async issue(madeBy, forMs, along = () => []) {
@@ -48,13 +47,13 @@ export function createInvitations({ store }: Host, tickets: TicketBook, now: Ste
           const open = { usedBy: undefined, usedMs: undefined, revokedMs: undefined };
           return { code, invitation: { id, madeBy, createdMs, expiresMs, ...open } };
         }
-        // Somebody else took the number at the same moment: the next one is free.
+        // Another request took the number at the same moment: tries the next one.
         if (failed !== 'new') throw new Error(`an invitation could not be made: ${failed}`);
       }
     },
 
     async use(code) {
-      // Where the ticket is good, so is the row: there is none of those that an older version made.
+      // Invitations of older versions have a ticket but no row.
       const ticket = code === '' ? undefined : await tickets.look('invitation', code, Number.MAX_SAFE_INTEGER);
       if (ticket === undefined) return undefined;
       return (accountId) => [

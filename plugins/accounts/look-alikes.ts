@@ -1,14 +1,14 @@
-/** Names that look like another: what a person who reads them would take for the same. */
+/** Detects names that look like another name. */
 
-/** Letters of other scripts, and digits, each above the Latin letter that it looks like. */
+/** Letters of other scripts, and digits, each above the Latin letter it resembles. */
 const LETTERS = 'авекмнорстухіјѕԁһӏпгαβεηικμνορτυχωıɑɡøł01i|';
 const LATIN = 'abekmhopctyxljsdhlnrabenlkmvoptuxwlagololll';
 const LOOKS_LIKE: ReadonlyMap<string, string> = new Map([...LETTERS].map((letter, i) => [letter, LATIN[i]!]));
 
-/** Names that an account for everybody's questions would have. */
+/** Names that suggest an official account. */
 export const RESERVED: readonly string[] = ['root', 'admin', 'administrator', 'turnpike'];
 
-/** What a name looks like: the same for two that are easily taken for each other. */
+/** The visual skeleton of a name: equal for names that are easily confused. */
 export function looksOf(name: string): string {
   const plain = name
     .normalize('NFKC')

@@ -1,11 +1,11 @@
-/** Which passwords are refused: those too short, and those everybody tries first (ASVS 6.2.4), by their stems and their dress. */
+/** Refuses passwords that are too short or among the most common (ASVS 6.2.4), by their stems and their decoration. */
 import { errors } from './errors.ts';
 import { fold } from './people.ts';
 
 const SHORTEST = 8;
 const LONGEST = 256;
 
-/** What stands in them, letters only, in lower case. Shorter words count only with something behind. */
+/** Common stems, lower-case letters only. The shorter ones count only with a suffix. */
 const STEMS = new Set(
   `aaron abcd abcde abcdef abcdefg abcdefgh abgrtyu access account admin administrator adobe alexander alexandra alexis amanda
   amateur america american anderson andrea andrew angel angela angels animal anthony apollo apple arsenal arthur asdf asdfg
@@ -39,7 +39,7 @@ const STEMS = new Set(
   yankees yellow zaq zaqwsx zaqxsw zxcvb zxcvbn zxcvbnm`.split(/\s+/),
 );
 
-/** Rows of a keyboard, its columns, alphabet and digits: a run along one of them is no secret. */
+/** Keyboard rows and columns, the alphabet and digits: a run along one of them is easily guessed. */
 const RUNS = [
   'abcdefghijklmnopqrstuvwxyz',
   '01234567890123456789',
@@ -60,11 +60,11 @@ const RUNS = [
   '112233445566778899',
   'aabbccddeeff',
 ].flatMap((run) => [run, [...run].reverse().join('')]);
-/** A run of so many characters, several of them one after another, make up a whole password. */
+/** The length of a run; a password made only of runs is refused. */
 const SHORTEST_RUN = 3;
-/** So many characters around a stem hide nothing: dates, `123`, `!`. */
+/** The maximum number of characters around a stem: dates, `123`, `!`. */
 const DRESSING = 8;
-/** Beyond it nobody tries from a list. */
+/** Longer passwords are not in lists of common ones. */
 const LONGEST_LISTED = 20;
 
 const LEET: Readonly<Record<string, string>> = {
@@ -79,9 +79,9 @@ const LEET: Readonly<Record<string, string>> = {
   '!': 'i',
 };
 
-/** Refuses (400) a password that is too short or too long, among the first to be tried, or the account's own name. */
+/** Refuses (400) a password that is too short, too long, common, or the account's name. */
 export function refuseWeak(password: string, name: string): void {
-  // Code points: a password of emoji is as long as it looks.
+  // Counts code points, so that an emoji counts as one character.
   const length = [...password].length;
   if (length < SHORTEST || length > LONGEST) {
     throw errors.invalid_password(SHORTEST, LONGEST);
@@ -97,7 +97,7 @@ function isCommon(password: string): boolean {
   return isRepetition(text) || isMadeOfRuns(text) || isMadeOfRuns(unshifted(text)) || isDressedStem(text);
 }
 
-/** `aaaaaaaa`, `12341234`, `abcabcabc`: something short, again and again. */
+/** `aaaaaaaa`, `12341234`, `abcabcabc`: a short part, repeated. */
 function isRepetition(text: string): boolean {
   return /^([ -~]{1,4})\1+$/.test(text) || /^([a-z0-9]{5,8})\1+$/.test(text);
 }
@@ -113,7 +113,7 @@ function isMadeOfRuns(text: string): boolean {
   return true;
 }
 
-/** `!@#` is `123` with the other hand on shift. */
+/** `!@#` is `123` typed with Shift. */
 function unshifted(text: string): string {
   return text.replace(/[!@#$%^&*()]/g, (sign) => String(('!@#$%^&*()'.indexOf(sign) + 1) % 10));
 }
@@ -126,11 +126,11 @@ function longestRunAt(text: string, at: number): number {
   return length;
 }
 
-/** `password1!`, `P@ssw0rd2024`, `123monkey`, `ilovemonkey` is not: a stem, and a few signs before or behind it. */
+/** `password1!`, `P@ssw0rd2024`, `123monkey` are a stem with a few characters around it; `ilovemonkey` is not. */
 function isDressedStem(text: string): boolean {
   const plain = text.replace(/^[^a-z]+|[^a-z]+$/g, '');
   if (text.length - plain.length <= DRESSING && isStem(plain)) return true;
-  // `p4ssw0rd1`: the letters are read first, so that what is behind a stem counts as such.
+  // `p4ssw0rd1`: digits are read as letters first, so that the rest counts as a suffix.
   const behind = /[\d\W_]*$/.exec(text)?.[0].length ?? 0;
   for (let cut = 0; cut <= Math.min(behind, DRESSING); cut++) {
     if (isStem(text.slice(0, text.length - cut).replace(/[013457@$!]/g, (sign) => LEET[sign] ?? sign))) return true;
@@ -138,7 +138,7 @@ function isDressedStem(text: string): boolean {
   return false;
 }
 
-/** The stem itself, or twice. */
+/** The stem itself, or repeated twice. */
 function isStem(text: string): boolean {
   return (
     STEMS.has(text) ||

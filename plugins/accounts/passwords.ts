@@ -1,34 +1,34 @@
-/** Passwords: scrypt, and a gate before it, because each hash takes 32 MiB and a thread that files and DNS need, too. */
+/** Password hashing with scrypt, behind a gate: each hash takes 32 MiB and a thread of the pool that files and DNS share. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { Comer } from '../../core/contracts/accounts.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { GatewayError } from '../../core/plugin.ts';
 
-/** What a new hash costs: 2^15 rounds of 8 blocks, three times (OWASP's set for 32 MiB). */
+/** The cost of new hashes: 2^15 rounds of 8 blocks, three times (OWASP's parameters for 32 MiB). */
 const COST = { ln: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** Hashes computed at the same time, and how many may wait for that. */
+/** The number of concurrent hashes, and of those that wait. */
 const AT_ONCE = 2;
 const WAITING = 16;
-/** Work that comes from no network. */
+/** The network of work that comes from no client. */
 const NOBODY_KNOWN: Comer = { network: '', isKnown: false };
 
 /** `$scrypt$ln=15,r=8,p=3$salt$hash`, salt and hash in base64 without padding. */
 const STORED = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** Makes and compares hashes of passwords. */
+/** Hashes and compares passwords. */
 export interface Passwords {
-  /** What is stored in place of the password, which nobody has checked. Refuses (429) where too many wait. */
+  /** The stored hash of a password, which is not validated here. Refuses (429) if too many wait. */
   hash(password: string): Promise<string>;
   /**
-   * Compares in constant time. `outdated`: it is right, but was hashed at another cost and should be hashed anew.
-   * Refuses (429) where too many wait; throws where `stored` is not what `hash` makes.
+   * Compares in constant time. `outdated`: it is right, but its hash has another cost and should be replaced. Refuses (429) if too many
+   * wait; throws if `stored` is not a result of `hash`.
    */
   verify(password: string, stored: string, comer?: Comer): Promise<'right' | 'outdated' | 'wrong'>;
 }
 
-/** Makes the gate; one for the whole process, however often its configuration is reloaded. */
+/** Creates the gate; one per process, kept over reloads. */
 export function createPasswords(): Passwords {
   const enter = createGate(AT_ONCE, WAITING);
 
@@ -43,9 +43,9 @@ export function createPasswords(): Passwords {
       const [, ln, r, p, salt, hash] = STORED.exec(stored) ?? [];
       if (salt === undefined || hash === undefined) throw new Error('a stored password is not in the format of scrypt');
       const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
-      const wanted = Buffer.from(hash, 'base64');
-      const found = await enter(comer, () => derive(password, Buffer.from(salt, 'base64'), cost, wanted.length));
-      if (!timingSafeEqual(found, wanted)) return 'wrong';
+      const expected = Buffer.from(hash, 'base64');
+      const derived = await enter(comer, () => derive(password, Buffer.from(salt, 'base64'), cost, expected.length));
+      if (!timingSafeEqual(derived, expected)) return 'wrong';
       const current = cost.ln === COST.ln && cost.r === COST.r && cost.p === COST.p;
       return current ? 'right' : 'outdated';
     },
@@ -67,28 +67,28 @@ interface Waiting extends Comer {
 }
 
 /**
- * Lets `slots` works run at once and `waiting` more stand in line. Those that are known come first, then those of the networks that have
- * the fewest in line; when the line is full, the network with the most loses its last. Whoever there is no place for is refused (429).
+ * Runs `slots` tasks at once, and lets `waiting` more wait. Tasks of known browsers come first, then those of the networks with the fewest
+ * waiting; if the queue is full, the network with the most loses its last one. Refuses (429) tasks without a place.
  */
 function createGate(slots: number, waiting: number): <T>(comer: Comer, work: () => Promise<T>) => Promise<T> {
   const line: Waiting[] = [];
   let busy = 0;
 
-  const inLine = ({ network }: Comer): number => line.filter((one) => one.network === network).length;
+  const inLine = ({ network }: Comer): number => line.filter((waiter) => waiter.network === network).length;
 
   function leaveFirst(): Waiting | undefined {
-    const ranked = line.map((one, i) => ({ one, i, rank: one.isKnown ? 0 : inLine(one) }));
+    const ranked = line.map((waiter, i) => ({ waiter, i, rank: waiter.isKnown ? 0 : inLine(waiter) }));
     const first = ranked.sort((a, b) => a.rank - b.rank || a.i - b.i)[0];
     return first && line.splice(first.i, 1)[0];
   }
 
-  /** True if there is a place now. */
+  /** Whether there is a place in the queue; a task of the network with the most waiting ones may be refused for it. */
   function makeRoom(comer: Comer): boolean {
     if (line.length < waiting) return true;
     const strangers = line.filter(({ isKnown }) => !isKnown);
     const most = Math.max(0, ...strangers.map(inLine));
     if (most <= (comer.isKnown ? 0 : inLine(comer) + 1)) return false;
-    const last = strangers.findLast((one) => inLine(one) === most);
+    const last = strangers.findLast((waiter) => inLine(waiter) === most);
     if (last === undefined) return false;
     line.splice(line.indexOf(last), 1);
     last.turnAway();
@@ -107,7 +107,7 @@ function createGate(slots: number, waiting: number): <T>(comer: Comer, work: () 
     try {
       return await work();
     } finally {
-      // Who is next takes over this slot.
+      // The next task takes over this slot.
       const next = leaveFirst();
       if (next === undefined) busy--;
       else next.go();

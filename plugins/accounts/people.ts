@@ -1,9 +1,9 @@
-/** Rows of accounts, and what they say; how names and e-mail addresses are compared. */
+/** Rows of accounts; normalization of names and email addresses. */
 import type { Account, Person, Role } from '../../core/contracts/accounts.ts';
 import type { JsonObject } from '../../core/plugin.ts';
 import { errors } from './errors.ts';
 
-/** What every request needs to know. */
+/** The fields that every request needs. */
 export interface AccountRow {
   readonly id: number;
   readonly name: string;
@@ -12,10 +12,10 @@ export interface AccountRow {
   readonly created_ms: number;
 }
 
-/** The columns of one. */
+/** The columns of an account. */
 export const ACCOUNT_COLUMNS = 'id, name, role, enabled, created_ms';
 
-/** Everything about the person. */
+/** All fields of a user. */
 export interface PersonRow extends AccountRow {
   readonly display_name: string;
   readonly email: string | null;
@@ -27,11 +27,10 @@ export interface PersonRow extends AccountRow {
   readonly settings: string;
 }
 
-/** The columns of one, of the table `account`. */
+/** The columns of a user, in the table `account`. */
 export const PERSON_COLUMNS = `${ACCOUNT_COLUMNS}, display_name, email, group_name, remark, last_login_ms, deleted_ms, settings,
   CASE WHEN EXISTS (SELECT 1 FROM password WHERE account_id = account.id) THEN 1 ELSE 0 END AS has_password`;
 
-/** The account of a row. */
 export const toAccount = (row: AccountRow): Account => ({
   id: row.id,
   name: row.name,
@@ -40,7 +39,6 @@ export const toAccount = (row: AccountRow): Account => ({
   createdMs: row.created_ms,
 });
 
-/** The person of a row. */
 export const toPerson = (row: PersonRow): Person => ({
   ...toAccount(row),
   displayName: row.display_name,
@@ -53,17 +51,17 @@ export const toPerson = (row: PersonRow): Person => ({
   settings: JSON.parse(row.settings) as JsonObject,
 });
 
-/** One spelling for names and e-mail addresses that count as the same: letters in every case and width. */
+/** The normal form of names and email addresses, which ignores case and width. */
 export const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
 
-/** The spellings that an account may be stored by: those of before the width of letters was folded are kept. */
+/** The normal forms an account may be stored under: older versions did not normalize width. */
 export const foldings = (text: string): readonly [string, string] => [fold(text), text.normalize('NFC').toLowerCase()];
 
 const LONGEST_EMAIL = 254;
-/** What is told from an address by its looks: one `@`, a dot behind it, nothing invisible. Whose it is only a letter can tell. */
+/** The syntax check of an address: one `@`, a dot after it, nothing invisible. Only an email proves that it exists. */
 const EMAIL = /^[^\s@\p{C}"<>(),:;[\]\\]+@[^\s@\p{C}"<>(),:;[\]\\]+\.[^\s@\p{C}".<>(),:;[\]\\]+$/u;
 
-/** An e-mail address without space around it. Refuses (400) what is none. */
+/** An email address without surrounding space. Refuses (400) invalid ones. */
 export function readEmail(text: string): string {
   const email = text.normalize('NFC').trim();
   if (email.length > LONGEST_EMAIL || !EMAIL.test(email)) {

@@ -1,4 +1,4 @@
-/** Secrets nobody can guess, and what of them is stored. */
+/** Random secrets, and their stored form. */
 import { hash } from 'node:crypto';
 import { randomBase62 } from '../../core/sdk.ts';
 
@@ -9,7 +9,7 @@ export function newSecret(): string {
   return randomBase62(LENGTH);
 }
 
-/** What is stored and looked up: the SHA-256. */
+/** The stored form: the SHA-256. */
 export function hashOf(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }

@@ -1,4 +1,4 @@
-/** Sessions and access tokens: who is signed in. */
+/** Sessions and personal access tokens. */
 import { randomInt } from 'node:crypto';
 import type { Account, Role } from '../../core/contracts/accounts.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -9,13 +9,13 @@ import { hashOf, newSecret } from './secrets.ts';
 import type { SteadyTime } from './steady-time.ts';
 
 const MOST_PER_ACCOUNT = 10;
-/** So long a check counts, and so long a sign-in is recent. */
+/** The lifetime of a verification, and of a recent sign-in. */
 const VERIFIED_FOR_MS = 5 * 60_000;
-/** How much later than it was somebody may have been seen last. */
+/** The resolution at which the last activity is stored. */
 const SEEN_EVERY_MS = 60_000;
 const USUAL = { idleMs: 24 * 3_600_000, longestMs: 30 * 86_400_000 };
 const USUAL_TOKEN = { longestMs: 90 * 86_400_000 };
-/** Longer than any browser's; what calls itself longer is cut. */
+/** The maximum stored length of a user agent. */
 const LONGEST_USER_AGENT = 300;
 const LARGEST_ID = 2 ** 48 - 1;
 
@@ -44,13 +44,12 @@ interface OwnedRow extends SessionRow {
   readonly account_created_ms: number;
 }
 
-/** The service, and what cleans up behind it. */
+/** The service, and its cleanup. */
 export interface SessionBook extends Sessions {
-  /** Deletes what has expired. */
+  /** Deletes expired rows. */
   sweep(): Promise<void>;
 }
 
-/** Makes the service. */
 export function createSessions(host: Host, now: SteadyTime): SessionBook {
   const { store } = host;
   const terms = (): typeof USUAL => host.find(Site)?.session ?? USUAL;
@@ -80,11 +79,11 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
 
   function isLive({ created_ms, last_seen_ms }: SessionRow, atMs: number): boolean {
     const { idleMs, longestMs } = terms();
-    // Seen in a future that far away: the clock was wrong then, or is now.
+    // A last activity that far in the future: the clock was wrong then, or is now.
     return atMs < created_ms + longestMs && Math.abs(atMs - last_seen_ms) < idleMs;
   }
 
-  /** The end of five minutes, or 0 when they are over, or cannot have begun yet: after the clock was set back they would last longer. */
+  /** The end of the five minutes, or 0 if they are over, or begin in the future: after the clock was set back they would last longer. */
   function stillCounts(untilMs: number): number {
     const atMs = now();
     return atMs <= untilMs && untilMs - atMs <= VERIFIED_FOR_MS ? untilMs : 0;
@@ -103,7 +102,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
       const secret = newSecret();
       const atMs = now();
       for (;;) {
-        // Drawn, not counted: an id never comes back, so what is meant for one session cannot reach a later one.
+        // Random, so that ids are never reused: a request for one session cannot reach a later one.
         const id = randomInt(1, LARGEST_ID);
         const agent = userAgent.slice(0, LONGEST_USER_AGENT);
         const failed = await store.atomic([

@@ -1,10 +1,10 @@
-/** Time that sessions and tickets go by: setting the clock back makes nothing last longer. */
+/** The clock of sessions and tickets: setting the system clock back does not extend their lifetime. */
 import type { Clock } from '../../core/plugin.ts';
 
-/** Wall time that never goes back while the process runs, and goes on at its own pace where the clock was set back. */
+/** Wall time that never goes back while the process runs, and continues at its own pace if the system clock was set back. */
 export type SteadyTime = () => number;
 
-/** One for the whole process, or it would forget what it was at every reload. */
+/** One per process; a reload would lose its state. */
 export function createSteadyTime(clock: Clock): SteadyTime {
   let reached = clock.now();
   let mono = clock.mono();

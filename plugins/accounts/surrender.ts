@@ -1,8 +1,8 @@
-/** What accounts keep sealed, and what follows if its master key is lost. */
+/** Encrypted data of accounts, and the consequences of losing the master key. */
 import type { Host, JsonObject, Surrender } from '../../core/plugin.ts';
 import type { SteadyTime } from './steady-time.ts';
 
-/** Tickets, and the settings of accounts that were sealed by whoever wrote them. */
+/** Tickets, and encrypted settings of accounts. */
 export async function surrenderSealed({ store, vault }: Host, now: SteadyTime): Promise<readonly Surrender[]> {
   const atMs = now();
   const tickets = await countOf('SELECT COUNT(*) AS n FROM ticket WHERE expires_ms > ?', atMs);

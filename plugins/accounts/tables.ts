@@ -1,10 +1,10 @@
-/** The tables of people: who they are, and how they prove it. No money here. */
+/** The tables of accounts and their credentials. Balances are in the ledger. */
 import type { Migration } from '../../core/plugin.ts';
 
 /**
- * `folded` and `email_folded` are lower case: two names that differ only in case are one. A deleted account keeps its row, and
- * with it its name. Sessions, access tokens and tickets are SHA-256 of secrets with 256 random bits, which need no slow hash; the
- * `data` of a ticket is sealed. `invitation.ticket` is the hash of its ticket, which is gone once it was used.
+ * `folded` and `email_folded` are lower case: names that differ only in case are equal. A deleted account keeps its row, and its name stays
+ * reserved. Sessions, access tokens and tickets are stored as SHA-256 of secrets with 256 random bits, which need no slow hash; the `data`
+ * of a ticket is encrypted. `invitation.ticket` is the hash of its ticket, which is deleted when used.
  */
 export const migrations: readonly Migration[] = [
   {

@@ -1,10 +1,10 @@
-/** Tickets: what was begun and waits for its second half. */
+/** Tickets: started processes that wait for their second step. */
 import type { Ticket, TicketPurpose, Tickets } from '../../core/contracts/sessions.ts';
 import type { Host, JsonObject, Step } from '../../core/plugin.ts';
 import { hashOf, newSecret } from './secrets.ts';
 import type { SteadyTime } from './steady-time.ts';
 
-/** How often one may be looked at, unless whoever looks says otherwise. */
+/** The default number of attempts. */
 const MOST_LOOKS = 5;
 
 type NewTicket = Parameters<Tickets['issue']>[1];
@@ -15,24 +15,23 @@ interface TicketRow {
   readonly expires_ms: number;
 }
 
-/** The service, and what cleans up behind it. */
+/** The service, and its cleanup. */
 export interface TicketBook extends Tickets {
-  /** The step that issues one, for a list that writes something else with it; `hash`: what is stored of its secret. */
+  /** The step that issues a ticket, for a list with other changes; `hash`: the stored form of its secret. */
   issuing(
     purpose: TicketPurpose,
     ticket: NewTicket,
   ): { readonly secret: string; readonly hash: Buffer; readonly step: Step };
-  /** What is stored of the secret of a ticket. */
+  /** The stored form of a ticket's secret. */
   hashOf(purpose: TicketPurpose, secret: string): Buffer;
-  /** Deletes what has expired. */
+  /** Deletes expired tickets. */
   sweep(): Promise<void>;
 }
 
-/** Makes the service. */
 export function createTickets(host: Host, now: SteadyTime): TicketBook {
   const { store, vault } = host;
 
-  // The purpose is hashed along: a ticket for one thing is nothing at all for another.
+  // The purpose is part of the hash: a ticket is only valid for its purpose.
   const keyOf = (purpose: TicketPurpose, secret: string): Buffer => hashOf(`${purpose}|${secret}`);
   const placeOf = (key: Buffer): string => `ticket.data ${key.toString('hex')}`;
 
@@ -72,7 +71,7 @@ export function createTickets(host: Host, now: SteadyTime): TicketBook {
       const key = keyOf(purpose, secret);
       const row = await read(key);
       if (row === undefined) return undefined;
-      // Only what was read: sealed twice, the same is never the same.
+      // Deletes exactly the ticket that was read: encrypting the same data twice gives different values.
       const sql = 'DELETE FROM ticket WHERE hash = ? AND data = ? AND expires_ms > ?';
       return (await store.run(sql, key, row.data, now())) > 0 ? toTicket(key, row) : undefined;
     },

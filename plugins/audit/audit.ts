@@ -1,11 +1,10 @@
-/** The audit log: writing entries along with what they tell of, and reading them. */
+/** The audit log: entries are written together with the change they describe. */
 import type { Audit, AuditEntry, AuditEvent } from '../../core/contracts/audit.ts';
 import type { Host, JsonObject } from '../../core/plugin.ts';
 import { all, condition } from '../../core/sdk.ts';
 import { COLUMNS, linkSteps, type Row, readHead, verifyStretch } from './chain.ts';
 import { storedFacts, storedText } from './facts.ts';
 
-/** Makes the service. */
 export function createAudit({ store, clock }: Host): Audit {
   function steps({ actor, action, object, facts = {} }: AuditEvent) {
     return linkSteps({
@@ -31,7 +30,7 @@ export function createAudit({ store, clock }: Host): Audit {
       const { sql, params } = all(
         condition('seq < ?', before),
         condition('actor = ?', actor),
-        // The actions of one kind have one beginning: everything between `user.` and `user/`, the character behind the dot.
+        // Actions of one group share a prefix: everything between `user.` and `user/`, the character after the dot.
         condition('(action = ? OR action > ? AND action < ?)', action, action && `${action}.`, action && `${action}/`),
         condition('at_ms >= ?', fromMs),
         condition('at_ms < ?', untilMs),

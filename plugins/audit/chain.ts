@@ -1,9 +1,9 @@
-/** The chain: what the hash of an entry is made of, the steps that add one, and the way along it that finds every break. */
+/** The hash chain: what the hash of an entry covers, the steps that add an entry, and its verification. */
 import { createHash } from 'node:crypto';
 import type { Reader, Step } from '../../core/plugin.ts';
 import { NO_ENTRY } from './tables.ts';
 
-/** An entry before it has its place. */
+/** An entry before it is chained. */
 export interface Link {
   readonly atMs: number;
   readonly actorId: number | null;
@@ -15,7 +15,7 @@ export interface Link {
   readonly facts: string;
 }
 
-/** A row of the log. */
+/** A stored entry. */
 export interface Row {
   readonly seq: number;
   readonly at_ms: number;
@@ -28,24 +28,24 @@ export interface Row {
   readonly hash: string;
 }
 
-/** The columns of one. */
+/** Its columns. */
 export const COLUMNS = 'seq, at_ms, actor_id, actor, ip, action, object, facts, hash';
 
-/** Where the chain ends. `seq` 0: there is no entry yet. */
+/** The end of the chain. `seq` 0: no entries yet. */
 export interface Head {
   readonly seq: number;
   readonly hash: string;
 }
 
-/** What of an entry its hash covers, as JSON: no two entries have the same text. */
+/** The hashed content of an entry, as JSON: different entries have different texts. */
 function contentOf(link: Link): string {
   const { atMs, actorId, actor, ip, action, object, facts } = link;
   return JSON.stringify([atMs, actorId, actor, ip, action, object, facts]);
 }
 
 /**
- * Moves the head, then writes the entry it stands for. The database makes the hash, inside the list: whatever else is being written
- * has its place before or behind it.
+ * Advances the head, then writes the entry. The database computes the hash within the list, so concurrent lists are chained in the order of
+ * their commits.
  */
 export function linkSteps(link: Link): readonly Step[] {
   const { atMs, actorId, actor, ip, action, object, facts } = link;
@@ -62,47 +62,47 @@ export function linkSteps(link: Link): readonly Step[] {
   ];
 }
 
-/** The same hash, as `verifyChain` makes it. */
+/** The same hash for `verifyChain`. */
 function hashOf(before: string, row: Row): string {
   const { at_ms: atMs, actor_id: actorId, actor, ip, action, object, facts } = row;
   const content = contentOf({ atMs, actorId, actor, ip, action, object, facts });
   return createHash('sha256').update(`${before} ${row.seq} ${content}`).digest('hex');
 }
 
-/** The head of the chain. Throws where it is gone. */
+/** The head of the chain. Throws if it is missing. */
 export async function readHead(read: Reader): Promise<Head> {
   const head = await read.one<Head>('SELECT seq, hash FROM audit_head WHERE one = 1');
   if (head === undefined) throw new Error('the head of the audit log is missing');
   return head;
 }
 
-/** What a walk along the chain found. */
-export interface Verdict extends Head {
-  /** The first entry that does not fit, and why; undefined: the chain is whole. */
+/** The result of a verification. */
+export interface Verification extends Head {
+  /** The first entry that does not match, and why; undefined: the chain is intact. */
   readonly broken: { readonly seq: number; readonly why: string } | undefined;
 }
 
-/** Entries read at a time. */
+/** Entries per statement. */
 const BITE = 1_000;
 
 /**
- * Walks from the first entry to the head. `known`: a head that was noted earlier, which must still be part of the chain: somebody who
- * makes the whole chain anew cannot make that hash.
+ * Verifies from the first entry to the head. `known`: a head that was recorded earlier and must still be part of the chain: someone who
+ * rebuilds the whole chain cannot reproduce its hash.
  */
-export async function verifyChain(read: Reader, known?: Head): Promise<Verdict> {
+export async function verifyChain(read: Reader, known?: Head): Promise<Verification> {
   const { head, broken } = await verifyStretch(read, 0, Number.MAX_SAFE_INTEGER, known);
   return { ...head, broken };
 }
 
-/** What a walk along a part of the chain found. */
+/** The result of verifying a part of the chain. */
 export interface Stretch {
-  /** The last entry that was looked at. */
+  /** The last verified entry. */
   readonly seq: number;
   readonly head: Head;
-  readonly broken: Verdict['broken'];
+  readonly broken: Verification['broken'];
 }
 
-/** Walks along at most `most` entries behind `after`, taking the hash of that one as it stands; the end is compared with the head. */
+/** Verifies at most `most` entries after `after`, trusting that entry's hash; if it reaches the end, compares with the head. */
 export async function verifyStretch(read: Reader, after: number, most: number, known?: Head): Promise<Stretch> {
   const head = await readHead(read);
   let seq = after;
@@ -120,21 +120,23 @@ export async function verifyStretch(read: Reader, after: number, most: number, k
     for (const row of rows) {
       if (row.seq !== seq + 1) return broken(seq + 1, 'it is missing');
       hash = hashOf(hash, row);
-      if (hash !== row.hash) return broken(row.seq, 'it was changed, or what is before it');
+      if (hash !== row.hash) return broken(row.seq, 'it or an earlier entry was changed');
       seq = row.seq;
-      if (known?.seq === seq && known.hash !== hash) return broken(seq, `its hash was ${known.hash} once`);
+      if (known?.seq === seq && known.hash !== hash) return broken(seq, `its hash used to be ${known.hash}`);
     }
     if (rows.length < BITE) break;
   }
   if (seq !== until) return broken(seq + 1, 'it is missing');
   if (until < head.seq) return { seq, head, broken: undefined };
-  if (hash !== head.hash) return broken(seq, 'it is not what the head of the log says');
-  if (known !== undefined && known.seq > head.seq) return broken(seq + 1, `there were ${known.seq} entries once`);
-  // One statement, so that whatever is written meanwhile has its head.
+  if (hash !== head.hash) return broken(seq, 'it does not match the head of the log');
+  if (known !== undefined && known.seq > head.seq) return broken(seq + 1, `there used to be ${known.seq} entries`);
+  // One statement, so that concurrent writes include their head.
   const stray = await read.one<{ readonly seq: number }>(
     'SELECT seq FROM audit WHERE seq < 1 OR seq > (SELECT seq FROM audit_head WHERE one = 1) LIMIT 1',
   );
-  return stray === undefined ? { seq, head, broken: undefined } : broken(stray.seq, 'it was never written by the log');
+  return stray === undefined
+    ? { seq, head, broken: undefined }
+    : broken(stray.seq, 'it was not written by the audit log');
 }
 
 async function hashAt(read: Reader, seq: number): Promise<string | undefined> {

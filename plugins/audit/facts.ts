@@ -1,22 +1,22 @@
-/** What an entry may hold: short texts that any database takes, and nothing that is a secret. */
+/** The facts of an entry: short texts that every database stores, without secrets. */
 import type { Json, JsonObject } from '../../core/plugin.ts';
 
-/** Characters of one text. */
+/** The maximum length of a text, in characters. */
 const LONGEST = 200;
-/** Members and items in all, and how deep they may lie. */
+/** The maximum number of members and items, and the maximum depth. */
 const MOST_VALUES = 200;
 const DEEPEST = 5;
 const HIDDEN = '[secret]';
 
-/** Members that hold one by their name, however it is spelled. Last line of defence: nobody should hand one in. */
+/** Members that contain secrets according to their name, in any spelling. A last line of defense: callers should not pass any. */
 const SECRET_NAME =
   /pass(word|phrase)|secret|authorization|cookie|credential|private_?key|backup_?codes?|^(code|key|token)$/i;
-/** Keys of ours and of vendors, and what is sealed in the store. */
+/** Patterns of our keys, of vendors' keys, and of encrypted values. */
 const SECRET_TEXT = /\bsk-[A-Za-z0-9_-]{16,}|\bv1\.[0-9a-f]{16}\.[A-Za-z0-9_-]{20,}/g;
-/** Half surrogates become what UTF-8 makes of them anyway; characters nobody can see become spaces. */
+/** Lone surrogates are replaced, as in UTF-8; invisible characters become spaces. */
 const INVISIBLE = /\p{Cc}+/gu;
 
-/** A text as it is stored. Masked before it is cut, so that no cut can leave half a secret behind. */
+/** A text as it is stored. Masked before it is cut, so that no part of a secret remains. */
 export function storedText(text: string): string {
   const masked = text.replace(SECRET_TEXT, HIDDEN).slice(0, LONGEST);
   return Buffer.from(masked).toString().replace(INVISIBLE, ' ');

@@ -1,4 +1,4 @@
-/** The audit log: who changed what, written in the same list as the change, each entry chained to the one before it. */
+/** The audit log: each entry is written in the same list as its change, and chained to the entry before it. */
 import { Audit } from '../../core/contracts/audit.ts';
 import { type Command, definePlugin, UsageError } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
@@ -7,7 +7,7 @@ import { type Head, readHead, verifyChain } from './chain.ts';
 import { errors } from './errors.ts';
 import { migrations } from './tables.ts';
 
-/** How often it is looked whether a new day has begun. */
+/** The interval at which the date is checked. */
 const LOOK_MS = 60 * 60_000;
 const DAY_MS = 24 * LOOK_MS;
 
@@ -20,14 +20,14 @@ export default definePlugin({
   create(host) {
     const { store, clock, log } = host;
     host.provide(Audit, createAudit(host));
-    const told = host.lasting({ name: 'audit.told', version: 1, make: () => ({ day: -1 }) });
+    const logged = host.lasting({ name: 'audit.told', version: 1, make: () => ({ day: -1 }) });
 
-    /** Once a day the head goes where the database's owner cannot change it: into the log. */
+    /** Once a day the head is written to the log file, which the owner of the database cannot change. */
     async function tellHead(): Promise<void> {
       const day = Math.floor(clock.now() / DAY_MS);
-      if (day === told.day) return;
+      if (day === logged.day) return;
       const { seq, hash } = await readHead(store);
-      told.day = day;
+      logged.day = day;
       if (seq > 0) log.info('the head of the audit log', { entries: seq, head: `${seq}:${hash}` });
     }
 
@@ -37,7 +37,7 @@ export default definePlugin({
     const verify: Command = {
       name: 'audit verify',
       summary:
-        'checks that nobody changed or removed an entry of the audit log; --head SEQ:HASH: a head of the log file',
+        'verifies that no entry of the audit log was changed or removed; --head SEQ:HASH: a head from the log file',
       options: { head: { type: 'string' } },
       async run({ values }) {
         const { seq, hash, broken } = await verifyChain(store, readKnown(values.head));
@@ -62,7 +62,7 @@ export default definePlugin({
       async start() {
         chore.start();
         if (!host.peers.leads()) return;
-        // A damaged log is no reason to serve nobody: what has to be audited fails by itself.
+        // A damaged audit log must not stop the gateway: operations that have to be audited fail by themselves.
         await tellHead().catch((error: unknown) => log.error(failure, { error }));
       },
       stop: chore.stop,
@@ -70,7 +70,7 @@ export default definePlugin({
   },
 });
 
-/** A head as the log has it: `17:` and the hash. */
+/** A head in the format of the log file: `17:` and the hash. */
 function readKnown(text: string | boolean | undefined): Head | undefined {
   if (typeof text !== 'string') return undefined;
   const [, seq, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];

@@ -1,12 +1,12 @@
 /** The tables of the audit log: the entries, each chained to the one before it, and the head of the chain. */
 import type { Migration } from '../../core/plugin.ts';
 
-/** What the hash of the first entry is chained to. */
+/** The predecessor hash of the first entry. */
 export const NO_ENTRY = '0'.repeat(64);
 
 /**
- * `hash` covers the entry and the hash before it. The one row of `audit_head` says how many entries there are and how the chain ends,
- * so that entries missing at its end are missed. Both are moved by the lists that write entries, and by nobody else.
+ * `hash` covers the entry and the previous hash. The only row of `audit_head` has the number of entries and the last hash, so that entries
+ * removed at the end are noticed. Only lists that write entries change both tables.
  */
 export const migrations: readonly Migration[] = [
   {

@@ -1,16 +1,15 @@
-/** Where a request may carry its key: one function reads all places, so that none of them is checked less than another. */
+/** Finds the API key of a request: one function reads all places, so that all are validated alike. */
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { KeyPlaces } from '../../core/contracts/key-places.ts';
 import type { Caller } from '../../core/plugin.ts';
 import { schema } from '../../core/plugin.ts';
 
-/** How the section `auth` must look. */
 export const authSection = schema<KeyPlaces>({
   type: 'object',
   additionalProperties: false,
   properties: {
     headers: {
-      description: 'Headers a key may stand in. In `authorization` it follows the word Bearer.',
+      description: 'Headers that may contain a key. In `authorization` it follows the word Bearer.',
       type: 'array',
       minItems: 1,
       uniqueItems: true,
@@ -18,7 +17,7 @@ export const authSection = schema<KeyPlaces>({
       default: ['authorization', 'x-api-key', 'x-goog-api-key'],
     },
     query: {
-      description: 'The query parameter a key may stand in, on GET /v1/models and /v1beta/models only.',
+      description: 'The query parameter that may contain a key, on GET /v1/models and /v1beta/models only.',
       type: 'string',
       minLength: 1,
       default: 'key',
@@ -27,16 +26,16 @@ export const authSection = schema<KeyPlaces>({
   default: {},
 });
 
-/** Some tools leave the word out before a key. */
+/** Some clients omit the word before the key. */
 const BEARER = /^(?:bearer (?=\S)|(?=sk-))([^\s,]+)$/i;
 const PLAIN = /^[^\s,]+$/;
-/** Addresses land in logs of proxies and browsers; these are read by clients that know no other way. */
+/** URLs are logged by proxies and browsers; these routes are used by clients that can only send a key in the URL. */
 const QUERY_PATH = /^\/v1(?:beta)?\/models(?:\/|$)/;
 
-/** Pages in a browser cannot set the headers of a websocket; among its protocols they name their key, as realtime clients do. */
+/** Pages in a browser cannot set headers of a WebSocket, so realtime clients send their key as a subprotocol. */
 const KEY_PROTOCOL = /^openai-insecure-api-key\.(.*)$/;
 
-/** The key a request carries; undefined where there is none. Refuses (401) where it is malformed, and where two places disagree. */
+/** The key of a request; undefined if there is none. Refuses (401) a malformed key, and two different ones. */
 export function presentedKey(caller: Caller, places: KeyPlaces): string | undefined {
   let key: string | undefined;
   for (const name of places.headers) {
@@ -51,24 +50,24 @@ export function presentedKey(caller: Caller, places: KeyPlaces): string | undefi
   return key;
 }
 
-/** The keys among the protocols of a websocket. */
+/** Keys among the subprotocols of a WebSocket. */
 function keyProtocols({ method, headers }: Caller): readonly string[] {
   const protocols = headers['sec-websocket-protocol'];
   if (protocols === undefined || method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return [];
   return protocols.split(/[\s,]+/).flatMap((protocol) => KEY_PROTOCOL.exec(protocol)?.[1] ?? []);
 }
 
-/** Refuses (401) a request without one. */
+/** Refuses (401) a request without a key. */
 export function refuseNoKey(): never {
   throw coreErrors.invalid_api_key('No API key: send `Authorization: Bearer sk-…`.');
 }
 
-/** The key found in one more place, which must be there and must be the one found before, if any was. */
-function agreed(before: string | undefined, found: string | undefined): string {
-  if (found === undefined)
+/** The key in one more place: it must be well-formed, and equal to an earlier one. */
+function agreed(before: string | undefined, candidate: string | undefined): string {
+  if (candidate === undefined)
     throw coreErrors.invalid_api_key('The API key is malformed: send `Authorization: Bearer sk-…`.');
-  if (before !== undefined && before !== found) {
+  if (before !== undefined && before !== candidate) {
     throw coreErrors.invalid_api_key('Two different API keys were sent: send one.');
   }
-  return found;
+  return candidate;
 }

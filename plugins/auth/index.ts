@@ -1,4 +1,7 @@
-/** Plays `authenticate`: which key is this, and is it good? Also the guards `key` and `key.lenient` for routes that take one. */
+/**
+ * Plays `authenticate`: identifies the key of a call and checks that it may be used. Also the guards `key` and `key.lenient` for routes
+ * with a key.
+ */
 import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { KeyCheck } from '../../core/contracts/key-check.ts';
@@ -30,17 +33,17 @@ export default definePlugin({
 
     host.provide(KeyCheck, { judge });
 
-    /** Refuses a key that is unknown or may not be used now. */
+    /** Refuses an unknown key, and one that may not be used now. */
     function judge(holder: Holder | undefined): Holder {
-      const known = judgeLeniently(holder);
-      const { key } = known;
+      const valid = judgeLeniently(holder);
+      const { key } = valid;
       if (key.expiresMs !== undefined && key.expiresMs <= host.clock.now()) {
         throw errors.key_expired();
       }
-      return known;
+      return valid;
     }
 
-    /** The same, but one that has expired passes: it may still be asked what it has used. */
+    /** The same, but accepts an expired key, which may still query its usage. */
     function judgeLeniently(holder: Holder | undefined): Holder {
       if (holder === undefined) throw coreErrors.invalid_api_key('This API key is not known here.');
       const { key, account } = holder;
@@ -53,7 +56,7 @@ export default definePlugin({
       return holder;
     }
 
-    /** Who holds the key that a request carries, or else names; answers at once where the key is remembered. */
+    /** The holder of a request's key, or of the key it names by id; not a promise if the key is cached. */
     function lookUp(caller: Caller | Exchange): Awaitable<Holder | undefined> {
       const secret = presentedKey(caller, auth);
       if (secret !== undefined) return keys.find(secret);
@@ -64,12 +67,12 @@ export default definePlugin({
     }
 
     function authenticate(caller: Caller | Exchange): Awaitable<Holder> {
-      const found = lookUp(caller);
-      return found instanceof Promise ? found.then(judge) : judge(found);
+      const result = lookUp(caller);
+      return result instanceof Promise ? result.then(judge) : judge(result);
     }
 
-    /** A holder who is let in from where the request came from. */
-    function found(holder: Holder, caller: Caller): Found {
+    /** A holder whose key allows the request's IP address. */
+    function foundOf(holder: Holder, caller: Caller): Found {
       keys.checkAddress(holder.key, caller.ip);
       return { account: holder.account, holder };
     }
@@ -77,10 +80,10 @@ export default definePlugin({
     return {
       authenticate,
       guards: {
-        key: guard([...REFUSALS, ...ALSO], async (caller) => found(await authenticate(caller), caller)),
+        key: guard([...REFUSALS, ...ALSO], async (caller) => foundOf(await authenticate(caller), caller)),
         'key.lenient': guard(REFUSALS, async (caller) => {
           const secret = presentedKey(caller, auth) ?? refuseNoKey();
-          return found(judgeLeniently(await keys.find(secret)), caller);
+          return foundOf(judgeLeniently(await keys.find(secret)), caller);
         }),
       },
     };

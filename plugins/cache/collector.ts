@@ -9,7 +9,7 @@ export class Collector implements Revision {
   #parts: ContentPart[] = [];
   #length = 0;
 
-  /** `most`: characters; of an answer that is longer nothing is collected. */
+  /** `most`: the maximum number of characters; longer answers are not collected. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -25,7 +25,7 @@ export class Collector implements Revision {
     return [];
   }
 
-  /** The answer, if it is one to be given again: complete, not refused, and nothing but text, reasoning and calls of the client's tools. */
+  /** The answer, if it can be repeated: complete, not refused, with only text, reasoning and calls of the client's tools. */
   reply(): Reply | undefined {
     const reply = foldParts(this.#parts);
     if (reply === undefined || this.#length > this.#most) return undefined;
@@ -35,5 +35,5 @@ export class Collector implements Revision {
 }
 
 const COMPLETE: readonly string[] = ['stop', 'stop_sequence', 'tool_calls'] satisfies Reply['finish']['reason'][];
-/** Audio expires at its vendor, and what its style alone understands may as well. */
+/** Audio expires at its vendor; blocks that only one style knows may expire, too. */
 const KEPT: readonly string[] = ['text', 'thinking', 'toolCall'] satisfies Reply['blocks'][number]['type'][];

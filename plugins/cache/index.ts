@@ -1,4 +1,4 @@
-/** The plugin `cache`: the same request of the same account gets the same answer again, and no vendor is asked. */
+/** The plugin `cache`: repeats an earlier answer for the same request of the same account, without an upstream attempt. */
 import { LRUCache } from 'lru-cache';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { definePlugin, type GivenAnswer, type Inspection, type Known, type Parts, slot } from '../../core/plugin.ts';
@@ -8,15 +8,15 @@ import { Collector } from './collector.ts';
 import { keyOf } from './key.ts';
 import { cacheSection } from './section.ts';
 
-/** Of a call whose answer is to be cached. */
+/** A call whose answer will be cached. */
 interface Miss {
   readonly key: string;
-  /** Of the last attempt. */
+  /** The collector of the last upstream attempt. */
   collector: Collector | undefined;
 }
 const misses = slot<Miss>('cache.miss');
 
-/** Millionths of a price. */
+/** Price factors are in millionths. */
 const MILLION = 1_000_000;
 
 export default definePlugin({
@@ -27,11 +27,11 @@ export default definePlugin({
   create(host, { cache: section }): Parts {
     const { ttl, price } = section;
     const ttlMs = durationMs(ttl);
-    // Unless it is configured, it has no part in any call.
+    // Unless it is configured, the plugin does not inspect calls.
     if (ttlMs === 0) return {};
     const maxSize = byteSize(section.maxBytes);
     if (maxSize === 0) host.problem(['cache', 'maxBytes'], 'must be more than 0');
-    /** Answers as JSON, by key: so their size is exact. */
+    /** Answers as JSON, by key, so that their size is exact. */
     const answers = new LRUCache<string, Buffer>({
       maxSize: Math.max(1, maxSize),
       sizeCalculation: (answer, key) => answer.length + key.length,
@@ -42,10 +42,10 @@ export default definePlugin({
 
     function answerTo(x: Known, key: string | undefined): Inspection | undefined {
       if (key === undefined) return undefined;
-      const found = requests(x, 'no-cache') ? undefined : answers.get(key);
-      if (found !== undefined) {
+      const cached = requests(x, 'no-cache') ? undefined : answers.get(key);
+      if (cached !== undefined) {
         x.header('x-turnpike-cache', 'hit');
-        return given(JSON.parse(found.toString()) as Reply);
+        return given(JSON.parse(cached.toString()) as Reply);
       }
       x.header('x-turnpike-cache', 'miss');
       misses.set(x, { key, collector: undefined });
@@ -57,7 +57,7 @@ export default definePlugin({
       return { answer, charge: 'usage', share: Math.round(price * MILLION) };
     }
 
-    /** A fallback has another price, and answers only as long as the model itself cannot. */
+    /** A fallback has another price, and its answer must not be repeated once the model itself is available. */
     function isFallback({ call, served }: Known): boolean {
       const catalog = host.find(Catalog);
       return catalog !== undefined && served?.priced !== catalog.require(call.model).name;
@@ -67,7 +67,7 @@ export default definePlugin({
       inspect(x, content) {
         if (!isInScope(section, x) || requests(x, 'no-store')) return undefined;
         const key = keyOf(x, content, section.calls);
-        return key instanceof Promise ? key.then((found) => answerTo(x, found)) : answerTo(x, key);
+        return key instanceof Promise ? key.then((cached) => answerTo(x, cached)) : answerTo(x, key);
       },
       revise(x) {
         const miss = misses.get(x);
@@ -90,7 +90,7 @@ export default definePlugin({
   },
 });
 
-/** Whether the client says so in `cache-control`. */
+/** Whether the client's `cache-control` header has a directive. */
 function requests({ headers }: Known, directive: string): boolean {
   const control = headers['cache-control'];
   return control?.split(',').some((each) => each.trim().toLowerCase() === directive) ?? false;

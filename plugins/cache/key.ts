@@ -1,12 +1,12 @@
-/** Under which key the answer to a call is kept, and which calls have none. */
+/** The cache key of a call, and which calls cannot be cached. */
 import { createHash } from 'node:crypto';
 import type { Awaitable, Content, Known } from '../../core/plugin.ts';
 import type { Conversation } from '../../core/translation/index.ts';
 
-/** Bytes of a body from which on names can stand for its media, which are other names each time. */
+/** Larger bodies may have names in place of their media, which differ each time. */
 const LARGEST_BODY = 1_024 * 1_024;
 
-/** The key; undefined if the answer to this call is not to be cached. A promise only if the body is decoded in turns. */
+/** The key; undefined if the answer must not be cached. A promise only if the body is decoded in several turns. */
 export function keyOf(x: Known, content: Content, calls: 'deterministic' | 'all'): Awaitable<string | undefined> {
   if (content.purpose !== 'call' || x.call.body.bytes.length >= LARGEST_BODY) return undefined;
   const conversation = content.conversation();
@@ -22,10 +22,10 @@ function keyOfConversation(
   calls: 'deterministic' | 'all',
 ): string | undefined {
   if (conversation === undefined || content.refusal() !== undefined) return undefined;
-  // What the conversation lacks could make two requests differ.
+  // What the conversation leaves out could distinguish two requests.
   if (content.omitted().length > 0) return undefined;
   if (calls === 'deterministic' && conversation.sampling.temperature !== 0) return undefined;
-  // What a tool of the vendor's finds changes with time.
+  // The results of the vendor's tools change with time.
   if (conversation.tools.some(({ type }) => type === 'hosted')) return undefined;
   const request = canonicalJson([x.identity.account.id, x.call.model, betasOf(x), conversation]);
   return createHash('sha256').update(request).digest('base64');
@@ -36,7 +36,7 @@ function betasOf({ headers }: Known): readonly (readonly [string, string])[] {
   return Object.entries(headers).filter(([name]) => name.endsWith('-beta'));
 }
 
-/** JSON in which the order of members does not matter. */
+/** JSON that does not depend on the order of members. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

@@ -1,4 +1,4 @@
-/** The guards of `/api`: who is signed in, whether their role suffices, where the request comes from. */
+/** The guards of `/api`: authentication, roles, and protection against cross-site requests. */
 import type { Role } from '../../core/contracts/accounts.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { type Session, Sessions } from '../../core/contracts/sessions.ts';
@@ -12,26 +12,26 @@ import type { Verification } from './verification.ts';
 
 const RANK: Readonly<Record<Role, number>> = { member: 1, admin: 10, root: 100 };
 
-/** The number that tools know a role by. */
+/** The numbers that API clients know the roles by. */
 export function roleNumber(role: Role): number {
   return RANK[role];
 }
 
-/** True where a role is as much as another. */
-export function reaches(role: Role, wanted: Role): boolean {
-  return RANK[role] >= RANK[wanted];
+/** Returns whether one role has at least the rights of another. */
+export function reaches(role: Role, required: Role): boolean {
+  return RANK[role] >= RANK[required];
 }
 
-/** True where somebody may change an account: it has a lower role, or they are root. */
+/** Returns whether a user may change an account: its role must be lower, or the user must be root. */
 export function outranks(role: Role, other: Role): boolean {
   return role === 'root' || RANK[role] > RANK[other];
 }
 
-/** The names of the guards of a row, in the order in which they ask. */
+/** The names of a route's guards, in the order in which they run. */
 export function guardsOf(row: ApiRoute): readonly string[] {
   const guards = ['console.limit'];
   if (row.limit !== undefined) guards.push(`console.limit.${row.limit}`);
-  // A key is judged where calls are: by the plugin `auth`. No browser sends one by itself, so it matters not where it comes from.
+  // API keys are checked by the plugin `auth`, as for calls. Browsers never send one by themselves, so the origin does not matter.
   if (row.who === 'key') return [...guards, 'key.lenient'];
   guards.push(row.who === 'visitor' ? 'console.visitor' : 'console.session');
   if (row.method !== 'GET' || row.changes === true) guards.push('console.same-site');
@@ -42,7 +42,6 @@ export function guardsOf(row: ApiRoute): readonly string[] {
   return guards;
 }
 
-/** All of them. */
 export function createGuards(
   host: Host,
   site: Site,
@@ -84,7 +83,7 @@ export function createGuards(
     'console.limit': limit('requests'),
     'console.visitor': (caller) =>
       identify(caller).catch((error: unknown) => {
-        // Whoever presents something that is no good is a stranger: a page that anybody may see needs no sign-in.
+        // Invalid credentials count as none: public pages need no sign-in.
         if (error instanceof GatewayError && error.status === 401) return undefined;
         throw error;
       }),
@@ -105,22 +104,22 @@ export function createGuards(
   };
 }
 
-/** The session of whoever asks. Refuses (401) an access token. */
+/** Returns the session of the request. Refuses (401) an access token. */
 export function sessionOf({ session }: { readonly session?: Session | undefined }): Session {
   return session ?? refuse(errors.session_wanted());
 }
 
 /**
- * Refuses (403) what another site has a browser do. Browsers say where a request comes from, in one header or the other; without
- * either, a cookie counts only with a header that no strange page can send.
+ * Refuses (403) cross-site requests. Browsers name the origin in one of two headers. If both are missing, a cookie counts only together
+ * with a header that pages of other sites cannot send.
  */
-export function checkOrigin(caller: Caller, site: Site, byCookie: boolean): undefined {
+export function checkOrigin(caller: Omit<Caller, 'query'>, site: Site, byCookie: boolean): undefined {
   const { 'sec-fetch-site': from, origin, host = '' } = caller.headers;
   const strange = (): never => refuse(errors.cross_site('This request comes from another site.'));
   if (from !== undefined) return from === 'same-origin' || from === 'none' ? undefined : strange();
   if (origin !== undefined) return origin === site.origin || sameHost(origin, host, site) ? undefined : strange();
   if (!byCookie) return undefined;
-  // Tools of this family send the second one with everything.
+  // API clients send the second one with every request.
   if ('x-requested-with' in caller.headers || 'new-api-user' in caller.headers) return undefined;
   throw errors.cross_site(
     'Where this request comes from is not said: send the header X-Requested-With, or an access token.',
@@ -128,8 +127,9 @@ export function checkOrigin(caller: Caller, site: Site, byCookie: boolean): unde
 }
 
 /**
- * A page of the very address that the request came to; of a site with https none that somebody on the way can have made. With http, any
- * name can be made to lead here (DNS rebinding): only addresses, names of this machine, and that of `console.url` are believed.
+ * Returns whether a page has the same origin as the request. If the page uses https, so must the request (no on-path attacker). With http,
+ * any name can be made to resolve to this gateway (DNS rebinding), so only IP addresses, names of this machine and the host of
+ * `console.url` are accepted.
  */
 function sameHost(origin: string, host: string, site: Site): boolean {
   if (!URL.canParse(origin)) return false;
@@ -139,5 +139,5 @@ function sameHost(origin: string, host: string, site: Site): boolean {
   return !site.secure && (NO_NAME.test(page.hostname) || page.hostname === new URL(site.origin).hostname);
 }
 
-/** An address, or a name that browsers never ask anybody about. */
+/** Returns whether a host is an IP address, or a name that browsers resolve without DNS. */
 const NO_NAME = /^(\d+(\.\d+){3}|\[.*\]|localhost|.+\.localhost)$/;

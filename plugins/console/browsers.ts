@@ -1,6 +1,7 @@
 /**
- * Browsers that an account has signed in with: a cookie says so, for a year. Guesses of passwords are counted apart for them, so that
- * strangers who guess at the same name, or from the same address, delay nobody who has been here before. It signs nobody in.
+ * Known browsers: a cookie, valid for a year, marks a browser that an account has signed in with. Password guesses are counted separately
+ * for known browsers, so that attackers who guess the same name, or from the same address, do not delay their users. The cookie does not
+ * sign in.
  */
 import { randomUUID } from 'node:crypto';
 import type { Headers, Host } from '../../core/plugin.ts';
@@ -9,15 +10,15 @@ import type { Cookies } from './cookies.ts';
 const PLACE = 'console.browser';
 const YEAR_MS = 365 * 86_400_000;
 
-/** Remembers and recognizes them. */
+/** Marks and recognizes known browsers. */
 export interface Browsers {
-  /** The cookie for one that an account has signed in with. */
+  /** Creates the cookie for a browser that an account has signed in with. */
   remember(accountId: number): string;
-  /** Its name, if this account was the last to sign in with it. */
+  /** Returns the cookie's name if this account was the last to sign in with the browser. */
   recognize(headers: Headers, accountId: number | undefined): string | undefined;
 }
 
-/** On a cookie that is sealed with the master key. */
+/** Creates it; the cookies are encrypted with the master key. */
 export function createBrowsers({ vault }: Pick<Host, 'vault'>, cookies: Cookies): Browsers {
   return {
     remember: (accountId) => cookies.set('browser', vault.seal(PLACE, `${accountId} ${randomUUID()}`), YEAR_MS),

@@ -1,6 +1,6 @@
 /**
- * Calls of people who are signed in: a key of theirs is named by its number, in the header `x-turnpike-key`, and the session proves
- * whose it is. Nobody has the key in clear, so it cannot be sent.
+ * Calls authenticated by a session: the header `x-turnpike-key` names one of the user's keys by id. Secrets of keys are not stored in
+ * clear, so the console cannot send them.
  */
 import type { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -15,7 +15,7 @@ import { idOf } from './route.ts';
 
 const HEADER = 'x-turnpike-key';
 
-/** Makes the service. */
+/** Creates the service. */
 export function createChosenKeys(host: Host, site: Site, cookies: Cookies, limiter: Limiter): ChosenKeys {
   const sessions = host.use(Sessions);
   const keys = host.use(Keys);
@@ -24,16 +24,16 @@ export function createChosenKeys(host: Host, site: Site, cookies: Cookies, limit
 
     async find(caller) {
       await limiter.takeOf('requests', caller.ip);
-      // A call costs money whatever its method is.
+      // Calls cost money, so the cross-site check applies to every HTTP method.
       checkOrigin(caller, site, true);
       const secret = cookies.read(caller.headers, 'session');
-      const found = secret === undefined ? undefined : await sessions.find(secret);
-      if (found === undefined) {
+      const session = secret === undefined ? undefined : await sessions.find(secret);
+      if (session === undefined) {
         throw coreErrors.not_signed_in(
           `${HEADER} names a key of whoever is signed in, and nobody is: sign in, or send a key.`,
         );
       }
-      return keys.holderById(found.account.id, idOf(caller.headers[HEADER]));
+      return keys.holderById(session.account.id, idOf(caller.headers[HEADER]));
     },
   };
 }

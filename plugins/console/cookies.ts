@@ -1,22 +1,21 @@
-/** The cookies of the console: who is signed in, and which browser began something. */
+/** The cookies of the console: session, pending flow, known browser. */
 import type { Headers } from '../../core/plugin.ts';
 
-/** `session`: signed in. `flow`: began a sign-in that has a second half. `browser`: an account has signed in with it before. */
+/** `session`: signed in. `flow`: a sign-in that waits for its second step. `browser`: an account has signed in with this browser before. */
 export type CookieName = 'session' | 'flow' | 'browser';
 
-/** Reads and writes them. */
 export interface Cookies {
-  /** As browsers know it. */
+  /** The cookie's name in browsers. */
   nameOf(name: CookieName): string;
-  /** Undefined where it was not sent; of several by one name, none is believed. */
+  /** Undefined if the cookie was not sent, or was sent more than once. */
   read(headers: Headers, name: CookieName): string | undefined;
-  /** The header that sets it, for so long. */
+  /** Returns the header that sets the cookie for a duration. */
   set(name: CookieName, value: string, forMs: number): string;
-  /** The header that removes it. */
+  /** Returns the header that removes the cookie. */
   clear(name: CookieName): string;
 }
 
-/** `secure`: only https brings them back, and no other host below the same domain can have made them. */
+/** `secure`: with the `__Host-` prefix, so cookies are sent over https only and other hosts of the domain cannot set them. */
 export function createCookies(secure: boolean): Cookies {
   const names = { session: 'turnpike_session', flow: 'turnpike_flow', browser: 'turnpike_browser' } as const;
   const nameOf = (name: CookieName): string => `${secure ? '__Host-' : ''}${names[name]}`;
@@ -24,10 +23,10 @@ export function createCookies(secure: boolean): Cookies {
   return {
     nameOf,
     read(headers, name) {
-      const wanted = nameOf(name);
+      const cookieName = nameOf(name);
       const values = (headers.cookie ?? '').split(';').flatMap((pair) => {
         const at = pair.indexOf('=');
-        return at > 0 && pair.slice(0, at).trim() === wanted ? [pair.slice(at + 1).trim()] : [];
+        return at > 0 && pair.slice(0, at).trim() === cookieName ? [pair.slice(at + 1).trim()] : [];
       });
       return values.length === 1 && values[0] !== '' ? values[0] : undefined;
     },

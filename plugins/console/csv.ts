@@ -1,10 +1,10 @@
 /** Tables as CSV (RFC 4180), safe to be opened by a spreadsheet. */
 import { type Answer, answer } from '../../core/plugin.ts';
 
-/** A cell that begins like this is a formula to a spreadsheet, whoever wrote it; some leave out space in front, or know wide signs. */
+/** Spreadsheets treat cells that begin like this as formulas, even after spaces or with full-width signs. */
 const FORMULA = /^(?:[\t\r\n\0]|[\s\0]*[=+\-@\uff1d\uff0b\uff0d\uff20])/;
 
-/** One cell. Numbers stay numbers, below zero too. */
+/** Encodes a cell. Numbers, negative ones included, stay numbers. */
 function cell(value: string | number): string {
   if (typeof value === 'number') return String(value);
   const text = FORMULA.test(value) ? `'${value}` : value;
@@ -13,7 +13,7 @@ function cell(value: string | number): string {
 
 type Rows = readonly (readonly (string | number)[])[];
 
-/** Lines of a table. */
+/** Encodes rows. */
 export function csvText(rows: Rows): string {
   return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
@@ -26,29 +26,31 @@ export function csvFile(name: string, text: string): Answer {
   });
 }
 
-/** The same of a small table, as it is. */
+/** The same for a small table without a footer. */
 export function csvAnswer(name: string, head: readonly string[], rows: Rows): Answer {
   return csvFile(name, csvText([head, ...rows]));
 }
 
-/** A table as people take it out of the console: with its sum, and with what it is of. */
+/** A table to be exported, with its totals and a description. */
 export interface Report {
-  /** What the file is called. */
+  /** The file's name without its extension. */
   readonly name: string;
   readonly head: readonly string[];
   readonly rows: Rows;
-  /** What the rows add up to; the line begins with `total`. Undefined: they cannot be added up. */
+  /** The sums of the rows; the line begins with `total`. Undefined: the rows have no sum. */
   readonly total: readonly (string | number)[] | undefined;
-  /** What stands below it, a line each: the period and its time zone, the filters, the units. */
+  /** Lines below the table: the period and its time zone, the filters, the units. */
   readonly about: Rows;
 }
 
-/** The file of a report. */
+/** Encodes a report as a file. */
 export function reportFile({ name, head, rows, total, about }: Report): Answer {
   return csvFile(name, csvText([head, ...rows]) + reportEnd(head.length, total, about));
 }
 
-/** What stands behind the rows of a report: its sum, and what it is of. Every line has as many cells as the first, as readers of CSV want it. */
+/**
+ * The lines behind the rows of a report: sums and description. Each has as many cells as the header line, because CSV readers expect that.
+ */
 export function reportEnd(width: number, total: Report['total'], about: Report['about']): string {
   const lines = total === undefined ? about : [total, ...about];
   return csvText(lines.map((line) => [...line, ...Array<string>(Math.max(0, width - line.length)).fill('')]));

@@ -1,10 +1,10 @@
-/** How `/api` spells answers and refusals, with an HTTP status that says the same. */
+/** The response formats of `/api`: success and error envelopes, with a matching HTTP status. */
 import { type Answer, answer, errorObject, GatewayError, type Json } from '../../core/plugin.ts';
 import type { Spelling } from './route.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** An answer that says more than its data: a sentence for people, cookies. Handlers of the spelling `envelope` may give it. */
+/** A result with a message or cookies beside its data. Handlers with the format `envelope` may return it. */
 export function done(
   data: unknown,
   more: { readonly message?: string; readonly cookies?: readonly string[]; readonly status?: number } = {},
@@ -14,7 +14,7 @@ export function done(
   return answer(status, body, { ...JSON_TYPE, ...(cookies.length > 0 && { 'set-cookie': cookies }) });
 }
 
-/** What a handler gave, in the spelling of its row. */
+/** Encodes a handler's result in the format of its route. */
 export function spell(spelling: Spelling, given: unknown): unknown {
   switch (spelling) {
     case 'envelope':
@@ -27,7 +27,7 @@ export function spell(spelling: Spelling, given: unknown): unknown {
   }
 }
 
-/** A refusal. Tools look at `success`, and those that pay at `message` and `data`. */
+/** Encodes an error. API clients read `success`; those of payments also `message` and `data`. */
 export function spellError(spelling: Spelling, error: GatewayError): Json {
   if (spelling === 'error-object') return errorObject(error);
   const { code, message, param } = error;
@@ -37,7 +37,7 @@ export function spellError(spelling: Spelling, error: GatewayError): Json {
     : { success: false, message, ...about };
 }
 
-/** Does what a service does, and calls the fields of its refusals as tools do: `words` has their name for ours. */
+/** Runs a service's method, and renames the fields in its errors to the names that API clients know (`words`). */
 export async function inTheirWords<T>(words: Readonly<Record<string, string>>, work: Promise<T>): Promise<T> {
   try {
     return await work;

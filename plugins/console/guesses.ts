@@ -1,6 +1,6 @@
 /**
- * How often passwords may be guessed: counted by name and address together before anything is compared, whether or not there is such a
- * name. Beyond a limit there is still one guess every few seconds, so that wrong guesses of others delay a sign-in, but never prevent it.
+ * Limits password guesses. A guess is counted by name and address before anything is compared, even if the name does not exist. Beyond a
+ * limit, one guess is allowed every few seconds, so that other people's wrong guesses delay a sign-in but never prevent it.
  */
 import { type Account, Accounts, type Comer } from '../../core/contracts/accounts.ts';
 import { type Admission, Counters } from '../../core/contracts/counters.ts';
@@ -10,25 +10,27 @@ import type { Browsers } from './browsers.ts';
 import { networkOf, refuseTooMany, siteNetworkOf } from './limiter.ts';
 
 const MINUTE_MS = 60_000;
-/** Wrong ones of one name within an hour: from one network or known browser, and from all networks together. */
+/** Wrong guesses per name and hour: from one network or known browser, and from all networks together. */
 const FROM_ONE = 10;
 const FROM_ALL = 100;
-/** Beyond a limit, the time from one guess to the next. */
+/** The interval between guesses beyond a limit. */
 const PAUSE_MS = 15_000;
 
-/** A guess of the password of a name. */
+/** A guess of an account's password. */
 export interface Guess {
-  /** As it was typed: a name or an e-mail address. */
+  /** As typed: a name or an email address. */
   readonly name: string;
   readonly ip: string;
   readonly headers: Headers;
 }
 
-/** Counts guesses. Refuses (429) one that comes too soon. */
+/** Counts guesses. Refuses (429) a guess that comes too soon. */
 export interface Guesses {
-  /** Counts only if `work` compared and found nobody (undefined): not if it failed because too many came at once. */
+  /**
+   * Counts the guess only if `work` compared the password and found no match (undefined), not if `work` was refused because too many run.
+   */
   compare<T>(guess: Guess, work: (comer: Comer) => Promise<T | undefined>): Promise<T | undefined>;
-  /** The same for the password of an account that is signed in: strangers cannot use these up. */
+  /** The same for a signed-in account's password; guesses of others do not count. */
   compareOwn<T>(accountId: number, work: (comer: Comer) => Promise<T | undefined>): Promise<T | undefined>;
 }
 
@@ -38,7 +40,7 @@ interface Limit {
   readonly windowMs: number;
 }
 
-/** On the counters that all limits are made of. `perAddress`: wrong ones of any name within 20 minutes. */
+/** Creates the limits. `perAddress`: wrong guesses per address, of any name, within 20 minutes. */
 export function createGuesses(
   host: Pick<Host, 'use'>,
   browsers: Pick<Browsers, 'recognize'>,
@@ -53,7 +55,7 @@ export function createGuesses(
     return live.some((session) => networkOf(session.ip) === network);
   }
 
-  /** Takes one guess of a limit, or of what there is beyond it. To be corrected to nothing if it was right. */
+  /** Takes a guess from a limit or, beyond it, from the interval. The caller takes it back if the guess was right. */
   async function take({ subject, most, windowMs }: Limit): Promise<Admission> {
     const quick = await counters.take([{ name: subject, limit: most, windowMs, cost: 1 }]);
     if (quick.ok) return quick;
@@ -67,9 +69,9 @@ export function createGuesses(
     let isWrong = false;
     try {
       for (const limit of limits) taken.push(await take(limit));
-      const found = await work();
-      isWrong = found === undefined;
-      return found;
+      const matched = await work();
+      isWrong = matched === undefined;
+      return matched;
     } finally {
       if (!isWrong) for (const admission of taken) counters.correct(admission, 0);
     }
@@ -80,18 +82,18 @@ export function createGuesses(
       const typed = name.trim().normalize('NFKC').toLowerCase();
       const network = networkOf(ip);
       const account = (await accounts.findByEmail(typed)) ?? (await accounts.findByName(typed));
-      // However its name or its address is spelled, an account is one.
-      const whose = account === undefined ? `name ${typed}` : `account ${account.id}`;
+      // One account has one limit, whatever the spelling of its name or email address.
+      const counterName = account === undefined ? `name ${typed}` : `account ${account.id}`;
       const browser = browsers.recognize(headers, account?.id);
       const isKnown = browser !== undefined || (await isSignedInAt(account, network));
       const hour = 60 * MINUTE_MS;
       const limits = [
-        { subject: `console.guesses.from:${browser ?? network} ${whose}`, most: FROM_ONE, windowMs: hour },
+        { subject: `console.guesses.from:${browser ?? network} ${counterName}`, most: FROM_ONE, windowMs: hour },
         ...(isKnown
           ? []
           : [
               { subject: `console.guesses.at:${network}`, most: perAddress, windowMs: 20 * MINUTE_MS },
-              { subject: `console.guesses.of:${whose}`, most: FROM_ALL, windowMs: hour },
+              { subject: `console.guesses.of:${counterName}`, most: FROM_ALL, windowMs: hour },
             ]),
       ];
       return counted(limits, () => work({ network: siteNetworkOf(ip), isKnown }));

@@ -1,4 +1,4 @@
-/** The console: `/api`, for people and for the tools they use. Business is the services'; here are routes, cookies and guards. */
+/** The plugin `console`: the API `/api` for the console and other clients. It has routes, cookies and guards; services have the logic. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';

@@ -1,22 +1,21 @@
-/** How often somebody may try: counted before anything expensive is done, and before anybody knows who it is. */
+/** Rate limits of the console, checked before authentication and before expensive work. */
 import { Counters } from '../../core/contracts/counters.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Host } from '../../core/plugin.ts';
 
-/** What is limited apart from the rest. `usage`: what pages about a key ask for, again and again. */
+/** Actions with separate limits. `usage`: requests of pages that show a key's usage. */
 export type LimitName = 'sign-in' | 'mail' | 'codes' | 'usage';
 
-/** Takes attempts. */
 export interface Limiter {
-  /** One attempt of whoever `subject` names: an address, an account, a name somebody typed. Refuses with 429. */
+  /** Takes an attempt of a subject: an address, an account, a typed name. Refuses (429) beyond the limit. */
   take(name: LimitName | 'requests', subject: string): Promise<void>;
-  /** An attempt of an address; those of one IPv6 network are one. */
+  /** Takes an attempt of an IP address; all addresses of an IPv6 network count as one. */
   takeOf(name: LimitName | 'requests', ip: string): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
 
-/** On the counters that all limits are made of. */
+/** Creates it on the counters that all limits use. */
 export function createLimiter(
   host: Host,
   limits: { readonly signIn: number; readonly mail: number; readonly requests: number },
@@ -41,7 +40,7 @@ export function createLimiter(
   return { take, takeOf: (name, ip) => take(name, networkOf(ip)) };
 }
 
-/** Refuses (429) and says when to come back. */
+/** Refuses (429) with the time to wait. */
 export function refuseTooMany(what: string, retryAfterMs: number): never {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
   throw coreErrors
@@ -49,18 +48,18 @@ export function refuseTooMany(what: string, retryAfterMs: number): never {
     .with({ headers: { 'retry-after': String(seconds) } });
 }
 
-/** An IPv6 network of 64 bits belongs to one household; an IPv4 address is itself. */
+/** One household: a /64 network for IPv6, the address itself for IPv4. */
 export function networkOf(ip: string): string {
   return ip.includes(':') ? `${groupsOf(ip).slice(0, 4).join(':')}::/64` : ip;
 }
 
-/** What one site or provider has at most: an IPv6 network of 48 bits, an IPv4 network of 24. */
+/** One site or provider: a /48 network for IPv6, a /24 network for IPv4. */
 export function siteNetworkOf(ip: string): string {
   if (ip.includes(':')) return `${groupsOf(ip).slice(0, 3).join(':')}::/48`;
   return `${ip.split('.').slice(0, 3).join('.')}.0/24`;
 }
 
-/** All eight groups of an IPv6 address. */
+/** The eight groups of an IPv6 address. */
 function groupsOf(ip: string): readonly string[] {
   const [head = '', tail] = ip.split('::');
   const front = head === '' ? [] : head.split(':');

@@ -1,9 +1,9 @@
-/** The description of the interface: OpenAPI 3.1, made from the routes and styles as they are served, with the schemas that check. */
+/** The OpenAPI 3.1 document, generated from the routes, the styles and their validation schemas. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Guard, Json, KnownError, Route, RouteAbout, Schema, Style, StyleAbout } from '../../core/plugin.ts';
 import { text } from './schemas.ts';
 
-/** What is said of the whole. */
+/** Facts about the whole API. */
 export interface Described {
   readonly title: string;
   readonly version: string;
@@ -18,16 +18,20 @@ export interface Described {
 
 type Members = Record<string, unknown>;
 
-/** How a caller shows who it is. */
+/** How a caller authenticates. */
 const SCHEMES = {
-  key: { name: 'apiKey', scheme: { type: 'http', scheme: 'bearer', description: 'A key: `sk-…`.' } },
+  key: { name: 'apiKey', scheme: { type: 'http', scheme: 'bearer', description: 'An API key: `sk-…`.' } },
   accessToken: {
     name: 'accessToken',
-    scheme: { type: 'http', scheme: 'bearer', description: 'The access token of an account: GET /api/user/token.' },
+    scheme: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The personal access token of a user: GET /api/user/token.',
+    },
   },
 } as const;
 
-/** The document. */
+/** Creates the document. */
 export function openApi(described: Described): Json {
   const { title, version, url, sessionCookie, routes, styles, errors } = described;
   const paths: Record<string, Members> = {};
@@ -53,7 +57,7 @@ export function openApi(described: Described): Json {
       title,
       version,
       description:
-        'Models are called under /v1 with a key; everything about people, keys and money is under /api, for whoever is signed in.',
+        'Calls to models are under /v1 and need an API key. Users, keys, payments and administration are under /api and need a sign-in or an access token.',
     },
     servers: [{ url }],
     paths: withReferences(inOrder(paths), schemas),
@@ -69,13 +73,13 @@ export function openApi(described: Described): Json {
   } as unknown as Json;
 }
 
-/** Titles that name a schema; a title of several words is a text for people. */
+/** Titles that are schema names; a title of several words is descriptive text. */
 const NAME = /^[A-Z][A-Za-z0-9]*$/;
 
 /**
- * A copy in which a reference takes the place of each schema whose `title` is a name; the schemas themselves are added to `schemas`, by
- * their names. A description next to a title belongs to the place, and stays there. If plugins give one name to different schemas, it refers
- * to the first, and the others stay where they are.
+ * Copies a schema. Each schema whose `title` is a name is replaced by a reference and added to `schemas` under that name. A description
+ * beside the title stays at the reference. If plugins give one name to different schemas, the reference is to the first one, and the others
+ * stay inline.
  */
 function withReferences<T>(value: T, schemas: Members): T {
   if (Array.isArray(value)) return value.map((each) => withReferences(each, schemas)) as T;
@@ -83,7 +87,7 @@ function withReferences<T>(value: T, schemas: Members): T {
   const { title, description, ...schema } = value as Members;
   const copy = Object.fromEntries(Object.entries(schema).map(([name, each]) => [name, withReferences(each, schemas)]));
   const about = description === undefined ? {} : { description: withReferences(description, schemas) };
-  // An object may have a property called `title`: that is a schema, and no text.
+  // If an object has a property called `title`, that is a schema and not a text.
   if (typeof title !== 'string' || !NAME.test(title)) {
     return { ...(title !== undefined && { title: withReferences(title, schemas) }), ...about, ...copy } as T;
   }
@@ -93,7 +97,7 @@ function withReferences<T>(value: T, schemas: Members): T {
 }
 
 const CODE = { $ref: '#/components/schemas/ErrorCode' };
-/** The error object. */
+/** The error object of model APIs. */
 const ERROR = {
   type: 'object',
   required: ['error'],
@@ -113,7 +117,7 @@ const ERROR = {
     },
   },
 };
-/** A refusal of the console. */
+/** The error object of `/api`. */
 const FAILURE = {
   type: 'object',
   required: ['success', 'message', 'code'],
@@ -163,7 +167,7 @@ function refusals(
   return { ...Object.fromEntries(answers), default: { $ref } };
 }
 
-/** A call of a model. */
+/** A call to a model. */
 function operationOf(style: Style, about: StyleAbout, errors: Described['errors']): Members {
   const content: Members = {};
   if (about.request !== undefined) content['application/json'] = { schema: about.request };
@@ -177,7 +181,7 @@ function operationOf(style: Style, about: StyleAbout, errors: Described['errors'
     security: [{ [SCHEMES.key.name]: [] }],
     requestBody: { required: true, content },
     responses: {
-      200: { description: 'The answer.', content: answers },
+      200: { description: 'Success.', content: answers },
       ...refusals(
         [...errors.values()].flatMap(({ code, place }) => (place === 'call' ? [code] : [])),
         'Error',
@@ -212,7 +216,7 @@ function routeOf(route: Route, about: RouteAbout, { guards, errors }: Described)
       requestBody: { required: isNeeded(route.body), content: { 'application/json': { schema: route.body } } },
     }),
     responses: {
-      [about.status ?? 200]: { description: about.status === undefined ? 'It went well.' : about.summary, content },
+      [about.status ?? 200]: { description: about.status === undefined ? 'Success.' : about.summary, content },
       // The further statuses of a code are those of vendors, which routes do not repeat.
       ...refusals(
         codes,
@@ -223,7 +227,7 @@ function routeOf(route: Route, about: RouteAbout, { guards, errors }: Described)
   };
 }
 
-/** `/api/token/:id` as OpenAPI spells it. */
+/** Converts `/api/token/:id` to an OpenAPI path. */
 function templateOf(path: string): string {
   return path.replace(/:(\w+)\*?/g, '{$1}');
 }
@@ -250,7 +254,7 @@ function isNeeded(schema: Schema): boolean {
   return Array.isArray(schema.required) && schema.required.length > 0;
 }
 
-/** `GET /api/token/:id` is `get_api_token_id`. */
+/** Converts `GET /api/token/:id` to `get_api_token_id`. */
 function operationId({ method, path }: Route): string {
   return `${method}${path}`
     .toLowerCase()

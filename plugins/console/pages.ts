@@ -1,8 +1,8 @@
-/** Pages of lists, as tools of this family ask for them: `p` from 1, `page_size` up to 100. */
+/** Pagination of lists: `p` from 1, `page_size` up to 100. */
 import { type Schema, schema } from '../../core/plugin.ts';
 import { integer } from './schemas.ts';
 
-/** What a query may say about the page. */
+/** The pagination parameters of a query. */
 export interface PageSearch {
   readonly p: number;
   readonly page_size?: number;
@@ -13,17 +13,17 @@ export interface PageSearch {
 const USUAL = 10;
 const MOST = 100;
 
-/** The schema of a page's size. */
+/** The schema of the page size. */
 export function pageSize(usual: number, most: number) {
-  return { description: `How many on a page: ${usual}, at most ${most}.`, ...integer };
+  return { description: `Items per page: ${usual} by default, at most ${most}.`, ...integer };
 }
 
-/** The size that is asked for. Clients send zero, and more than there may be: they get the default, and the most. */
-export function sizeOf(wanted: number | undefined, usual: number, most: number): number {
-  return Math.min(wanted !== undefined && wanted > 0 ? wanted : usual, most);
+/** The page size of a query. Clients send 0 and sizes beyond the maximum: they get the default and the maximum. */
+export function sizeOf(requested: number | undefined, usual: number, most: number): number {
+  return Math.min(requested !== undefined && requested > 0 ? requested : usual, most);
 }
 
-/** The members of a `search` schema that are about the page. */
+/** The pagination members of a `search` schema. */
 export const pageProperties = {
   p: { description: 'The page, from 1.', type: 'integer', default: 1 },
   page_size: pageSize(USUAL, MOST),
@@ -31,35 +31,35 @@ export const pageProperties = {
   size: { description: 'The same as page_size.', type: 'integer' },
 } as const;
 
-/** A search for a page and more. */
+/** A query with pagination parameters and more. */
 export function pageSearch<T extends PageSearch>(properties: Readonly<Record<string, object>> = {}) {
   return schema<T>({ type: 'object', properties: { ...pageProperties, ...properties } });
 }
 
-/** Beyond it a page is not looked for: there are better filters than the millionth page. */
+/** Pages beyond it are not read; filters are the better way to such rows. */
 const FARTHEST = 10_000_000;
 
-/** Which rows to read. */
+/** The rows of a page. */
 export interface Page {
   readonly page: number;
   readonly pageSize: number;
   readonly offset: number;
 }
 
-/** The page a search asks for. */
+/** The page that a query requests. */
 export function pageOf({ p, page_size, ps, size }: PageSearch): Page {
-  const wanted = [page_size, ps, size].find((each) => each !== undefined && each > 0);
-  const rows = sizeOf(wanted, USUAL, MOST);
+  const requested = [page_size, ps, size].find((each) => each !== undefined && each > 0);
+  const rows = sizeOf(requested, USUAL, MOST);
   const page = Math.min(Math.max(p, 1), Math.floor(FARTHEST / rows));
   return { page, pageSize: rows, offset: (page - 1) * rows };
 }
 
-/** A page of a list, as it is answered. */
+/** A page of a list in a response. */
 export function pageAnswer<T>({ page, pageSize }: Page, total: number, items: readonly T[]) {
   return { page, page_size: pageSize, total, items };
 }
 
-/** Its schema, with a name if its items have one: `KeyPage`. */
+/** The schema of a page; named if its items have a name: `KeyPage`. */
 export function pageSchema(items: object & { readonly title?: string }): Schema {
   return {
     ...(items.title !== undefined && { title: `${items.title}Page` }),

@@ -1,25 +1,25 @@
 /**
- * Members of a record that a request may send back as they were read, and that it does not set. One that says something else is refused:
- * a caller who means to change it must not believe that it was.
+ * Read-only members of a record: a request may send them back unchanged. A different value is refused, so that a caller does not believe it
+ * was saved.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../core/plugin.ts';
 import { errors } from './errors.ts';
 
-/** By name: what sets it instead, in a sentence for the caller. */
+/** By member: a sentence that tells the caller how to change it instead. */
 export type ReadOnly = Readonly<Record<string, string>>;
 
-/** What tools send for members that they do not mean to set. */
+/** Values that API clients send for members they do not set. */
 export const NOTHING_MEANT: readonly unknown[] = [null, '', 'default', 0, false, []];
 
-/** Their schemas. */
+/** The schemas of the members. */
 export function readOnlyProperties(fields: ReadOnly): Readonly<Record<string, object>> {
   return Object.fromEntries(
-    Object.keys(fields).map((name) => [name, { description: 'Not set here: as it was read, or left out.' }]),
+    Object.keys(fields).map((name) => [name, { description: 'Read-only: send it unchanged, or omit it.' }]),
   );
 }
 
-/** Refuses (400) a form that says something else than the record, or than `nothing`, in such a member. */
+/** Refuses (400) a form in which a read-only member differs from the record and from `nothing`. */
 export function refuseOthers(
   form: object,
   record: object,
@@ -28,7 +28,7 @@ export function refuseOthers(
 ): void {
   for (const [name, instead] of Object.entries(fields)) {
     const value = (form as JsonObject)[name];
-    if (value === undefined || nothing.some((one) => isDeepStrictEqual(one, value))) continue;
+    if (value === undefined || nothing.some((ignored) => isDeepStrictEqual(ignored, value))) continue;
     if (isDeepStrictEqual((record as JsonObject)[name], value)) continue;
     throw errors.read_only(name, instead).with({ param: name });
   }

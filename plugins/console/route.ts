@@ -1,4 +1,4 @@
-/** One row of the table of `/api`: who may, what it takes, what it answers. The table drives router, description and tests. */
+/** A route of `/api`: who may use it, what it takes and what it returns. Router, OpenAPI document and tests use the same table. */
 import type { Account } from '../../core/contracts/accounts.ts';
 import type { Actor } from '../../core/contracts/audit.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
@@ -12,100 +12,104 @@ import type { SignIn } from './sign-in.ts';
 import type { Verification } from './verification.ts';
 
 /**
- * Who may use a route. `visitor`: anybody, and whoever is signed in is known. `key`: whoever sends a key, which is in `holder`; it
- * may have expired or have nothing left.
+ * Who may use a route. `visitor`: everyone; a signed-in user is identified. `key`: callers with an API key, which is in `holder`; the key
+ * may be expired or exhausted.
  */
 export type Who = 'visitor' | 'key' | 'member' | 'admin' | 'root';
 
-/** How answers and refusals are spelled; tools test for it. */
+/** The format of responses and errors; API clients depend on it. */
 export type Spelling =
   /** `{success, message, data}` */
   | 'envelope'
   /** `{message: "success" | "error", data, url?}`: the handler gives `{data, url?}` */
   | 'payment'
-  /** Whatever the handler gives; refusals in the envelope. */
+  /** The handler's result as it is; errors in the envelope. */
   | 'bare'
-  /** The same with refusals as calls get them: what tools ask for with a key. */
+  /** The same, but errors have the format of model APIs, which clients expect when they send a key. */
   | 'error-object';
 
-/** A row. `Body` and `Asked` are what the schemas let through. */
-export interface ApiRoute<Body = unknown, Asked = unknown> {
+/** A route. `Body` and `Query` are the types that the schemas accept. */
+export interface ApiRoute<Body = unknown, Query = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** Other paths of the same thing: without the slash at its end. */
+  /** Other paths of the same route: without a trailing slash. */
   readonly alsoAt?: readonly string[];
-  /** It only says that something is not here: no part of the described interface. */
+  /** It only reports that a feature does not exist; not part of the OpenAPI document. */
   readonly isAbsent?: true;
   readonly who: Who;
   /**
-   * Only with a check (`POST /api/verify`) that is not older than five minutes. `or-recent`: an account without a second factor may
-   * have signed in within them instead.
+   * Requires a verification (`POST /api/verify`) within the last five minutes. `or-recent`: an account without a second factor may have
+   * signed in within the last five minutes instead.
    */
   readonly verified?: true | 'or-recent';
-  /** Only from a browser that is signed in, not with an access token: it is about the session, or about how one signs in. */
+  /** Requires a session, not an access token: the route concerns the session or how the user signs in. */
   readonly sessionOnly?: true;
-  /** A GET that changes something: as far as strange sites are concerned, it is like a POST. */
+  /** A GET that changes something: the cross-site check treats it like a POST. */
   readonly changes?: true;
-  /** Beside the limit that every route has. */
+  /** A limit in addition to the one that every route has. */
   readonly limit?: LimitName;
   readonly spelling?: Spelling;
-  /** The answer has a `url` beside its data: where a browser posts them. */
+  /** The response has a `url` beside its data, to which a browser posts the data. */
   readonly leadsTo?: true;
-  /** For the description: one line, and the group it belongs to. */
+  /** For OpenAPI: one line, and the tag. */
   readonly summary: string;
   readonly tag: string;
   /** The codes of its refusals, beside those that its guards and the checks of its body and query give. */
   readonly errors?: readonly string[];
   readonly body?: Schema<Body>;
-  /** The largest body it takes, in bytes, where that is more than usual. */
+  /** The maximum size of the body in bytes, if it is larger than usual. */
   readonly maxBody?: number;
-  readonly search?: Schema<Asked>;
-  /** Of `data` where the spelling has one, else of the whole; a media type where it is not JSON. */
+  readonly search?: Schema<Query>;
+  /** The schema of `data` if the format has it, otherwise of the whole response; or a media type other than JSON. */
   readonly answer: Schema | string;
-  handle(request: ConsoleRequest<Body, Asked>): Awaitable<unknown>;
+  handle(request: ConsoleRequest<Body, Query>): Awaitable<unknown>;
 }
 
-/** A request for a row. */
-export interface ConsoleRequest<Body = unknown, Asked = unknown> extends Caller {
+/** A request for a route. */
+export interface ConsoleRequest<Body = unknown, Query = unknown> extends Omit<Caller, 'query'> {
   readonly id: string;
   readonly params: Readonly<Record<string, string>>;
   readonly body: Body;
-  readonly asked: Asked;
-  /** Who is signed in. Of a visitor it may be nobody: look at `visitor`. */
+  /** The validated query. */
+  readonly query: Query;
+  /** The authenticated account. Routes for visitors must use `visitor`. */
   readonly account: Account;
   readonly visitor: Account | undefined;
-  /** The key that was sent, and whose it is; there where a row is for `key`. */
+  /** The key of the request and its owner; only in routes for `key`. */
   readonly holder: Holder | undefined;
-  /** Undefined with an access token. */
+  /** Undefined if the request has an access token. */
   readonly session: Session | undefined;
-  /** Undefined with a session. */
+  /** Undefined if the request has a session. */
   readonly accessToken: AccessToken | undefined;
-  /** Who it is, for the audit. */
+  /** The actor, for the audit log. */
   readonly actor: Actor;
 }
 
-/** What the routes of a file are made with. */
+/** What the routes of a file depend on. */
 export interface Tools {
   readonly host: Host;
-  /** What gateway.yaml says of the console. */
+  /** The section `console` of gateway.yaml. */
   readonly site: Site;
   readonly cookies: Cookies;
   readonly limiter: Limiter;
   readonly guesses: Guesses;
   readonly signIn: SignIn;
   readonly verification: Verification;
-  /** A service whose plugin may not be in the pipeline: then the request is refused (404 `not_available`). */
+  /** Returns a service. If its plugin is not in the pipeline, the request is refused (404 `not_available`). */
   need<T>(service: Service<T>): T;
-  /** The steps that tell the audit who did what to what (`user 7`), for the list that does it; none where nobody keeps one. */
+  /**
+   * The steps that write an audit entry (actor, action, object such as `user 7`), for the list that makes the change; empty without the
+   * plugin `audit`.
+   */
   audited(who: Pick<ConsoleRequest, 'actor'>, action: string, object: string, facts?: JsonObject): readonly Step[];
 }
 
-/** Lets the compiler find out what a row's schemas let through. */
-export function route<Body, Asked>(row: ApiRoute<Body, Asked>): ApiRoute {
+/** Infers a route's types from its schemas. */
+export function route<Body, Query>(row: ApiRoute<Body, Query>): ApiRoute {
   return row as unknown as ApiRoute;
 }
 
-/** The id that a path names; 0, which nothing has, where it names none. */
+/** The id in the path; 0, which no object has, if the path has none. */
 export function idOf(text: string | undefined): number {
   return /^[1-9]\d{0,14}$/.test(text ?? '') ? Number(text) : 0;
 }

@@ -14,7 +14,7 @@ interface ConsoleSection {
   readonly emailProof: boolean;
   readonly oauth: Readonly<Record<string, Partial<OAuthSettings>>>;
   readonly passkeys: { readonly rpId?: string };
-  /** Attempts an address has. */
+  /** Rate limits per address. */
   readonly limits: { readonly signIn: number; readonly mail: number; readonly requests: number };
 }
 
@@ -25,7 +25,7 @@ export const consoleSection = schema<ConsoleSection>({
   properties: {
     url: {
       description:
-        'Where people reach this gateway with a browser, the path that a proxy has put it below included: links in mails and sign-ins elsewhere lead there.',
+        'The URL of this gateway in browsers, including the path below which a proxy serves it. Links in emails and OAuth redirects use it.',
       type: 'string',
       title: 'URL without user and query',
       pattern: '^https?://[^/?#@\\s]+(/[A-Za-z0-9._~-]+)*/?$',
@@ -34,14 +34,14 @@ export const consoleSection = schema<ConsoleSection>({
       default: 'http://localhost:8080',
     },
     name: {
-      description: 'What mails, authenticators and the console call this gateway.',
+      description: 'The name of this gateway in emails, authenticator apps and the console.',
       type: 'string',
       minLength: 1,
       maxLength: 50,
       default: 'Turnpike',
     },
     session: {
-      description: 'How long somebody stays signed in: so many days at the longest, and unused for so long.',
+      description: 'Session lifetime: the maximum in days, and the maximum without activity.',
       type: 'object',
       additionalProperties: false,
       properties: {
@@ -51,25 +51,25 @@ export const consoleSection = schema<ConsoleSection>({
       default: {},
     },
     accessToken: {
-      description: 'How many days a personal access token works.',
+      description: 'Lifetime of a personal access token in days.',
       type: 'object',
       additionalProperties: false,
       properties: { days: { type: 'integer', minimum: 1, maximum: 365, default: 90 } },
       default: {},
     },
     registration: {
-      description: 'Who may make an account: anybody, whoever has an invitation, nobody.',
+      description: 'Who can register: everyone, users with an invitation, or nobody.',
       enum: ['open', 'invite', 'closed'],
       default: 'closed',
     },
     emailProof: {
-      description: 'A new account needs an e-mail address that is proven.',
+      description: 'A new account needs a verified email address.',
       type: 'boolean',
       default: false,
     },
     oauth: {
       description:
-        'Sign-in with an account elsewhere, by the word in its paths. `github` is known; others name an OIDC issuer.',
+        'OAuth providers by name, which is also part of their paths. `github` is built in; the others are OIDC issuers.',
       type: 'object',
       propertyNames: { pattern: '^[a-z][a-z0-9-]{0,30}$' },
       additionalProperties: {
@@ -86,7 +86,7 @@ export const consoleSection = schema<ConsoleSection>({
       default: {},
     },
     passkeys: {
-      description: 'The domain that passkeys are for; else that of `url`.',
+      description: 'The relying party domain of passkeys; default: the host of `url`.',
       type: 'object',
       additionalProperties: false,
       properties: { rpId: { ...text, minLength: 1 } },
@@ -94,7 +94,7 @@ export const consoleSection = schema<ConsoleSection>({
     },
     limits: {
       description:
-        'How many wrong passwords one address may send within 20 minutes (beyond them, one every 15 seconds) and how many accounts make; how many mails it may have sent within 10; how many requests it may make within one.',
+        'Limits per address: wrong passwords within 20 minutes (beyond them, one every 15 seconds), new accounts within 20 minutes, emails within 10 minutes, requests within one minute.',
       type: 'object',
       additionalProperties: false,
       properties: {
@@ -108,7 +108,7 @@ export const consoleSection = schema<ConsoleSection>({
   default: {},
 });
 
-/** What it says, for everybody. */
+/** The section as a service, for other plugins. */
 export function siteOf(section: ConsoleSection): Site {
   const url = new URL(section.url);
   const rpId = section.passkeys.rpId ?? url.hostname;

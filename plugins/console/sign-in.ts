@@ -1,4 +1,6 @@
-/** Signing in, whatever proved who it is: the second step where there is one, then a session and its cookie. */
+/**
+ * Completes sign-ins, whatever the first step was: asks for a second factor if the account has one, then creates a session and its cookie.
+ */
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -15,23 +17,21 @@ import { errors } from './errors.ts';
 import type { ConsoleRequest, Tools } from './route.ts';
 import { secondsOf } from './units.ts';
 
-/** Completes sign-ins. */
 export interface SignIn {
   /**
-   * The answer to whoever has proven to be `account`. `method`: `password`, `passkey`, or the OAuth provider. A passkey is proof enough;
-   * after everything else the second factor is asked for where there is one (`require_2fa`). Refuses (403) a disabled account.
+   * The response after `account` was authenticated. `method`: `password`, `passkey`, or the OAuth provider. A passkey needs no second
+   * factor; after any other method the second factor is requested if there is one (`require_2fa`). Refuses (403) a disabled account.
    */
   complete(request: ConsoleRequest, account: Account, method: string): Promise<Answer>;
-  /** The second step: a code, with the ticket of the first in the body or in the cookie. Refuses (401) where the ticket is no good. */
+  /** The second step: a code, with the ticket of the first step in the body or the cookie. Refuses (401) an invalid ticket. */
   second(request: ConsoleRequest, code: string, ticket: string | undefined): Promise<Answer>;
-  /** Notes in the audit that somebody could not prove to be `account`, whom they named; undefined: nobody that exists. */
+  /** Writes a failed sign-in to the audit log; `account` is undefined if there is no account of that name. */
   failed(request: ConsoleRequest, account: Account | undefined, method: string): Promise<void>;
 }
 
-/** How long the second step may take. */
+/** The lifetime of the second step's ticket. */
 const SECOND_STEP_MS = 5 * 60_000;
 
-/** Makes it. */
 export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: Tools['audited']): SignIn {
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
@@ -49,7 +49,7 @@ export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: 
         ...(host.find(Records)?.eventSteps({ accountId: account.id, kind: 'login', amount: 0n, text, ip }) ?? []),
       ],
     );
-    // The cookie of the one before is overwritten: nobody could end it any more.
+    // The old cookie is overwritten, so its session could not be ended any more: it is ended here.
     if (before !== undefined) await sessions.end(before.accountId, before.id);
     const person = await accounts.person(account.id);
     return done(
@@ -92,7 +92,7 @@ export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: 
     await host.find(Audit)?.note({
       actor: { accountId: undefined, name: '', ip: request.ip },
       action: 'sign-in.failed',
-      // What was typed is not kept: it may be a password in the wrong field.
+      // The typed name is not stored: it may be a password in the wrong field.
       object: account === undefined ? '' : `user ${account.id}`,
       facts: { method },
     });
@@ -116,7 +116,7 @@ export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: 
         await failed(request, account, 'code');
         throw error;
       }
-      // Of two right codes at the same moment one opens a session.
+      // If two right codes arrive at the same moment, one creates a session.
       if ((await tickets.take('sign-in', secret)) === undefined) expired();
       return open(request, account, String(pending.data.method));
     },

@@ -1,10 +1,10 @@
-/** The console's files: read once, served by exact name; every other address below `/console` is a page of it. */
+/** Serves the files of the console: read once, matched by exact name. Other paths below `/console` return the page. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { type Answer, type ApiRequest, answer, type Route } from '../../core/plugin.ts';
 
-/** Where `npm start` builds it. */
+/** The output folder of `npm start`. */
 export const DIST = resolve(import.meta.dirname, '../../console/dist');
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -26,18 +26,18 @@ const NONCE = '%NONCE%';
 interface StaticFile {
   readonly type: string;
   readonly bytes: Buffer;
-  /** By coding. */
+  /** Encoded contents by content coding. */
   readonly compressed: Readonly<Record<string, Buffer>>;
 }
 interface Files {
   readonly byName: ReadonlyMap<string, StaticFile>;
-  /** Undefined where the console is not built. */
+  /** Undefined if the console is not built. */
   readonly index: string | undefined;
 }
 
 /**
- * The routes. Files are read with the first request: `turnpike check` and commands need none. `paysElsewhere`: forms of the page may go to
- * providers of payments, which lead on to pages that nobody knows before.
+ * The routes. Files are read at the first request, because `turnpike check` and other commands do not need them. `paysElsewhere`: forms of
+ * the page may be posted to payment providers, which redirect to URLs that are not known in advance.
  */
 export function staticRoutes(dist: string, paysElsewhere: () => boolean): readonly Route[] {
   let files: Files | undefined;
@@ -53,7 +53,7 @@ export function staticRoutes(dist: string, paysElsewhere: () => boolean): readon
     handle,
   });
   return [
-    // Relative, so that a proxy may put the gateway below a path of its own.
+    // Relative, so that a proxy may serve the gateway below a path.
     at('/', () => answer(302, undefined, { location: 'console/' })),
     at('/login', () => answer(302, undefined, { location: 'console/' })),
     at('/console', ({ query }) => answer(302, undefined, { location: `console/${query.size > 0 ? `?${query}` : ''}` })),
@@ -66,7 +66,7 @@ function answerFor({ path, headers }: ApiRequest, { byName, index }: Files, pays
   const name = path.slice('/console/'.length);
   const file = byName.get(name);
   if (file !== undefined) return answerFile(name, file, headers['accept-encoding'] ?? '');
-  // A file of a build that is gone: a page in its place would be taken for a script.
+  // A file of an older build: the page in its place would be parsed as a script.
   if (name.startsWith('assets/') || /\.[^/]*$/.test(name)) return plain(404, 'There is no such file.');
   if (index === undefined) return plain(503, 'The console is not built: run `npm run build:console`, or `npm start`.');
   return answerPage(name, index, paysElsewhere);
@@ -84,7 +84,7 @@ function answerFile(name: string, { type, bytes, compressed }: StaticFile, accep
   )?.[0];
   return answer(200, coding === undefined ? bytes : compressed[coding], {
     'content-type': type,
-    // Files below `assets` have their content in their name.
+    // The names of files below `assets` contain a hash of their content.
     'cache-control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     'cross-origin-resource-policy': 'same-origin',
@@ -94,8 +94,8 @@ function answerFile(name: string, { type, bytes, compressed }: StaticFile, accep
 }
 
 /**
- * The page. Its files are named relative to `/console/`, wherever a proxy put that: a page further down says how far up that is.
- * Styles that are made while it runs carry the nonce of this one answer.
+ * The page. Its files are named relative to `/console/`, so that a proxy may serve it below a path; a page at a deeper path gets a matching
+ * base. Styles that are created at run time carry the nonce of this response.
  */
 function answerPage(name: string, index: string, paysElsewhere: boolean): Answer {
   const nonce = randomBytes(16).toString('base64');
@@ -114,7 +114,7 @@ function answerPage(name: string, index: string, paysElsewhere: boolean): Answer
       "connect-src 'self'",
       "manifest-src 'self'",
       "base-uri 'self'",
-      // What the page itself opens: https, or http on the machine of the browser.
+      // Origins that the page may open: https, or http on the browser's machine.
       `form-action 'self'${paysElsewhere ? ' https: http://localhost:* http://127.0.0.1:*' : ''}`,
       "frame-ancestors 'none'",
     ].join('; '),

@@ -1,4 +1,4 @@
-/** Whom an administrator may change, and how an account ends. */
+/** Which accounts an administrator may change, and how an account is deleted. */
 import { type Account, Accounts, type Person } from '../../core/contracts/accounts.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { Keys } from '../../core/contracts/keys.ts';
@@ -8,13 +8,13 @@ import { GatewayError, type Host, refuse, type Step } from '../../core/plugin.ts
 import { outranks } from './access.ts';
 import { errors } from './errors.ts';
 
-/** The person with that id, deleted or not. Refuses (404) where there is none. */
+/** Returns the user with that id, deleted or not. Refuses (404) if there is none. */
 export async function personWith(host: Host, id: number): Promise<Person> {
   const person = await host.use(Accounts).person(id);
   return person ?? refuse(coreErrors.account_not_found().with({ param: 'id' }));
 }
 
-/** The person that `actor` is about to change. Refuses (404) who is not there any more, (403) who has as much of a role. */
+/** Returns the user that `actor` is about to change. Refuses (404) a deleted user, (403) a user whose role is not lower. */
 export async function subordinate(host: Host, actor: Account, id: number): Promise<Person> {
   const person = await personWith(host, id);
   if (person.deletedMs !== undefined) {
@@ -27,8 +27,8 @@ export async function subordinate(host: Host, actor: Account, id: number): Promi
 }
 
 /**
- * Ends an account for good, in one list with its keys and `along`. What nobody can use any more, but would keep somebody from
- * signing up anew (passkeys, bindings), is cleared away afterwards.
+ * Deletes an account in one list with its keys and `along`. Afterwards it removes passkeys and linked accounts, which would keep their
+ * owner from registering again.
  */
 export async function removeAccount(host: Host, id: number, along: readonly Step[]): Promise<void> {
   const keys = host.use(Keys);
@@ -37,7 +37,7 @@ export async function removeAccount(host: Host, id: number, along: readonly Step
   try {
     await clearAway(host, id);
   } catch (error) {
-    host.log.warn('what a deleted account signed in with could not be cleared away', { account: id, error });
+    host.log.warn('could not remove the sign-in methods of a deleted account', { account: id, error });
   }
 }
 
@@ -45,7 +45,7 @@ async function clearAway(host: Host, id: number): Promise<void> {
   const factors = host.find(SecondFactors);
   for (const what of ['totp', 'passkey'] as const) {
     await factors?.reset(id, what).catch((error: unknown) => {
-      // There was none.
+      // It had none.
       if (!(error instanceof GatewayError && error.status === 409)) throw error;
     });
   }

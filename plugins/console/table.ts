@@ -1,4 +1,4 @@
-/** From the rows of the table to routes that core serves. */
+/** Converts the table of routes to routes that core serves. */
 import type { Actor } from '../../core/contracts/audit.ts';
 import { Answer, type ApiRequest, type Route, type RouteAbout, type Schema } from '../../core/plugin.ts';
 import { guardsOf } from './access.ts';
@@ -7,10 +7,10 @@ import { errors } from './errors.ts';
 import type { ApiRoute, ConsoleRequest, Spelling } from './route.ts';
 import { text } from './schemas.ts';
 
-/** No request of the console is larger, unless its row says so. */
+/** The maximum body size, unless the route sets one. */
 const MAX_BODY = 64 * 1_024;
 
-/** Every row, at each of its paths. */
+/** Every route, at each of its paths. */
 export function routesOf(rows: readonly ApiRoute[]): readonly Route[] {
   return rows.flatMap((row) =>
     [row.path, ...(row.alsoAt ?? [])].map((path, i) => routeOf(row, path, i === 0 && !row.isAbsent)),
@@ -23,7 +23,7 @@ function routeOf(row: ApiRoute, path: string, described: boolean): Route {
     method: row.method,
     path,
     access: guardsOf(row),
-    // It is limited like the rest of the console: a key at its limit may still be asked what it has used.
+    // Limited like the rest of the console, not by the key's limits: a key at its limit can still query its usage.
     uncounted: true,
     cors: row.who === 'key',
     maxBody: row.maxBody ?? MAX_BODY,
@@ -39,13 +39,15 @@ function routeOf(row: ApiRoute, path: string, described: boolean): Route {
   };
 }
 
-/** Parameters that say whose data is meant. */
+/** Parameters that select a user's data. */
 const WHOSE = ['user_id', 'username', 'account_id', 'token_id', 'department_id'];
 
-/** Refuses (400) a parameter that asks for somebody else's data where the row has only the caller's own: it would answer with that. */
+/**
+ * Refuses (400) a parameter that selects another user's data if the route only has the caller's: the response would be for the wrong user.
+ */
 function refuseOthersOf({ search }: ApiRoute, query: URLSearchParams): void {
-  const known = (search as { readonly properties?: object } | undefined)?.properties ?? {};
-  const name = WHOSE.find((each) => !(each in known) && query.get(each));
+  const parameters = (search as { readonly properties?: object } | undefined)?.properties ?? {};
+  const name = WHOSE.find((each) => !(each in parameters) && query.get(each));
   if (name === undefined) return;
   throw errors.unknown_parameter(name).with({ param: name });
 }
@@ -57,13 +59,12 @@ function requestOf(request: ApiRequest): ConsoleRequest {
     id: request.id,
     method: request.method,
     path: request.path,
-    query: request.query,
     headers: request.headers,
     ip: request.ip,
     params: request.params,
     body: request.body,
-    asked: request.asked,
-    // The guards of every row that is not for visitors have found one.
+    query: request.asked,
+    // The guards of every route that is not for visitors have authenticated an account.
     account: account as ConsoleRequest['account'],
     visitor: account,
     holder: request.holder,
@@ -78,10 +79,10 @@ function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
     row.who === 'admin' && 'For administrators.',
     row.who === 'root' && 'For root.',
     row.verified === true &&
-      'Needs a check (POST /api/verify) that is not older than five minutes: by a second factor or, if the account has none, by its password.',
+      'Requires a verification (POST /api/verify) within the last five minutes: by a second factor or, if the account has none, by its password.',
     row.verified === 'or-recent' &&
-      'Needs a check (POST /api/verify) that is not older than five minutes; if the account has no second factor, a sign-in within them counts as well.',
-    row.sessionOnly === true && 'An access token is not enough.',
+      'Requires a verification (POST /api/verify) within the last five minutes; an account without a second factor may have signed in within the last five minutes instead.',
+    row.sessionOnly === true && 'Requires a session; an access token is not enough.',
   ].filter((note) => note !== false);
   return {
     summary: row.summary,
@@ -99,7 +100,7 @@ function credentialsOf({ who, sessionOnly }: ApiRoute): RouteAbout['credentials'
   return sessionOnly === true ? ['session'] : ['session', 'accessToken'];
 }
 
-/** The whole answer, around what the row says of its data. */
+/** The schema of the whole response around its data. */
 function wrapped({ leadsTo }: ApiRoute, spelling: Spelling, data: Schema): Schema {
   if (spelling === 'bare' || spelling === 'error-object') return data;
   const url = leadsTo === true ? { url: text } : {};

@@ -1,10 +1,10 @@
-/** What `/api` counts in, quota units and unix seconds, where we count micro-quota and milliseconds. */
+/** The units of `/api`: quota units and Unix seconds, instead of micro-quota and milliseconds. */
 import { inQuota, Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { Host } from '../../core/plugin.ts';
 
 export { inQuota as exactUnits };
 
-/** The most that can be granted, in quota units: as much as the ledger has room for. */
+/** The maximum grant in quota units, limited by the ledger's integers. */
 export const MOST_UNITS = 4_000_000_000_000;
 
 /** Micro-quota in whole quota units, rounded down. */
@@ -13,15 +13,15 @@ export function unitsOf(micro: bigint): number {
   return Number(micro < 0n && units * MICRO !== micro ? units - 1n : units);
 }
 
-/** Micro-quota in quota units, with a fraction if there is one: the number nearest to `inQuota`. */
+/** Micro-quota in quota units as a number, with a fraction if needed: the nearest double. */
 export function quotaNumber(micro: bigint): number {
   return Number(inQuota(micro));
 }
 
-/** Places behind which an amount is cut off in a currency unit that is not a round number of quota units. */
+/** Decimals of an amount in currency units if one currency unit is not a round number of quota units. */
 const CURRENCY_PLACES = 18;
 
-/** Micro-quota in currency units, as a decimal number: `0.00000002`. `perUnit`: quota units in one of them. */
+/** Micro-quota in currency units, as a decimal number: `0.00000002`. `perUnit`: quota units in one currency unit. */
 export function currencyText(micro: bigint, perUnit: number): string {
   const digits = (micro * 10n ** BigInt(CURRENCY_PLACES)) / (MICRO * BigInt(perUnit));
   const size = (digits < 0n ? -digits : digits).toString().padStart(CURRENCY_PLACES + 1, '0');
@@ -39,7 +39,7 @@ export function microOf(units: number): bigint {
   return BigInt(units) * MICRO;
 }
 
-/** The second of a moment; 0 where there was none. */
+/** Milliseconds in Unix seconds; 0 for undefined. */
 export function secondsOf(ms = 0): number {
   return Math.floor(ms / 1_000);
 }

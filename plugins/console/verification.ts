@@ -1,6 +1,6 @@
 /**
- * The check before sensitive operations: a second factor or, if the account has none, its password. It counts for five minutes, for the
- * session or the access token it was made with.
+ * Verification before sensitive operations: by a second factor or, if the account has none, by its password. It is valid for five minutes,
+ * for the session or the access token it was made with.
  */
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
@@ -14,32 +14,31 @@ import type { ConsoleRequest } from './route.ts';
 import { unixSeconds } from './schemas.ts';
 import { secondsOf } from './units.ts';
 
-/** What a check is made with. */
+/** Verification methods. */
 export type VerifyMethod = '2fa' | 'passkey' | 'password';
 
-/** Who asks, as guards found out. */
+/** The authenticated caller. */
 type Asker = { readonly [K in 'account' | 'session' | 'accessToken']?: Found[K] | undefined };
 
-/** Checks, and asks for them. */
 export interface Verification {
-  /** What an account can be checked with: its second factors, or, if it has none, its password. Empty: it has neither. */
+  /** The methods available to an account: its second factors or, if it has none, its password. Empty: it has neither. */
   methods(accountId: number): Promise<readonly VerifyMethod[]>;
-  /** True if there was a check within the last five minutes. */
+  /** Returns whether there was a verification within the last five minutes. */
   isVerified(asker: Asker): boolean;
   /** Refuses (403) if there was none. */
   demand(asker: Asker): void;
   /**
-   * The same, but an account without a second factor may have signed in within the last five minutes instead. For what changes how an
-   * account signs in, or ends it: a stolen session must not become the account.
+   * The same, but an account without a second factor may have signed in within the last five minutes instead. Required to delete an account
+   * or change how it signs in, so that a stolen session cannot take over the account.
    */
   demandOrRecent(asker: Asker): Promise<void>;
-  /** Refuses (403) a password that is not the account's; `param` is the field it came in. */
+  /** Refuses (403) a wrong password; `param` is the field it came in. */
   checkPassword(account: Account, password: string, param: string): Promise<void>;
-  /** The answer after a check: a session has a new secret, which is in the cookie. */
+  /** The response after a verification: the session gets a new secret, which is in the cookie. */
   mark(request: ConsoleRequest, method: VerifyMethod): Promise<Answer>;
 }
 
-/** What a check answers. */
+/** The schema of that response. */
 export const verifiedAnswer = {
   title: 'Verified',
   type: 'object',
@@ -51,7 +50,6 @@ export const verifiedAnswer = {
   },
 } as const;
 
-/** Makes it. */
 export function createVerification(host: Host, cookies: Cookies, guesses: Guesses): Verification {
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
@@ -89,11 +87,11 @@ export function createVerification(host: Host, cookies: Cookies, guesses: Guesse
     },
 
     async checkPassword({ id, name }, password, param) {
-      const found = await guesses.compareOwn(id, async (comer) => {
+      const match = await guesses.compareOwn(id, async (comer) => {
         const owner = await accounts.checkPassword(name, password, comer);
         return owner?.id === id ? owner : undefined;
       });
-      if (found === undefined) throw errors.wrong_password().with({ param });
+      if (match === undefined) throw errors.wrong_password().with({ param });
     },
 
     async mark({ account, session }, method) {

@@ -1,6 +1,6 @@
 /**
- * Provides `Counters`: in memory (of this process, or in a worker of the owner's), or on a Valkey server that several gateways share, to
- * which each process has a connection of its own.
+ * Provides `Counters`: in memory (of this process, or of the owner if this is a worker), or on a Valkey server that several gateways share,
+ * to which each process has its own connection.
  */
 import { Counters } from '../../core/contracts/counters.ts';
 import { definePlugin, type Host, type Parts } from '../../core/plugin.ts';
@@ -11,7 +11,7 @@ import { readAddress } from './valkey/address.ts';
 import { createSharedCounters } from './valkey/counters.ts';
 import { createWorkerCounters } from './worker.ts';
 
-/** How often windows that nobody uses any more are forgotten. */
+/** The interval at which unused windows are deleted. */
 const SWEEP_MS = 60_000;
 
 export default definePlugin({
@@ -66,7 +66,7 @@ function onServer(host: Host, url: string, prefix: string): Parts {
   };
 }
 
-/** A reload must not hand out every limit anew. */
+/** Keeps the counts over reloads. */
 function memoryOf(host: Host): MemoryCounters {
   return host.lasting({ name: 'counters.memory', version: 1, make: () => createMemoryCounters(host.clock) });
 }

@@ -1,57 +1,54 @@
-/** Counters in memory: for each name how much was taken when, for each gate the set of those inside. */
+/** Counters in memory: by name the amounts taken and their times, by gate the set of members. */
 import { LRUCache } from 'lru-cache';
 import type { Admission, Counters, Gate, GateEntry, WindowState, WindowTake } from '../../core/contracts/counters.ts';
 import type { Clock } from '../../core/plugin.ts';
 
-/** Windows remembered at most; beyond, the one that was used longest ago is forgotten. */
+/** The maximum number of windows; beyond it, the least recently used one is dropped. */
 const MAX_WINDOWS = 200_000;
-/** Places at the front that do not count any more and are worth copying the rest for. */
+/** The number of expired entries at which the rest is copied. */
 const COMPACT_FROM = 64;
 
-/** Counters, and a way to forget windows in which nothing is left. */
+/** Counters that can delete windows without content. */
 export interface MemoryCounters extends Counters {
-  // In memory nobody waits: the answers are there at once.
+  // In memory, results are available at once.
   take(windows: readonly WindowTake[], entry?: GateEntry): Admission;
   look(window: WindowTake): WindowState;
   inside(gate: string): number;
-  /** `correct` for what stands in `admission` as numbers alone: the difference of each window's cost. */
+  /** `correct` for admissions given as plain numbers: the difference of each window's cost. */
   adjust(window: string, atMs: number, by: number): void;
-  /** Everybody who is inside, by gate. */
+  /** The members of each gate. */
   gates(): Iterable<readonly [gate: string, ids: ReadonlySet<string>]>;
-  /** Forgets windows in which nothing has been taken for as long as they are. Call it now and then. */
+  /** Deletes windows from which nothing was taken for their length. To be called periodically. */
   sweep(): void;
-  /** How many windows and gates are remembered. */
+  /** The number of windows and gates. */
   readonly size: number;
 }
 
-/** Counted by size, a cache takes memory as it fills; one with a `max` takes all of it at once. */
-const one = (): number => 1;
+/** Bounded by size, so that memory is used only as the cache fills; with `max` it is allocated at once. */
+const countOne = (): number => 1;
 
 /**
- * What was taken from one window, one place for each millisecond in which something was, oldest first. Numbers alone: whatever is made
- * for each call and lives as long as the window would cost the call more than all the rest of its limits.
+ * The amounts taken from a window, one entry per millisecond, oldest first. Plain numbers: an object per call that lives as long as the
+ * window would cost more than all other work for limits.
  */
 interface Window {
   windowMs: number;
   readonly times: number[];
   readonly costs: number[];
-  /** The oldest place that may still count. */
+  /** The index of the oldest entry that may still count. */
   first: number;
-  /** The cost of everything from there on. */
+  /** The total cost from there on. */
   sum: number;
 }
 
-/**
- * Counters that live and die with this process. Time is the clock's `mono`; a taking counts from the moment it was made until
- * exactly `windowMs` later.
- */
+/** Counters of this process. Time is the clock's `mono`; an amount counts from the time it was taken until exactly `windowMs` later. */
 export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WINDOWS): MemoryCounters {
-  const windows = new LRUCache<string, Window>({ maxSize: maxWindows, sizeCalculation: one });
-  // Not in the cache above: a gate that is forgotten while somebody is inside would let too many in. An empty one is deleted,
-  // so there are never more gates than exchanges.
+  const windows = new LRUCache<string, Window>({ maxSize: maxWindows, sizeCalculation: countOne });
+  // Not in the cache above: dropping a gate with members would let too many in. Empty gates are deleted, so there are never more gates than
+  // exchanges.
   const gates = new Map<string, Set<string>>();
 
-  /** Lets go of what has left the window. */
+  /** Removes expired entries. */
   const prune = (window: Window, nowMs: number): void => {
     const { times, costs, windowMs } = window;
     while (window.first < times.length && times[window.first]! + windowMs <= nowMs) {
@@ -65,7 +62,7 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
     }
   };
 
-  /** Milliseconds until so much of the oldest cost has left the window that `over` is no more. */
+  /** Milliseconds until enough of the oldest cost has expired to reduce the total by `over`. */
   const waitMs = ({ times, costs, windowMs, first }: Window, over: number, nowMs: number): number => {
     let left = over;
     for (let i = first; i < times.length; i++) {
@@ -75,7 +72,7 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
     return Infinity;
   };
 
-  /** The window of a name, without what has left it. */
+  /** The window of a name, without expired entries. */
   const windowOf = ({ name, windowMs }: WindowTake, nowMs: number): Window => {
     let window = windows.get(name);
     if (window === undefined) {
@@ -103,30 +100,30 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
     const at = window === undefined ? undefined : placeOf(window, atMs);
     if (window === undefined || at === undefined) return;
     const { times, costs } = window;
-    // A window that was forgotten may have a successor of its name, which holds nothing of what is corrected.
+    // A window that was dropped may have been recreated, without the amounts to be corrected.
     const change = Math.max(by, -costs[at]!);
     costs[at]! += change;
     window.sum += change;
-    // What is given back at once leaves no trace, so that refused calls do not fill the window.
+    // Amounts that are returned at once leave no entry, so that refused calls do not fill the window.
     while (times.length > window.first && costs.at(-1) === 0) {
       times.pop();
       costs.pop();
     }
   };
 
-  /** The windows of the taking under way. */
-  const found: Window[] = [];
+  /** The windows of the running `take`. */
+  const takenFrom: Window[] = [];
 
   return {
     take(takes, entry) {
       const mono = clock.mono();
-      // Whole milliseconds, each rounded to the side on which a window is never shorter than it says.
+      // Whole milliseconds, rounded so that a window is never shorter than its length.
       const nowMs = Math.floor(mono);
       const atMs = Math.ceil(mono);
       let refusedBy = -1;
       for (let i = 0; i < takes.length; i++) {
         const window = windowOf(takes[i]!, nowMs);
-        found[i] = window;
+        takenFrom[i] = window;
         if (refusedBy < 0 && window.sum + takes[i]!.cost > takes[i]!.limit) refusedBy = i;
       }
       if (refusedBy < 0 && entry !== undefined) {
@@ -136,7 +133,7 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
       const ok = refusedBy < 0;
       const states: WindowState[] = [];
       for (let i = 0; i < takes.length; i++) {
-        const window = found[i]!;
+        const window = takenFrom[i]!;
         const { limit, windowMs, cost } = takes[i]!;
         const over = window.sum + cost - limit;
         if (ok) put(window, atMs, cost);
@@ -189,7 +186,7 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
 
     sweep() {
       const nowMs = Math.floor(clock.mono());
-      // The least recently used come first: behind the first window that still holds something there is little to find.
+      // The least recently used come first: after the first non-empty window, few empty ones follow.
       for (let name = windows.rkeys().next().value; name !== undefined; name = windows.rkeys().next().value) {
         const window = windows.peek(name)!;
         prune(window, nowMs);
@@ -204,7 +201,7 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
   };
 }
 
-/** Adds a cost to the newest place, or behind it. */
+/** Adds a cost to the newest entry, or as a new one. */
 function put(window: Window, atMs: number, cost: number): void {
   const { times, costs } = window;
   const last = times.length - 1;
@@ -217,7 +214,7 @@ function put(window: Window, atMs: number, cost: number): void {
   window.sum += cost;
 }
 
-/** The place of a millisecond; undefined where it has left the window, or has nothing any more. */
+/** The index of a millisecond's entry; undefined if it has expired or is empty. */
 function placeOf({ times, first }: Window, atMs: number): number | undefined {
   let low = first;
   let high = times.length - 1;

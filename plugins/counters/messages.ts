@@ -1,4 +1,4 @@
-/** What a worker and the owner tell each other about counters: JSON, one message for each operation. */
+/** Messages between a worker and the owner about counters: JSON, one message per operation. */
 import type { Admission, GateEntry, WindowState, WindowTake } from '../../core/contracts/counters.ts';
 import type { Json } from '../../core/plugin.ts';
 
@@ -9,16 +9,16 @@ export const LEAVE = 'counters.leave';
 export const LOOK = 'counters.look';
 export const INSIDE = 'counters.inside';
 
-/** Asks for `take`. */
+/** Requests `take`. */
 export interface TakeMessage {
   readonly windows: readonly WindowTake[];
   readonly entry?: GateEntry;
 }
 
-/** A correction as differences, so that the owner needs nothing of the admission. */
+/** A correction as differences, so that the owner does not need the admission. */
 export interface CorrectMessage {
   readonly atMs: number;
-  /** Each window, and what is added to what was taken from it. */
+  /** The amount to add to each window. */
   readonly by: readonly (readonly [window: string, by: number])[];
 }
 
@@ -27,37 +27,37 @@ interface SentState extends Omit<WindowState, 'retryAfterMs'> {
   readonly retryAfterMs: number | null;
 }
 
-/** Answers `take`. */
+/** The response to `take`. */
 export interface SentAdmission {
   readonly refusedBy: number;
   readonly atMs: number;
   readonly windows: readonly SentState[];
 }
 
-/** As a message. The types of messages are interfaces, which have no index signature. */
+/** Converts to a message type: interfaces have no index signature. */
 export function toJson(
   message: TakeMessage | CorrectMessage | GateEntry | WindowTake | SentState | SentAdmission,
 ): Json {
   return message as unknown as Json;
 }
 
-/** An admission without what the worker knows by itself. */
+/** An admission without the parts that the worker knows. */
 export function sentAdmission({ refusedBy, atMs, windows }: Admission): SentAdmission {
   return { refusedBy, atMs, windows: windows.map(sentState) };
 }
 
-/** What `sentAdmission` was made of. */
+/** The inverse of `sentAdmission`. */
 export function admissionOf(sent: SentAdmission, takes: readonly WindowTake[]): Admission {
   const { refusedBy, atMs, windows } = sent;
   return { ok: refusedBy < 0, refusedBy, windows: windows.map(stateOf), takes, atMs, corrected: undefined };
 }
 
-/** A window's state for a message. */
+/** Encodes a window's state. */
 export function sentState(state: WindowState): SentState {
   return { ...state, retryAfterMs: state.retryAfterMs === Infinity ? null : state.retryAfterMs };
 }
 
-/** What `sentState` was made of. */
+/** The inverse of `sentState`. */
 export function stateOf(sent: SentState): WindowState {
   return { ...sent, retryAfterMs: sent.retryAfterMs ?? Infinity };
 }

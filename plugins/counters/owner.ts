@@ -1,4 +1,4 @@
-/** The owner's side of counters: it does in its memory what workers ask for, and lets the calls of a dead worker leave their gates. */
+/** The owner's side of counters: runs the operations of workers in its memory, and removes the calls of a dead worker from gates. */
 import type { GateEntry, WindowTake } from '../../core/contracts/counters.ts';
 import type { Json, Peers } from '../../core/plugin.ts';
 import type { MemoryCounters } from './memory.ts';
@@ -15,10 +15,10 @@ import {
   toJson,
 } from './messages.ts';
 
-/** Calls of workers that are inside gates: by the worker's epoch, and then by their id. */
+/** Members of gates by the worker's epoch, then by id. */
 export type Guests = Map<string, Map<string, GateEntry>>;
 
-/** Serves the workers until the returned function is called. `guests` outlive a reload, as the counters do. */
+/** Serves workers until the returned function is called. `guests` outlive a reload, as the counters do. */
 export function serveWorkers(peers: Peers, counters: MemoryCounters, guests: Guests): () => void {
   const on = <T>(topic: string, hear: (message: T, epoch: string) => Json | undefined): void =>
     peers.on(topic, (message, epoch) => hear(message as unknown as T, epoch));

@@ -1,18 +1,17 @@
 /** The section `counters` of gateway.yaml. */
 import { schema } from '../../core/plugin.ts';
 
-/** What it says. */
 export interface CountersSection {
   readonly driver: 'memory' | 'valkey';
-  /** Of the server; empty in memory. */
+  /** The server's URL; empty in memory. */
   readonly url: string;
-  /** What the names of all keys on the server begin with. */
+  /** The prefix of all keys on the server. */
   readonly prefix: string;
 }
 
 export const section = schema<CountersSection>({
   type: 'object',
-  description: 'Where requests, tokens and running calls are counted, for limits and for sign-ins.',
+  description: 'Rate-limit counters: requests, tokens, running calls, and sign-in attempts.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -25,13 +24,13 @@ export const section = schema<CountersSection>({
     url: {
       title: 'address such as valkeys://cache.example.com:6379/0',
       description:
-        'The server: `valkey://` or `redis://`, with TLS `valkeys://` or `rediss://`; in front of the host `user:password@`, behind it the database. Read it from a variable, for it holds a password.',
+        'The server: `valkey://` or `redis://`, with TLS `valkeys://` or `rediss://`; optionally `user:password@` before the host, and the database after it. Use an environment variable, because it contains a password.',
       type: 'string',
       pattern: '^$|^(valkeys?|rediss?)://[^\\s]+$',
       default: '',
     },
     prefix: {
-      description: 'What the names of its keys begin with. Gateways that share limits have the same.',
+      description: 'The prefix of its keys. Gateways that share limits need the same one.',
       type: 'string',
       pattern: '^[\\x21-\\x7e]{0,100}$',
       default: 'turnpike:',

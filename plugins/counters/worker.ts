@@ -1,15 +1,14 @@
-/** Counters of a worker: the owner has them, and each operation is one message to it. */
+/** The counters of a worker: each operation is one message to the owner. */
 import type { Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Clock, GatewayError, Json, PeerOwner } from '../../core/plugin.ts';
 import { admissionOf, CORRECT, INSIDE, LEAVE, LOOK, type SentAdmission, stateOf, TAKE, toJson } from './messages.ts';
 
-/** How long a call waits for the owner before it is refused. */
+/** The timeout of an operation, after which the call is refused. */
 const WAIT_MS = 2_000;
 
-/** Makes them. */
 export function createWorkerCounters(owner: PeerOwner, clock: Clock): Counters {
-  /** Asks, and refuses with 503 when the time is over. `late`: what is done with an answer that came after that. */
+  /** Sends a request, and refuses (503) after the timeout. `late`: handles an answer that comes later. */
   function ask<T>(topic: string, message: Json, late: (answer: T) => void = () => {}): Promise<T> {
     return new Promise((resolve, reject) => {
       let isOver = false;
@@ -33,7 +32,7 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): Counters {
 
   const counters: Counters = {
     async take(windows, entry) {
-      // The call was refused by then: what it was given is given back.
+      // The call was refused meanwhile: returns what it was given.
       const giveBack = (sent: SentAdmission): void => {
         const admission = admissionOf(sent, windows);
         counters.correct(admission, 0);

@@ -1,4 +1,7 @@
-/** Departments: a tree in memory, written so that what was checked in memory still holds when it is written. */
+/**
+ * Departments: a tree in memory. Changes are validated in memory and written with a version check, so that they are still valid when
+ * written.
+ */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import type { Department, DepartmentChanges, Departments } from '../../core/contracts/departments.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -8,13 +11,13 @@ import { errors } from './errors.ts';
 import { LARGEST_BUDGET } from './tables.ts';
 import { createTree, fold, type Tree } from './tree.ts';
 
-/** What calls cost where nobody said otherwise, and the most they may: a thousand times the price. */
+/** The default price factor, and the maximum: a thousand times the price. */
 const USUAL_FACTOR = 1_000_000;
 const LARGEST_FACTOR = 1_000_000_000;
-/** The `must` of a list that was made for a tree that has changed since. */
+/** The `must` that fails if the tree has changed since the list was built. */
 const OUTDATED = 'department_tree_changed';
 
-/** What processes tell each other when the tree has changed. */
+/** The topic that tells other processes that the tree has changed. */
 const CHANGED = 'departments.changed';
 
 interface DepartmentRow {
@@ -29,30 +32,30 @@ interface DepartmentRow {
   readonly updated_ms: number;
 }
 
-/** What a change comes to: its steps, and what it does to the tree once they are written. */
+/** A planned change: its steps, and its effect on the tree in memory after they are written. */
 interface Plan<T> {
   readonly steps: readonly Step[];
   apply(tree: Tree): void;
   readonly result: T;
 }
 
-/** The service, and what keeps it fresh. */
+/** The service, and its synchronization. */
 export interface DepartmentBook extends Departments {
-  /** Reads the tree; asked before anything else, and whenever somebody else may have changed it. */
+  /** Reads the tree; must be called first, and whenever another process may have changed it. */
   refresh(): Promise<void>;
-  /** Reads it whenever another process says that it has changed. */
+  /** Subscribes to changes by other processes. */
   listen(): void;
-  /** To be told of an account that changed: whoever was deleted is in no department any more. */
+  /** Must be called when an account has changed: deleted users are removed from their department. */
   accountChanged(id: number): Promise<void>;
 }
 
-/** Makes the service; `refresh` it before it is asked. */
+/** Creates the service; call `refresh` before use. */
 export function createDepartments(host: Host): DepartmentBook {
   const { store, clock, peers } = host;
   let tree = createTree(-1, 0, new Map(), new Map());
   let line: Promise<unknown> = Promise.resolve();
 
-  /** One after the other: what changes the tree, and what reads it anew. */
+  /** Changes and reads of the tree run one after the other. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = line.then(work);
     line = turn.catch(() => undefined);
@@ -60,7 +63,7 @@ export function createDepartments(host: Host): DepartmentBook {
   }
 
   async function load(): Promise<void> {
-    // Whatever is written between these reads makes the version wrong, and the next look finds that.
+    // If something is written between these reads, the version is outdated, and the next refresh notices.
     const state = await store.one<{ version: number; last_id: number }>(
       'SELECT version, last_id FROM department_tree WHERE one = 1',
     );
@@ -81,7 +84,7 @@ export function createDepartments(host: Host): DepartmentBook {
     );
   }
 
-  /** Writes what `plan` makes of the tree, and makes it again where somebody else was quicker. */
+  /** Writes the change that `plan` computes from the tree, and repeats it if another process was faster. */
   function write<T>(
     plan: (tree: Tree) => Plan<T>,
     along: readonly Step[] | ((result: T) => readonly Step[]) = [],
@@ -111,7 +114,7 @@ export function createDepartments(host: Host): DepartmentBook {
     });
   }
 
-  /** The department as it will be; refuses what it cannot be. */
+  /** The resulting department; refuses invalid values. */
   function changed(tree: Tree, before: Department, changes: DepartmentChanges): Department {
     const { name, parentId, budget, monthlyBudget, factorPpm, enabled } = changes;
     const after: Department = {

@@ -1,4 +1,4 @@
-/** Departments: a tree of people, with budgets that calls are taken from and a price factor. The ledger is `quota`'s. */
+/** Departments: a tree of users, with budgets that calls are charged to and a price factor. The ledger belongs to `quota`. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { definePlugin } from '../../core/plugin.ts';
@@ -7,7 +7,7 @@ import { createDepartments } from './departments.ts';
 import { errors } from './errors.ts';
 import { migrations } from './tables.ts';
 
-/** How long another process's change may go unnoticed if its message is lost. */
+/** How long a change by another process may go unnoticed if its message is lost. */
 const REFRESH_MS = 5_000;
 
 export default definePlugin({
@@ -24,7 +24,7 @@ export default definePlugin({
       everyMs: REFRESH_MS,
       everywhere: true,
       work: departments.refresh,
-      failure: 'departments could not be read',
+      failure: 'could not read the departments',
     });
     return {
       async start() {
@@ -33,7 +33,7 @@ export default definePlugin({
         host.use(Accounts).watch((id, isOwn) => {
           if (!isOwn) return;
           departments.accountChanged(id).catch((error: unknown) => {
-            host.log.warn('a deleted account could not be taken out of its department', { account: id, error });
+            host.log.warn('could not remove a deleted account from its department', { account: id, error });
           });
         });
         chore.start();

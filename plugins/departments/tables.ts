@@ -1,12 +1,12 @@
-/** The tables of the tree: departments, who is in them, and how often it has changed. No money: budgets are limits, not balances. */
+/** The tables of departments: the tree, its members, and a version. Balances are in the ledger; budgets are limits. */
 import type { Migration } from '../../core/plugin.ts';
 
-/** The most a budget may be, in micro-quota: as much as the ledger grants. */
+/** The maximum budget, in micro-quota, limited by the ledger's integers. */
 export const LARGEST_BUDGET = 4_000_000_000_000_000_000n;
 
 /**
- * `folded` is the name in lower case. Every change moves the `version` of `department_tree` on, in the same list, and only from the
- * version it was made for: so nothing that was checked in memory can be untrue when it is written, whoever else writes.
+ * `folded` is the name in lower case. Every change increments the `version` of `department_tree` in the same list, if it still is the
+ * version the change was computed for: so what was validated in memory is still true when it is written.
  */
 export const migrations: readonly Migration[] = [
   {

@@ -1,34 +1,34 @@
-/** The tree in memory: departments by id, who is in which, and what may become of them. */
+/** The tree in memory: departments by id, their members, and validation. */
 import type { Department } from '../../core/contracts/departments.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { refuse } from '../../core/plugin.ts';
 import { errors } from './errors.ts';
 
-/** How many departments may stand above each other. */
+/** The maximum depth. */
 const DEEPEST = 10;
 
-/** One state of it. Maps are changed in place; whoever changes them calls `forget` afterwards. */
+/** A state of the tree. Maps are changed in place; callers then call `forget`. */
 export interface Tree {
-  /** How often it had changed in the store when it was read. */
+  /** The version in the store when it was read. */
   version: number;
-  /** The highest id there ever was: ids are not used again, since records name them. */
+  /** The highest id so far: ids are not reused, because records refer to them. */
   lastId: number;
   readonly departments: Map<number, Department>;
   /** Department by account. */
   readonly memberships: Map<number, number>;
-  /** From a department up to the top, itself included. */
+  /** A department and all above it, up to the top. */
   pathOf(id: number): readonly Department[];
-  /** All below one, at any depth, each parent before its children. */
+  /** All departments below one, parents before their children. */
   below(id: number): readonly Department[];
-  /** Refuses (404) what is not there. */
+  /** Refuses (404) an unknown id. */
   demand(id: number): Department;
-  /** Refuses (400, 404, 409) a department that does not fit where it is to stand. */
+  /** Refuses (400, 404, 409) a department that does not fit at its place. */
   checkPlace(department: Department): void;
-  /** Forgets the paths that were worked out. */
+  /** Clears the cached paths. */
   forget(): void;
 }
 
-/** Two names that differ only in case are one. */
+/** Names that differ only in case are equal. */
 export const fold = (name: string): string => name.toLowerCase();
 
 export function createTree(
@@ -40,10 +40,10 @@ export function createTree(
   const paths = new Map<number, readonly Department[]>();
 
   function pathOf(id: number): readonly Department[] {
-    const known = paths.get(id);
-    if (known !== undefined) return known;
+    const cached = paths.get(id);
+    if (cached !== undefined) return cached;
     const path: Department[] = [];
-    // A circle that somebody made in the database must not hold everything up.
+    // A cycle that was created in the database by hand must not cause an endless loop.
     for (
       let at = departments.get(id);
       at !== undefined && path.length < DEEPEST;
@@ -56,17 +56,17 @@ export function createTree(
   }
 
   function below(id: number): readonly Department[] {
-    const found: Department[] = [];
+    const descendants: Department[] = [];
     let parents = new Set([id]);
     for (let depth = 1; depth <= DEEPEST && parents.size > 0; depth++) {
       const level = [...departments.values()].filter(({ parentId }) => parentId !== undefined && parents.has(parentId));
-      found.push(...level);
+      descendants.push(...level);
       parents = new Set(level.map((department) => department.id));
     }
-    return found;
+    return descendants;
   }
 
-  /** How many levels a department and those below it are. */
+  /** The height of a department's subtree. */
   function heightOf(id: number): number {
     const depth = pathOf(id).length;
     return Math.max(depth, ...below(id).map((department) => pathOf(department.id).length)) - depth + 1;

@@ -1,11 +1,11 @@
-/** A text as it grows, of which so much is held back that no match leaves before it is complete. */
+/** A growing text, of which a part is held back so that no match is released before it is complete. */
 import { type Match, Scanner } from '../../core/contracts/matching.ts';
 import { Shifts, type TextFlow } from '../../core/translation/index.ts';
 import type { Rule } from './rules.ts';
 
 /** Characters before the held text that a pattern may look at (`\b`). */
 const CONTEXT = 16;
-/** A match that still grows is held back up to so many windows. */
+/** A match that still grows is held back for up to so many windows. */
 const MOST_WINDOWS = 4;
 
 /** The rules that apply to one call, and what happens if one of them matches. */
@@ -31,12 +31,15 @@ export function createFlow({ refusing, redacting, matched }: Applied, window: nu
   let offset = 0;
   const shifts = new Shifts();
 
-  /** Whether more of the text could belong to a match; one that is too long is not waited for. */
+  /** Whether more text could extend a match; matches that are too long are not waited for. */
   function grows({ start, end }: Match, text: string, isLast: boolean): boolean {
     return end === text.length && !isLast && end - start < window * MOST_WINDOWS;
   }
 
-  /** Rules that refuse see the text as it came, whatever is redacted in it. Returns the beginning of a match that may still grow. */
+  /**
+   * Applies the rules. Rules that refuse see the original text, even if a part of it is redacted. Returns the start of a match that may
+   * still grow.
+   */
   function refuseIn(text: string, from: number, isLast: boolean): number {
     const match = new Scanner(refusing, text, from).next(from);
     if (match === undefined) return text.length;
@@ -49,7 +52,7 @@ export function createFlow({ refusing, redacting, matched }: Applied, window: nu
     const from = before.length;
     const growing = refuseIn(text, from, isLast);
     let limit = isLast ? text.length : Math.min(growing, Math.max(from, text.length - window));
-    // A character of two units stays whole.
+    // A surrogate pair is not split.
     if (!isLast && isSecondHalf(text.charCodeAt(limit))) limit = Math.max(from, limit - 1);
     const scanner = new Scanner(redacting, text, from);
     let at = from;

@@ -1,4 +1,4 @@
-/** The plugin `guard`: words and patterns that are refused or redacted, before a vendor gets them, and before a client does. */
+/** The plugin `guard`: refuses or redacts words and patterns in requests and answers. */
 import { definePlugin, type Known, type Parts, slot } from '../../core/plugin.ts';
 import { createTextRevision } from '../../core/translation/index.ts';
 import { errors } from './errors.ts';
@@ -7,7 +7,7 @@ import { createRule, type Rule, rulesFor } from './rules.ts';
 import { guardSection } from './section.ts';
 
 /** The rules that have matched in a call. */
-const found = slot<Set<string>>('guard.found');
+const matches = slot<Set<string>>('guard.found');
 
 export default definePlugin({
   name: 'guard',
@@ -26,7 +26,7 @@ export default definePlugin({
         return [];
       }
     });
-    // A word, and the character behind it that ends it, fit into what is held back.
+    // A word and the character that ends it fit into the held-back text.
     const longest = Math.max(0, ...guard.rules.flatMap(({ words = [] }) => words.map((word) => word.length + 1)));
     const window = Math.max(guard.window, longest);
     function apply(x: Known, side: 'input' | 'output'): Applied | undefined {
@@ -40,13 +40,13 @@ export default definePlugin({
     }
 
     function matched(x: Known, { name, action }: Rule, side: 'input' | 'output'): void {
-      const names = found.get(x) ?? new Set();
-      found.set(x, names.add(name));
+      const names = matches.get(x) ?? new Set();
+      matches.set(x, names.add(name));
       x.note({ guard: [...names] });
       if (action === 'refuse') refuseContent(name, side);
     }
 
-    // A gateway without rules has no part in any call.
+    // Without rules, the plugin does not inspect calls.
     const looksAt = (side: 'input' | 'output') => rules.some(({ where }) => where === side || where === 'both');
     const parts: Parts = {
       inspect(x, content) {

@@ -2,7 +2,7 @@
 import { schema } from '../../core/plugin.ts';
 import { type Scope, scopeProperties } from '../../core/sdk.ts';
 
-/** A rule as it is written. It has `words` or a `pattern`. */
+/** A rule in gateway.yaml. It has `words` or a `pattern`. */
 export interface RuleEntry extends Scope {
   readonly name: string;
   readonly words?: readonly string[];
@@ -19,7 +19,6 @@ export interface GuardSection {
   readonly window: number;
 }
 
-/** How the section must look. */
 export const guardSection = schema<GuardSection>({
   type: 'object',
   description: 'Words and patterns that are refused or redacted in requests and answers.',
@@ -42,12 +41,12 @@ export const guardSection = schema<GuardSection>({
         required: ['name'],
         oneOf: [{ required: ['words'] }, { required: ['pattern'] }],
         properties: {
-          name: { type: 'string', pattern: '^[\\w -]{1,60}$', description: 'Clients and usage records are told it.' },
+          name: { type: 'string', pattern: '^[\\w -]{1,60}$', description: 'Clients and usage records see it.' },
           words: {
             type: 'array',
             minItems: 1,
             items: { type: 'string', minLength: 1, maxLength: 200 },
-            description: 'Whole words and phrases, whatever their case.',
+            description: 'Whole words and phrases, case-insensitive.',
           },
           pattern: { type: 'string', minLength: 1, description: 'A regular expression in the syntax of RE2.' },
           where: { enum: ['input', 'output', 'both'], default: 'both', description: 'Requests, answers, or both.' },

@@ -8,7 +8,7 @@ import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
 import { UsageError } from '../../core/plugin.ts';
 import { durationMs, table } from '../../core/sdk.ts';
 
-/** The commands, for the service of the same plugin. */
+/** The commands, on the service of this plugin. */
 export function createCommands(host: Host, keys: Keys): readonly Command[] {
   const accounts = host.use(Accounts);
 
@@ -18,7 +18,7 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
   return [
     {
       name: 'key create',
-      summary: 'makes a key and prints it, this once; without --quota it may spend what its account has',
+      summary: "creates a key and prints it once; without --quota it is limited only by its account's balance",
       options: {
         name: { type: 'string' },
         user: { type: 'string' },
@@ -33,7 +33,7 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
         const name = text(values, 'name');
         if (name === undefined) throw new UsageError('--name is missing');
         const expires = text(values, 'expires');
-        const wanted = {
+        const newKey = {
           name,
           allowance: readAllowance(text(values, 'quota'), values.unlimited === true),
           models: readList(text(values, 'models')),
@@ -44,13 +44,13 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
         const user = text(values, 'user') ?? 'root';
         const account = await accounts.findByName(user);
         if (account === undefined) throw coreErrors.account_not_found(user);
-        const { secret } = await keys.create({ ...wanted, accountId: account.id }, ({ id }) => noted(id, 'key.create'));
+        const { secret } = await keys.create({ ...newKey, accountId: account.id }, ({ id }) => noted(id, 'key.create'));
         return secret;
       },
     },
     {
       name: 'key list',
-      summary: 'lists the keys; never the secrets',
+      summary: 'lists keys without their secrets',
       options: { json: { type: 'boolean' } },
       async run({ values }) {
         const list = await keys.list();
@@ -74,7 +74,7 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
     },
     {
       name: 'key revoke',
-      summary: 'ends a key for good, at once',
+      summary: 'deletes a key; it stops working immediately',
       positionals: ['ID'],
       async run({ positionals: [id] }) {
         if (id === undefined || !/^[1-9]\d{0,14}$/.test(id))
@@ -98,7 +98,7 @@ function readAllowance(quota: string | undefined, unlimited: boolean): bigint | 
   return BigInt(quota) * MICRO;
 }
 
-/** `a,b` → two names; what is empty between the commas is refused further on, by whoever reads the names. */
+/** `a,b` → two names; empty ones are refused where names are validated. */
 function readList(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((item) => item.trim());
 }

@@ -1,54 +1,54 @@
-/** Who holds which key, from memory where it can be told: a lookup that every call makes. */
+/** The holders of keys, cached: every call looks one up. */
 import { LRUCache } from 'lru-cache';
 import type { Holder } from '../../core/contracts/keys.ts';
 import type { Host } from '../../core/plugin.ts';
 
-/** Hashes remembered. */
+/** The maximum number of cached hashes. */
 const REMEMBERED = 10_000;
-/** How long another process's change may go unnoticed if its message is lost. */
+/** How long a change by another process may go unnoticed if its message is lost. */
 const FRESH_MS = 5_000;
-/** The same where this process serves alone, and hears of every change: of one that somebody makes in the database by hand. */
+/** The same if this process runs alone and receives every message: for changes made directly in the database. */
 const FRESH_ALONE_MS = 60_000;
 
 /** Holders by the full hash of their secret. */
 export interface Holders {
   find(hash: string): Holder | undefined | Promise<Holder | undefined>;
-  /** The same, where it is in memory. */
+  /** The cached holder. */
   remembered(hash: string): Holder | undefined;
-  /** Forgets a hash, so that the next `find` asks the store; what is being asked now is not remembered either. */
+  /** Removes a hash, so that the next `find` queries the store; the result of a running query is not cached either. */
   forget(hash: string): void;
-  /** The same for every hash whose holder is one of these. */
+  /** The same for every hash whose holder matches. */
   forgetThose(test: (holder: Holder) => boolean): void;
 }
 
-/** What the store knows of a hash. */
+/** The store's result for a hash. */
 export interface Loaded {
   readonly holder: Holder;
-  /** How long that may be believed, at the longest; above zero. */
+  /** How long the result is valid, at most; above zero. */
   readonly forMs?: number;
 }
 
-/** What is remembered. Both times are milliseconds of the clock that only grows. */
+/** A cached result. Both times are milliseconds of the monotonic clock. */
 interface Remembered {
   readonly holder: Holder;
   readonly loadedMs: number;
-  /** It may not be believed any longer, however fresh it is. */
+  /** The latest time at which it may be used, however recently it was loaded. */
   readonly untilMs: number;
 }
 
-/** `load` asks the store; of callers that miss at the same time, one does. */
+/** `load` queries the store, once for concurrent callers. */
 export function createHolders(
   { clock, peers }: Pick<Host, 'clock' | 'peers'>,
   load: (hash: string) => Promise<Loaded | undefined>,
 ): Holders {
-  // Counted by size, a cache takes memory as it fills; one with a `max` takes all of it at once.
+  // Bounded by size, so that memory is used only as the cache fills; with `max` it is allocated at once.
   const options = { maxSize: REMEMBERED, sizeCalculation: () => 1 };
-  const known = new LRUCache<string, Remembered>(options);
-  // A second cache: a flood of invented keys must not push out those that work.
+  const cachedHolders = new LRUCache<string, Remembered>(options);
+  // A second cache, so that a flood of invalid keys does not displace valid ones.
   const unknown = new LRUCache<string, true>({
     ...options,
     ttl: FRESH_MS,
-    // Any other resolution would be measured with a timer of the cache's own.
+    // Any other resolution would need a timer of the cache's own.
     ttlResolution: 0,
     perf: { now: () => clock.mono() },
   });
@@ -56,22 +56,22 @@ export function createHolders(
 
   function remember(hash: string, { holder, forMs = Number.POSITIVE_INFINITY }: Loaded): void {
     const loadedMs = clock.mono();
-    known.set(hash, { holder, loadedMs, untilMs: loadedMs + forMs });
+    cachedHolders.set(hash, { holder, loadedMs, untilMs: loadedMs + forMs });
   }
 
   function remembered(hash: string): Holder | undefined {
-    const found = known.get(hash);
-    if (found === undefined) return undefined;
+    const cached = cachedHolders.get(hash);
+    if (cached === undefined) return undefined;
     const nowMs = clock.mono();
-    // Asked each time: a process that was alone may have got company.
+    // Evaluated each time: other processes may have started.
     const freshMs = peers.count === 1 ? FRESH_ALONE_MS : FRESH_MS;
-    return nowMs - found.loadedMs <= freshMs && nowMs < found.untilMs ? found.holder : undefined;
+    return nowMs - cached.loadedMs <= freshMs && nowMs < cached.untilMs ? cached.holder : undefined;
   }
 
   function ask(hash: string): Promise<Holder | undefined> {
     const answer = load(hash).then(
       (loaded) => {
-        // Where it was forgotten meanwhile, this answer may be from before the change.
+        // If it was removed meanwhile, this result may be outdated.
         if (asking.get(hash) === answer) {
           asking.delete(hash);
           if (loaded === undefined) unknown.set(hash, true);
@@ -97,13 +97,13 @@ export function createHolders(
       return asking.get(hash) ?? ask(hash);
     },
     forget(hash) {
-      known.delete(hash);
+      cachedHolders.delete(hash);
       unknown.delete(hash);
       asking.delete(hash);
     },
     forgetThose(test) {
-      for (const [hash, { holder }] of [...known.entries()]) if (test(holder)) known.delete(hash);
-      // Nobody knows yet whose these are.
+      for (const [hash, { holder }] of [...cachedHolders.entries()]) if (test(holder)) cachedHolders.delete(hash);
+      // The holders of these hashes are not known yet.
       asking.clear();
     },
   };

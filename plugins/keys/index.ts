@@ -1,4 +1,4 @@
-/** Keys: plays `enter`, where a request from an address that its key is not for ends, and `admit`, where one outside its scope does. */
+/** Keys: plays `enter`, which refuses addresses that a key does not allow, and `admit`, which refuses models that it does not allow. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
@@ -30,11 +30,11 @@ export default definePlugin({
       everyMs: TIDY_MS,
       everywhere: true,
       work: keys.tidy,
-      failure: 'when keys were used was not written',
+      failure: 'could not write when keys were used',
     });
 
     function checkScope({ identity: { key }, passage, call }: Known): void {
-      // What core only carries may reach any model, so a key for some models has no business there.
+      // Passthrough requests may reach any model, so a key that is limited to some models cannot make them.
       if (passage === undefined ? keys.allows(key, call.model) : key.models === undefined) return;
       const what =
         passage === undefined ? `the model "${call.model}"` : `${passage.prefix}: it is for some models only`;
@@ -67,10 +67,10 @@ export default definePlugin({
       },
       async stop() {
         await tidying.stop();
-        // It may be the store that ends: then a key looks unused for a minute too long.
+        // The store may be closing: then a key's last use is at most a minute too early.
         await keys
           .tidy(() => true)
-          .catch((error: unknown) => host.log.warn('when keys were used was not written', { error }));
+          .catch((error: unknown) => host.log.warn('could not write when keys were used', { error }));
       },
     };
   },

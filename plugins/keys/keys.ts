@@ -1,4 +1,4 @@
-/** Keys: making, finding, changing and revoking them. */
+/** Keys: creating, finding, changing and deleting them. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
@@ -17,45 +17,44 @@ import { conditionOf } from './search.ts';
 import { hashOf, hintsOf, isLikely, isWellFormed, newSecret } from './secret.ts';
 import { createUses } from './uses.ts';
 
-/** How many keys an account may have. */
+/** The maximum number of keys per account. */
 const MOST_KEYS = 1_000;
 
-/** Tells other processes whose keys have changed. */
+/** The topic that tells other processes which keys have changed. */
 const CHANGED = 'keys.changed';
-/** Keys that have changed: those of an account, or some. */
+/** Changed keys: those of an account, or some. */
 type Changed = { readonly account?: number; readonly keys?: readonly number[] };
 
 const MINE = 'id = ? AND account_id = ? AND revoked_ms IS NULL';
 const REVOKE = 'UPDATE api_key SET revoked_ms = ?';
 
-/** The service, and what only its plugin asks. */
+/** The service, and the parts for its plugin. */
 export interface KeyRing extends Keys {
-  /** Makes the key `first` for `root` in a store that has never had a key; core shows it once. */
+  /** Creates the key `first` for `root` in a store that never had a key; core shows it once. */
   openFirst(): Promise<void>;
-  /** A call came with this key. */
+  /** Records that a call used this key. */
   noteUse(key: KeyRecord): void;
-  /** Listens to what other processes change. */
+  /** Subscribes to changes by other processes. */
   listen(): void;
-  /** Writes down when keys were used, and forgets secrets whose time is over. `goesOn`: asked before each further piece. */
+  /** Writes when keys were last used, and deletes expired secrets. `goesOn` is called before each further piece. */
   tidy(goesOn: () => boolean): Promise<void>;
 }
 
-/** Makes the service. */
 export function createKeys(host: Host): KeyRing {
   const { store, clock, peers } = host;
   const accounts = host.use(Accounts);
   const uses = createUses(host);
   const holders = createHolders(host, load);
-  /** Forgets holders here alone. */
+  /** Removes holders from this process's cache. */
   function forgetHere({ account: accountId, keys = [] }: Changed): void {
     holders.forgetThose(({ key, account }) => account.id === accountId || keys.includes(key.id));
   }
-  /** Forgets them in all processes. */
+  /** Removes them in all processes. */
   function forget(changed: Changed): void {
     forgetHere(changed);
     peers.tell(CHANGED, { ...changed });
   }
-  // Whoever is disabled is refused at the very next call; of accounts all processes hear anyway.
+  // A disabled account is refused at the next call; all processes receive account changes.
   accounts.watch((account) => forgetHere({ account }));
 
   async function load(hash: string): Promise<Loaded | undefined> {
@@ -77,7 +76,7 @@ export function createKeys(host: Host): KeyRing {
     return { holder: { key: toKey(row), account }, ...(row.until_ms !== null && { forMs: row.until_ms - now }) };
   }
 
-  // Compiled on first use; a record lives as long as its place in the cache.
+  // Compiled on first use; cached as long as the record.
   const addressLists = new WeakMap<KeyRecord, (ip: string) => boolean>();
   function isInList(key: KeyRecord, cidrs: readonly string[], ip: string): boolean {
     let contains = addressLists.get(key);
@@ -88,7 +87,7 @@ export function createKeys(host: Host): KeyRing {
     return contains(ip);
   }
 
-  /** The record of a row, with a use that is not written yet. */
+  /** The record of a row, with a later use that is not written yet. */
   function recordOf(row: KeyRow): KeyRecord {
     const key = toKey(row);
     const noted = uses.last(key.id);
@@ -98,35 +97,35 @@ export function createKeys(host: Host): KeyRing {
   const lastId = async (): Promise<number> =>
     (await store.one<{ id: number | null }>('SELECT MAX(id) AS id FROM api_key'))?.id ?? 0;
 
-  /** The last one that was given to a key, which may not be written yet. */
+  /** The last id that was assigned, which may not be written yet. */
   let givenId = 0;
-  /** The id of a new key. Those that are made at the same time get different ones: else all but one would have to be written again. */
+  /** The id of a new key. Concurrent creations get different ids; otherwise all but one would have to be repeated. */
   async function nextId(): Promise<number> {
     const last = await lastId();
     givenId = Math.max(last, givenId) + 1;
     return givenId;
   }
 
-  /** Writes a key and its bucket as one. What failed: `new`, where the id is taken or there is a default already. */
+  /** Writes a key and its bucket in one list. Returns what failed: `new` if the id is taken or there is a default key already. */
   async function insert(
     id: number,
     secret: string,
-    asked: NewKey,
+    newKey: NewKey,
     isDefault: boolean,
     along: Along,
   ): Promise<KeyRecord | 'new'> {
     const key: KeyRecord = {
       id,
-      accountId: asked.accountId,
-      name: asked.name,
+      accountId: newKey.accountId,
+      name: newKey.name,
       ...hintsOf(secret),
-      enabled: asked.enabled ?? true,
+      enabled: newKey.enabled ?? true,
       createdMs: clock.now(),
       usedMs: undefined,
-      expiresMs: asked.expiresMs,
-      models: asked.models,
-      addresses: asked.addresses,
-      strict: asked.strict ?? false,
+      expiresMs: newKey.expiresMs,
+      models: newKey.models,
+      addresses: newKey.addresses,
+      strict: newKey.strict ?? false,
     };
     const values = [...valuesOf(key), isDefault ? 1 : 0, Buffer.from(hashOf(secret), 'hex')];
     const failed = await store.atomic([
@@ -141,7 +140,7 @@ export function createKeys(host: Host): KeyRing {
         params: [id, key.accountId, MOST_KEYS],
         must: 'too_many_keys',
       },
-      ...(host.find(Ledger)?.open({ kind: 'key', owner: id }, asked.allowance ?? 0n, asked.allowance === undefined) ??
+      ...(host.find(Ledger)?.open({ kind: 'key', owner: id }, newKey.allowance ?? 0n, newKey.allowance === undefined) ??
         []),
       ...along(key),
     ]);
@@ -151,19 +150,19 @@ export function createKeys(host: Host): KeyRing {
     throw notWritten(failed);
   }
 
-  /** What may be written of what is asked for. */
-  async function checked(asked: NewKey): Promise<NewKey> {
-    if ((await accounts.find(asked.accountId)) === undefined) {
-      throw coreErrors.account_not_found(asked.accountId);
+  /** Validates a new key. */
+  async function checked(newKey: NewKey): Promise<NewKey> {
+    if ((await accounts.find(newKey.accountId)) === undefined) {
+      throw coreErrors.account_not_found(newKey.accountId);
     }
-    if (asked.models !== undefined) checkModels(asked.models, knownModels(asked.models), isServed);
-    return { ...asked, name: readName(asked.name), addresses: asked.addresses && readRanges(asked.addresses) };
+    if (newKey.models !== undefined) checkModels(newKey.models, modelNames(newKey.models), isServed);
+    return { ...newKey, name: readName(newKey.name), addresses: newKey.addresses && readRanges(newKey.addresses) };
   }
 
-  /** The names a key may be for; with nobody who knows, those that are asked for. */
-  const knownModels = (asked: readonly string[]): readonly string[] => {
+  /** The model names of a key, validated if there is a catalog. */
+  const modelNames = (requested: readonly string[]): readonly string[] => {
     const catalog = host.find(Catalog);
-    return catalog === undefined ? asked : [...catalog.names(), ...catalog.patterns().map(({ name }) => name)];
+    return catalog === undefined ? requested : [...catalog.names(), ...catalog.patterns().map(({ name }) => name)];
   };
   const isServed = (name: string): boolean => host.find(Catalog)?.serves(name) === true;
 
@@ -180,7 +179,7 @@ export function createKeys(host: Host): KeyRing {
     return row && recordOf(row);
   }
 
-  /** Writes a list about a key of an account, whose first step must find it; what is remembered of it is asked for anew. */
+  /** Writes a list about a key of an account, whose first step must find the key; then removes it from the caches. */
   async function write(accountId: number, id: number, steps: readonly Step[]): Promise<KeyRecord> {
     const failed = await store.atomic(steps);
     forget({ keys: [id] });
@@ -189,7 +188,7 @@ export function createKeys(host: Host): KeyRing {
     return key ?? refuse(coreErrors.key_not_found(id));
   }
 
-  /** What is stored of their calls goes with keys. */
+  /** The steps that delete what other plugins store about the calls of keys. */
   const contentSteps = (ids: readonly number[]): readonly Step[] =>
     host.find(Prompts)?.deleteSteps({ keys: ids }) ?? [];
 
@@ -200,7 +199,7 @@ export function createKeys(host: Host): KeyRing {
     find(secret) {
       if (!isLikely(secret)) return undefined;
       const hash = hashOf(secret);
-      // One that is misspelt is never remembered: of those that are, nothing more has to be looked at.
+      // Malformed keys are never cached: cached ones need no further check.
       return holders.remembered(hash) ?? (isWellFormed(secret) ? holders.find(hash) : undefined);
     },
 
@@ -209,20 +208,20 @@ export function createKeys(host: Host): KeyRing {
       return key && account && { key, account };
     },
 
-    async create(asked, along = () => []): Promise<OpenedKey> {
-      const wanted = await checked(asked);
+    async create(newKey, along = () => []): Promise<OpenedKey> {
+      const checkedKey = await checked(newKey);
       const secret = newSecret();
       for (;;) {
-        const key = await insert(await nextId(), secret, wanted, false, along);
+        const key = await insert(await nextId(), secret, checkedKey, false, along);
         if (key !== 'new') return { secret, key };
       }
     },
 
-    async createDefault(asked, along = () => []) {
-      const wanted = await checked(asked);
+    async createDefault(newKey, along = () => []) {
+      const checkedKey = await checked(newKey);
       const secret = newSecret();
-      while ((await findDefault(asked.accountId)) === undefined) {
-        const key = await insert(await nextId(), secret, wanted, true, along);
+      while ((await findDefault(newKey.accountId)) === undefined) {
+        const key = await insert(await nextId(), secret, checkedKey, true, along);
         if (key !== 'new') return { secret, key };
       }
       return undefined;
@@ -265,8 +264,8 @@ export function createKeys(host: Host): KeyRing {
     async change(accountId, id, changes, along = []) {
       const before = (await get(accountId, id)) ?? refuse(coreErrors.key_not_found(id));
       const { name, models, addresses } = changes;
-      // A model that is not served any more may stay where it was.
-      if (models) checkModels(models, [...knownModels(models), ...(before.models ?? [])], isServed);
+      // A model that is not served any more may stay in the list.
+      if (models) checkModels(models, [...modelNames(models), ...(before.models ?? [])], isServed);
       const set = assignmentsOf({
         ...changes,
         ...(name !== undefined && { name: readName(name) }),
@@ -296,7 +295,7 @@ export function createKeys(host: Host): KeyRing {
           params: [Buffer.from(hashOf(secret), 'hex'), prefix, suffix, id, accountId],
           must: 'key_not_found',
         },
-        // None that was exchanged before outlives the one exchanged now. The key is theirs: the step above made sure.
+        // Earlier rotated secrets must not outlive the one rotated now. The step above verified the owner.
         {
           sql: 'UPDATE former_secret SET until_ms = ? WHERE key_id = ? AND until_ms > ?',
           params: [untilMs, id, untilMs],
@@ -343,7 +342,7 @@ export function createKeys(host: Host): KeyRing {
     allows(key, model) {
       if (key.models === undefined || isListed(key.models, model)) return true;
       const catalog = host.find(Catalog);
-      // Only a name that is served has a model behind it.
+      // Only a served name has a model behind it.
       return catalog?.serves(model) === true && isListed(key.models, catalog.require(model).name);
     },
 
@@ -368,9 +367,9 @@ export function createKeys(host: Host): KeyRing {
       if (root === undefined) return;
       host.find(FirstStart)?.begin();
       const secret = newSecret();
-      const asked = { accountId: root.id, name: 'first', allowance: undefined };
-      const key = await insert(1, secret, asked, false, () => []);
-      // `new` where another gateway on the same store was quicker: then that one shows its key.
+      const newKey = { accountId: root.id, name: 'first', allowance: undefined };
+      const key = await insert(1, secret, newKey, false, () => []);
+      // `new` if another gateway on the same store was faster: then that one shows its key.
       if (key !== 'new') host.find(FirstStart)?.note({ key: secret });
     },
   };

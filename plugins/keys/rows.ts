@@ -1,4 +1,4 @@
-/** Keys as they stand in their table. */
+/** Converts rows of keys. */
 import type { KeyChanges, KeyRecord } from '../../core/contracts/keys.ts';
 import type { Value } from '../../core/plugin.ts';
 
@@ -18,11 +18,11 @@ export interface KeyRow {
   readonly strict: number;
 }
 
-/** Everything of a record, in the order of `valuesOf`. */
+/** All columns, in the order of `valuesOf`. */
 export const COLUMNS =
   'id, account_id, name, prefix, suffix, enabled, created_ms, used_ms, expires_ms, models, addresses, strict';
 
-/** What is to be written of a record. */
+/** The values of a record. */
 export function valuesOf(key: KeyRecord): readonly Value[] {
   return [
     key.id,
@@ -53,7 +53,6 @@ export function assignmentsOf(changes: KeyChanges): readonly (readonly [column: 
   return set;
 }
 
-/** The record of a row. */
 export function toKey(row: KeyRow): KeyRecord {
   return {
     id: row.id,

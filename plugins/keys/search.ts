@@ -1,12 +1,12 @@
-/** Which keys a search means, as the condition of a query. */
+/** The conditions of key searches. */
 import type { KeySearch } from '../../core/contracts/keys.ts';
 import { all, type Condition, condition, contains, mentions } from '../../core/sdk.ts';
 import { hashOf, isWellFormed } from './secret.ts';
 
-/** How much of a secret's end is stored. */
+/** The number of stored characters of a secret's end. */
 const END = 4;
 
-/** What the rows must meet. */
+/** The condition of a search. */
 export function conditionOf({ accountId, text, secret }: KeySearch): Condition {
   return all(
     condition('account_id = ?', accountId),

@@ -8,31 +8,31 @@ const BODY = 43;
 const CHECK = 6;
 const LENGTH = PREFIX.length + BODY + CHECK;
 
-/** Makes a secret that nobody has had before. */
+/** Creates a random secret. */
 export function newSecret(): string {
   const body = randomBase62(BODY);
   return PREFIX + body + checkCharacters(body);
 }
 
-/** True where it looks like a secret from afar. */
+/** Whether a text has the form of a secret. */
 export function isLikely(secret: string): boolean {
   return secret.length === LENGTH && secret.startsWith(PREFIX);
 }
 
 /**
- * True where the check characters fit the rest, so that a misspelt key costs no lookup. A CRC-32 notices every wrong
- * character and every two neighbours exchanged; it keeps no secret and proves nothing.
+ * Whether the check characters match, so that a mistyped key needs no lookup. A CRC-32 detects every wrong character and every two adjacent
+ * ones exchanged; it is no protection.
  */
 export function isWellFormed(secret: string): boolean {
   return isLikely(secret) && checkCharacters(secret.slice(PREFIX.length, -CHECK)) === secret.slice(-CHECK);
 }
 
-/** What is stored and looked up: the SHA-256 of the whole secret, in hexadecimal. */
+/** The stored form: the SHA-256 of the whole secret, in hexadecimal. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
-/** Enough of a secret to recognize it in a list: its first four characters and its last four. */
+/** The part of a secret that is shown in lists: its first four characters and its last four. */
 export function hintsOf(secret: string): { readonly prefix: string; readonly suffix: string } {
   return { prefix: secret.slice(0, PREFIX.length + 4), suffix: secret.slice(-4) };
 }

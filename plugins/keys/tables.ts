@@ -1,10 +1,10 @@
-/** The tables of keys. What a key may spend is the ledger's; the secret itself is nowhere. */
+/** The tables of keys. Their balances are in the ledger; secrets are not stored. */
 import type { Migration } from '../../core/plugin.ts';
 
 /**
- * `hash` is the SHA-256 of the secret: 256 random bits need no slow hash. `models` and `addresses` are JSON lists; NULL
- * is no restriction. A revoked key keeps its row, because usage records name it. `former_secret` holds the hashes of
- * secrets that were exchanged and still work for a while.
+ * `hash` is the SHA-256 of the secret, whose 256 random bits need no slow hash. `models` and `addresses` are JSON lists; NULL means no
+ * restriction. A deleted key keeps its row, because usage records refer to it. `former_secret` has the hashes of rotated secrets that stay
+ * valid for a while.
  */
 export const migrations: readonly Migration[] = [
   {

@@ -1,33 +1,33 @@
-/** When keys were used last: noted in memory by every call, written down together once a minute. Workers leave that to the owner. */
+/** When keys were last used: recorded in memory, written once a minute. Workers report to the owner. */
 import type { Host } from '../../core/plugin.ts';
 
 const MINUTE_MS = 60_000;
-/** Statements in one list. */
+/** Statements per list. */
 const AT_ONCE = 500;
 
 /** Tells the owner that a key was used in a minute. */
 const USED = 'keys.used';
 type Used = readonly [keyId: number, usedMs: number];
 
-/** Notes uses, and writes them down. */
+/** Records and writes uses. */
 export interface Uses {
-  /** A call came with this key. */
+  /** Records that a call used this key. */
   note(keyId: number): void;
-  /** The minute of the last use that is noted and not written yet. */
+  /** The minute of the last use that is not written yet. */
   last(keyId: number): number | undefined;
-  /** Listens to the workers. */
+  /** Subscribes to the workers' reports. */
   listen(): void;
-  /** Writes down what was noted since the last time. `goesOn`: asked before each further list. */
+  /** Writes the uses since the last time. `goesOn` is called before each further list. */
   write(goesOn: () => boolean): Promise<void>;
 }
 
 export function createUses({ clock, store, peers }: Pick<Host, 'clock' | 'store' | 'peers'>): Uses {
   const { owner } = peers;
   const noted = new Map<number, number>();
-  /** Of a worker: the minute that `noted` is about. */
+  /** In a worker: the minute that `noted` is about. */
   let minuteMs = 0;
 
-  /** Once for each key and minute. */
+  /** Once per key and minute. */
   function tell(keyId: number, usedMs: number): void {
     if (usedMs !== minuteMs) noted.clear();
     minuteMs = usedMs;
@@ -56,16 +56,16 @@ export function createUses({ clock, store, peers }: Pick<Host, 'clock' | 'store'
       if (owner !== undefined) return;
       const due = [...noted];
       for (let at = 0; at < due.length && goesOn(); at += AT_ONCE) {
-        const some = due.slice(at, at + AT_ONCE);
-        // Forgotten by a crash: then a key looks unused for a minute too long.
+        const batch = due.slice(at, at + AT_ONCE);
+        // Lost in a crash: then a key's last use is at most a minute too early.
         await store.atomic(
-          some.map(([id, usedMs]) => ({
+          batch.map(([id, usedMs]) => ({
             sql: 'UPDATE api_key SET used_ms = ? WHERE id = ? AND (used_ms IS NULL OR used_ms < ?)',
             params: [usedMs, id, usedMs],
           })),
           'ran',
         );
-        for (const [id, usedMs] of some) if (noted.get(id) === usedMs) noted.delete(id);
+        for (const [id, usedMs] of batch) if (noted.get(id) === usedMs) noted.delete(id);
       }
     },
   };

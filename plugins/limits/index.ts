@@ -1,4 +1,4 @@
-/** Plays `enter`, `admit` and `settle`: how many requests, tokens and running calls a key and its account may have. */
+/** Plays `enter`, `admit` and `settle`: limits of requests, tokens and concurrent calls per key and per account. */
 
 import type { Admission, Gate, GateEntry, WindowState, WindowTake } from '../../core/contracts/counters.ts';
 import { Counters } from '../../core/contracts/counters.ts';
@@ -10,14 +10,14 @@ import { boundedMap } from '../../core/sdk.ts';
 import { type GateRule, limits, type Rules, rulesOf, type WindowKind, type WindowRule } from './rules.ts';
 
 const MINUTE_MS = 60_000;
-/** A token of text is about four bytes; the vendor's own count replaces this when the call is settled. */
+/** A token of text is about four bytes; the vendor's count replaces this estimate when the call is settled. */
 const BYTES_PER_TOKEN = 4;
-/** Keys that are remembered. */
+/** The maximum number of cached keys. */
 const MOST_KNOWN = 10_000;
-/** Client libraries obey `retry-after` without a bound of their own. */
+/** Client libraries wait as long as `retry-after` says, so it is bounded. */
 const MAX_RETRY_AFTER_S = 60;
 
-/** What a call took of the token limits before its use was known. */
+/** The tokens a call took before its usage was known. */
 const estimates = slot<Admission>('limits.estimate');
 
 export default definePlugin({
@@ -29,19 +29,22 @@ export default definePlugin({
     const counters = host.use(Counters);
     const rules = rulesOf(config.limits);
     const { requests, tokens, gates } = rules;
-    /** By the id of the key: made once, for a call needs several. */
-    const known = boundedMap<number, Counted>(MOST_KNOWN);
+    /** Counter names by key id: built once, because each call needs several. */
+    const cache = boundedMap<number, Counted>(MOST_KNOWN);
 
     function knownOf(identity: Holder): Counted {
-      let it = known.get(identity.key.id);
-      if (it === undefined) {
-        it = countedOf(rules, identity);
-        known.set(identity.key.id, it);
+      let keyNames = cache.get(identity.key.id);
+      if (keyNames === undefined) {
+        keyNames = countedOf(rules, identity);
+        cache.set(identity.key.id, keyNames);
       }
-      return it;
+      return keyNames;
     }
 
-    /** Counts the request and enters every gate, or takes nothing and refuses. Counters in memory answer at once; then there is no promise. */
+    /**
+     * Takes from all request limits and enters all gates, or takes nothing and refuses. Counters in memory answer at once; then there is no
+     * promise.
+     */
     function enter(x: Entrant): Awaitable<void> {
       const of = knownOf(x.identity);
       const entry = gates.length > 0 ? { id: x.id, gates: of.gates } : undefined;
@@ -51,12 +54,12 @@ export default definePlugin({
     }
 
     function entered(x: Entrant, admission: Admission, entry: GateEntry | undefined): void {
-      // Undone as well when a later plugin refuses.
+      // Undone if a later plugin refuses.
       if (admission.ok && entry !== undefined) x.defer(() => counters.leave(entry));
       tellAll(x, requests, admission);
     }
 
-    /** The size of a call is known from its body alone. */
+    /** The size of a call is known only from its body. */
     function admit(x: Known): Awaitable<void> {
       const answer = counters.take(knownOf(x.identity).tokens.map((window) => tokensOf(x, window)));
       if (answer instanceof Promise) return answer.then((admission) => admitted(x, admission));
@@ -68,7 +71,7 @@ export default definePlugin({
       tellAll(x, tokens, admission);
     }
 
-    /** Tells the client what is left of the limits, and refuses if one of them has. */
+    /** Sets the client's rate-limit headers, and refuses if a limit is exceeded. */
     function tellAll(x: Entrant, windows: readonly WindowRule[], { refusedBy, windows: states }: Admission): void {
       const rule = windows[refusedBy];
       if (rule !== undefined) {
@@ -79,14 +82,14 @@ export default definePlugin({
       if (refusedBy >= 0) refuseConcurrency(gates[refusedBy - windows.length]!);
     }
 
-    /** Puts what was truly used in the place of the estimate: nothing, if nothing was. */
+    /** Replaces the estimate by the actual usage, which may be zero. */
     function settle(x: Exchange): undefined {
       const admission = estimates.get(x);
       if (admission === undefined) return;
       counters.correct(admission, x.usage === undefined ? 0 : x.usage.input + x.usage.output);
     }
 
-    /** How much of each limit is used, and the first of them that would refuse. */
+    /** The usage of each limit, and the first limit that would refuse. */
     async function* explain(x: Known): AsyncIterable<Explanation> {
       const refusals: (() => never)[] = [];
       const of = knownOf(x.identity);
@@ -115,14 +118,14 @@ export default definePlugin({
   },
 });
 
-/** Tells the client about the window that has least left. */
+/** Sets the headers of the window with the least remaining. */
 function tellTightest(x: Entrant, windows: readonly WindowRule[], states: readonly WindowState[]): void {
   let least = 0;
   for (let i = 1; i < states.length; i++) if (states[i]!.remaining < states[least]!.remaining) least = i;
   if (states.length > 0) tell(x, windows[least]!, states[least]!);
 }
 
-/** What is left of a limit, in the headers that clients of the field read. */
+/** The remaining amount of a limit, in the headers that clients know. */
 function tell(x: Entrant, { kind, limit }: WindowRule, state: WindowState): void {
   const names = HEADERS[kind];
   x.header(names.limit, String(limit));
@@ -137,11 +140,11 @@ const headersOf = (kind: WindowKind) => ({
 });
 const HEADERS = { requests: headersOf('requests'), tokens: headersOf('tokens') };
 
-/** What a holder's requests are counted under; a key has one account for good. */
+/** The counter names of a holder; a key never changes its account. */
 interface Counted {
-  /** Every request counts for one. */
+  /** Every request has cost one. */
   readonly requests: readonly WindowTake[];
-  /** Without what a call takes. */
+  /** The current state, without a call's cost. */
   readonly tokens: readonly WindowTake[];
   readonly gates: readonly Gate[];
 }
@@ -163,9 +166,8 @@ function countedOf({ requests, tokens, gates }: Rules, identity: Holder): Counte
 }
 
 /**
- * The tokens a call takes in advance: a quarter of the input's bytes, and all the output the client allows; a client that allows
- * no end of output is not held to one. A call that is bigger than the whole limit takes the whole limit: it gets through when the
- * minute is otherwise unused, instead of never.
+ * The tokens that a call takes in advance: a quarter of the input's bytes, and the output limit of the call, or no output if it sets none.
+ * A call larger than the whole limit takes the whole limit, so that it is admitted when the minute is otherwise unused, instead of never.
  */
 function tokensOf({ call }: Known, { name, limit, windowMs }: WindowTake): WindowTake {
   const { inputBytes, outputTokens } = call.bounds;
@@ -198,7 +200,7 @@ function counted(n: number, plural: string): string {
   return `${n} ${n === 1 ? plural.slice(0, -1) : plural}`;
 }
 
-/** `1s`, `6m0s`: how clients of the field expect a span of time in a header. */
+/** `1s`, `6m0s`: the duration format of rate-limit headers. */
 function span(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;

@@ -1,13 +1,13 @@
-/** The section `limits` of gateway.yaml, and the list of rules it makes. */
+/** The section `limits` of gateway.yaml, and its rules. */
 import { schema } from '../../core/plugin.ts';
 
-/** What one key, or one account, may have. What is left out is unlimited. */
+/** The limits of a key or an account. Omitted ones are unlimited. */
 export interface Allowed {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
   readonly concurrent?: number;
 }
-/** The section: limits of each key, and of all keys of an account together. */
+/** Limits of each key, and of all keys of an account together. */
 export interface LimitsSection extends Allowed {
   readonly perAccount?: Allowed;
 }
@@ -19,10 +19,10 @@ export type WindowKind = 'requests' | 'tokens';
 export interface WindowRule extends GateRule {
   readonly kind: WindowKind;
 }
-/** At most `limit` at a time. */
+/** At most `limit` at the same time. */
 export interface GateRule {
   readonly whose: Whose;
-  /** Its name in gateway.yaml: `perAccount.tokensPerMinute`. */
+  /** The option in gateway.yaml: `perAccount.tokensPerMinute`. */
   readonly option: string;
   readonly limit: number;
 }
@@ -31,10 +31,9 @@ const count = { type: 'integer', minimum: 1 };
 const allowed = {
   requestsPerMinute: { ...count, description: 'Requests within any minute.' },
   tokensPerMinute: { ...count, description: 'Input and output tokens within any minute.' },
-  concurrent: { ...count, description: 'Calls running at a time.' },
+  concurrent: { ...count, description: 'Concurrent calls.' },
 };
 
-/** How the section must look. */
 export const limits = schema<LimitsSection>({
   type: 'object',
   description: 'Limits of each key; without this section there are none.',
@@ -51,14 +50,14 @@ export const limits = schema<LimitsSection>({
   },
 });
 
-/** The rules, each list in the order in which it is asked: those of the key first. */
+/** The rules in the order of evaluation: those of the key first. */
 export interface Rules {
   readonly requests: readonly WindowRule[];
   readonly tokens: readonly WindowRule[];
   readonly gates: readonly GateRule[];
 }
 
-/** The rules that a section makes. */
+/** The rules of a section. */
 export function rulesOf(section: LimitsSection): Rules {
   const limitsOf = (name: keyof Allowed): readonly GateRule[] => [
     ...limited('key', name, section[name]),

@@ -1,11 +1,11 @@
-/** How a line of the log is added to the sums. */
+/** Adds log lines to the sums. */
 import { LRUCache } from 'lru-cache';
 import type { Step, Sum } from '../../core/plugin.ts';
 import { msOf } from './ids.ts';
 import { ERRORS, type SumKind } from './kinds.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';
 
-/** What a line adds. */
+/** What a line adds to the sums. */
 export interface Addition {
   readonly id: string;
   readonly accountId: number;
@@ -14,51 +14,51 @@ export interface Addition {
   readonly model: string;
   readonly channel: string;
   readonly departmentId: number;
-  /** 1, or 0 where a line that is there comes to stand for more. */
+  /** 1, or 0 if an existing line counts further requests. */
   readonly lines: 0 | 1;
-  /** What it stands for beyond itself. */
+  /** The number of requests beyond the first. */
   readonly repeats: number;
   /** Micro-quota. */
   readonly amount: bigint;
-  /** That of it which a subscription included. */
+  /** The part of it that a subscription included. */
   readonly included: bigint;
   /** Tokens. */
   readonly input: number;
   readonly output: number;
 }
 
-/** What a sum is of: what all rows of the tables begin with. */
+/** The dimensions of a sum: the first columns of both tables. */
 export const SUM_KEY = 'begin_ms, account_id, kind, key_id, model, channel, department_id';
 
-/** What is added up in them. */
+/** The columns that are added up. */
 export const ADDED = ['lines', 'repeats', 'amount', 'included', 'input', 'output'] as const;
 
-/** What becomes of rows that are there already. */
+/** The upsert clause. */
 export const addTo = (table: 'usage_hour' | 'usage_day'): string =>
   `ON CONFLICT (${SUM_KEY}) DO UPDATE SET ${ADDED.map((c) => `${c} = ${table}.${c} + excluded.${c}`).join(', ')}`;
 
-// Amounts come first, as those of a `Sum` do.
+// Amounts come first, as in `Sum`.
 const COLUMNS = [...ADDED, SUM_KEY].join(', ');
 const ROW = '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?';
 const ADD_TO_HOUR = `INSERT INTO usage_hour (${COLUMNS}) VALUES (${ROW}) ${addTo('usage_hour')}`;
 const ADD_TO_DAY = `INSERT INTO usage_day (${COLUMNS}) SELECT ${ROW} FROM usage_rolled WHERE until_ms > ? ${addTo('usage_day')}`;
 
-/** Rows that lines are being added to, by what they are of: what is added to one within a commit is written once. */
+/** Rows to be upserted, by key: additions to the same row within a commit are written once. */
 const MOST_ROWS = 10_000;
-/** Counted by size, it takes memory as it fills. */
+/** Bounded by size, so that memory is used only as the cache fills. */
 const rows = new LRUCache<string, Rows>({ maxSize: MOST_ROWS, sizeCalculation: () => 1 });
 
-/** The row of an hour, and that of its day. */
+/** The rows of an hour and of its day. */
 interface Rows {
   readonly hour: Sum;
   readonly day: Sum;
 }
 
 function rowsOf({ accountId, kind, keyId, model, channel, departmentId }: Addition, hourMs: number): Rows {
-  // Names may have any character: the length tells where the channel's ends.
+  // Names may contain any character, so the length marks the end of the channel's name.
   const name = `${hourMs} ${accountId} ${keyId} ${departmentId} ${kind} ${channel.length} ${channel} ${model}`;
-  const known = rows.get(name);
-  if (known !== undefined) return known;
+  const cached = rows.get(name);
+  if (cached !== undefined) return cached;
   const lasting = ERRORS.includes(kind) && channel === '' ? '' : model;
   const made = {
     hour: { sql: ADD_TO_HOUR, params: [hourMs, accountId, kind, keyId, model, channel, departmentId] },
@@ -68,7 +68,10 @@ function rowsOf({ accountId, kind, keyId, model, channel, departmentId }: Additi
   return made;
 }
 
-/** The steps that add a line, for the list that writes it. Hours before `closedMs` may have been rolled up; of events they never are. */
+/**
+ * The steps that add a line to the sums, for the list that writes the line. Hours before `closedMs` may have been rolled up; those of
+ * events never are.
+ */
 export function additionSteps(line: Addition, closedMs = 0): readonly Step[] {
   const { id, lines, repeats, amount, included, input, output } = line;
   const hourMs = hourOf(msOf(id));
@@ -82,12 +85,12 @@ export function additionSteps(line: Addition, closedMs = 0): readonly Step[] {
       ];
 }
 
-/** When the hour of a moment began. */
+/** The start of an hour. */
 export function hourOf(atMs: number): number {
   return Math.floor(atMs / HOUR_MS) * HOUR_MS;
 }
 
-/** When its day began. */
+/** The start of a day (UTC). */
 export function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }

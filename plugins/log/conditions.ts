@@ -1,21 +1,21 @@
-/** Filters as conditions of statements about lines. */
+/** Filters as SQL conditions on log lines. */
 import type { UsageFilter } from '../../core/contracts/records.ts';
 import type { Value } from '../../core/plugin.ts';
 import { type Condition, condition } from '../../core/sdk.ts';
 import { placeOf, RUN_NAMED, runOf } from './ids.ts';
 import { isOneOf, type SumKinds } from './kinds.ts';
 
-/** A range of lines, by their places in the order of the log: that of a record (`ids.ts`), the id of an event, the beginning of either. */
+/** A range of lines, by their place in the log: the place of a record (`ids.ts`), the id of an event, or a prefix of either. */
 export interface Range {
-  /** From here on. */
+  /** Inclusive lower bound. */
   readonly low: string;
-  /** Before this. */
+  /** Exclusive upper bound. */
   readonly high: string;
-  /** The run of the record that is at `high`; else empty. Of one place, records of earlier runs come first. */
+  /** The run of the record at `high`, otherwise empty. Of the same place, records of earlier runs come first. */
   readonly run: string;
 }
 
-/** A column that is one of several values; undefined: any. */
+/** A condition on a column; undefined: any value. */
 export function oneOf(column: string, values: readonly Value[] | undefined): Condition | undefined {
   if (values === undefined) return undefined;
   if (values.length === 1) return { sql: `${column} = ?`, params: values };
@@ -38,7 +38,7 @@ export function recordWith(id: string | undefined): Condition | undefined {
   return id === undefined ? undefined : condition(`place = ? AND run_id = ${RUN_NAMED}`, placeOf(id), runOf(id));
 }
 
-/** Of records: what a filter says, but for moments and ids; those of these kinds. */
+/** The condition of a filter on records of these kinds, without times and ids. */
 export function ofRecords({ accounts, keys, model, channel }: UsageFilter, kinds: SumKinds) {
   const ofKinds = isOneOf(kinds);
   return [
@@ -50,7 +50,7 @@ export function ofRecords({ accounts, keys, model, channel }: UsageFilter, kinds
   ] as const;
 }
 
-/** Of events. */
+/** The same on events. */
 export function ofEvents({ accounts }: UsageFilter, kinds: SumKinds) {
   return [oneOf('account_id', accounts), oneOf('kind', kinds)] as const;
 }

@@ -1,13 +1,13 @@
-/** Events of an account, as steps for the list of what they tell of. */
+/** Account events, as steps for the list that makes the change. */
 import type { AccountEvent } from '../../core/contracts/records.ts';
 import type { Step } from '../../core/plugin.ts';
 import { additionSteps } from './additions.ts';
 import { newId } from './ids.ts';
 
-/** Characters of a sentence. */
+/** The maximum length of a sentence, in characters. */
 const LONGEST_TEXT = 1_000;
 
-/** The steps that write an event which happens at `atMs`. */
+/** The steps that write an event at `atMs`. */
 export function eventSteps(event: AccountEvent, atMs: number): readonly Step[] {
   const { accountId, kind, amount, text, ip } = event;
   const id = newId(atMs);

@@ -1,6 +1,6 @@
 /**
- * The log: plays `settle`, where each exchange of a known sender leaves a record, and `answered`, for requests that are no calls; keeps
- * sums, and answers pages and statistics.
+ * Usage records: plays `settle`, in which each exchange of an authenticated caller leaves a record, and `answered`, for requests that are
+ * not calls. Keeps sums, and provides pages and statistics.
  */
 import { Departments } from '../../core/contracts/departments.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
@@ -30,7 +30,7 @@ const logSection = schema<LogSection>({
   properties: {
     keep: {
       ...duration,
-      description: 'How long usage records are kept; sums of them are kept for good.',
+      description: 'How long usage records are kept; their sums are kept forever.',
       default: '90d',
     },
   },
@@ -53,7 +53,7 @@ export default definePlugin({
     const retention = createRetention(host, keepMs, rolled);
     const departmentOf = ({ accountId }: UsageRecord): number =>
       host.find(Departments)?.departmentOf(accountId)?.id ?? 0;
-    // Another gateway may have rolled up hours that ended a while ago, by its clock.
+    // Another gateway may have rolled up hours that ended recently, according to its clock.
     const closedMs = (): number => Math.max(rolled.beforeMs, hourOf(clock.now()));
     const steps = createRecordSteps(host);
     const stepsOf = (record: UsageRecord): readonly Step[] => steps.record(record, departmentOf(record), closedMs());
@@ -61,7 +61,7 @@ export default definePlugin({
       record: stepsOf,
       more: (record, count) => steps.more(record, departmentOf(record), count, closedMs()),
     });
-    /** What is read has all that was counted before. */
+    /** Reads see everything that was counted before. */
     const upToDate =
       <Asked extends readonly unknown[], T>(read: (...asked: Asked) => Promise<T>) =>
       async (...asked: Asked): Promise<T> => {

@@ -1,17 +1,17 @@
-/** The kinds of lines as sums tell them apart: finer than those of the log, so that lines are found by how a call ended, too. */
+/** The kinds of sums: finer than those of log lines, so that lines can be found by outcome. */
 import type { LogFilter, LogKind, UsageRecord } from '../../core/contracts/records.ts';
 import { IS_CALL } from './tables.ts';
 
-/** A kind of sums. `use` and `error` are what most calls of these kinds are: served, and refused. */
+/** A kind of sums. `use` and `error` are the usual ones: served, and refused. */
 export type SumKind = LogKind | 'failed' | 'aborted' | 'recovered' | 'failed-paid' | 'refused-paid';
-/** Some of them; undefined: all. */
+/** A set of kinds; undefined: all. */
 export type SumKinds = readonly SumKind[] | undefined;
 
 interface Kind {
   readonly name: SumKind;
-  /** What the log calls it. */
+  /** The kind of the log line. */
   readonly kind: LogKind;
-  /** How such calls ended; undefined: they are no calls. */
+  /** The outcome of the calls; undefined for other lines. */
   readonly outcome?: UsageRecord['outcome'];
 }
 
@@ -31,19 +31,19 @@ const OF_EVENTS: readonly Kind[] = (['top-up', 'manage', 'system', 'refund', 'lo
 }));
 
 const namesOf = (kinds: readonly Kind[]): readonly SumKind[] => kinds.map(({ name }) => name);
-/** Those of calls. */
+/** Kinds of calls. */
 export const CALLS = namesOf(OF_CALLS);
-/** Those of records. */
+/** Kinds of records. */
 export const RECORDS = namesOf(OF_RECORDS);
-/** Those of calls that were refused or failed, and cost nothing. */
+/** Kinds of calls that were refused or failed, and cost nothing. */
 export const ERRORS = namesOf(OF_CALLS.filter(({ kind }) => kind === 'error'));
 
-/** They, as a statement lists them. */
+/** The same as an SQL list. */
 export function sqlList(kinds: readonly SumKind[]): string {
   return kinds.map((kind) => `'${kind}'`).join(', ');
 }
 
-/** What a row of a record must say to be of one of these kinds, what most rows are told apart by first; undefined: nothing. */
+/** The condition on records of these kinds, most selective part first; undefined: no condition. */
 export function isOneOf(kinds: SumKinds): string | undefined {
   if (kinds === undefined || RECORDS.every((kind) => kinds.includes(kind))) return undefined;
   if (CALLS.every((kind) => kinds.includes(kind))) return IS_CALL;
@@ -62,7 +62,7 @@ export function sumKindOf({ outcome, route }: UsageRecord, kind: LogKind): SumKi
   return OF_CALLS.find((each) => each.kind === kind && each.outcome === outcome)!.name;
 }
 
-/** The kinds that a filter lets through. */
+/** The kinds that match a filter. */
 export function kindsOf({ kind, outcomes, keys, model, channel }: LogFilter): SumKinds {
   const isOfRecords = keys !== undefined || model !== undefined || channel !== undefined;
   if (kind === undefined && outcomes === undefined) return isOfRecords ? RECORDS : undefined;

@@ -1,48 +1,48 @@
-/** What is the same of many records is written once, and they refer to it by number: their labels, and the runs that made their ids. */
+/** Deduplication: what many records share is stored once and referenced by number: labels, and the runs that created their ids. */
 import { createHash } from 'node:crypto';
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Json, Step, Store, Value } from '../../core/plugin.ts';
 import { runOf } from './ids.ts';
 import type { Shared } from './notes.ts';
 
-/** So many are remembered; beyond, they start over. */
+/** The number of cached rows; the cache is cleared beyond it. */
 const KEPT = 5_000;
 
-/** What a label says. */
+/** The columns of a label. */
 export interface Label extends Pick<UsageRecord, 'style' | 'model' | 'channel' | 'stream' | 'outcome' | 'status'> {
   readonly route: string;
   readonly included: boolean;
-  /** Undefined where nothing was used. */
+  /** Undefined without usage. */
   readonly estimated: boolean | undefined;
-  /** The model that the only attempt asked its channel for; undefined where the row tells what was attempted. */
+  /** The upstream model of the only attempt; undefined if the row has the attempts. */
   readonly attempted: string | undefined;
   readonly notes: readonly Shared[];
 }
 
 /** A row that records refer to. */
 interface Referred {
-  /** What it is found by. */
+  /** Its unique key. */
   readonly name: string;
   number: number;
-  /** It is known to be marked as used on this day. */
+  /** The day on which it was last marked as used, as far as this process knows. */
   dayMs: number;
   isAskedFor: boolean;
 }
 
-/** How a list of steps says the numbers of a record's run and label. */
+/** The references of a record to its run and label. */
 export interface Reference {
-  /** Undefined: `steps` write them, or mark them as used today, and the record looks them up by these names. */
+  /** Undefined: `steps` insert them, or mark them as used today, and the record finds them by `names`. */
   readonly numbers: readonly [run: number, label: number] | undefined;
   readonly names: readonly [run: string, digest: string];
   readonly steps: readonly Step[];
 }
 
-/** Finds the label and the run of a record with this id, that is written on this day. */
+/** Returns the references of a record with this id, written on this day. */
 export type Labels = (id: string, label: Label, dayMs: number) => Reference;
 
 /**
- * Makes it. Numbers are known of what is in the store and was marked as used today. Where one is not, the record's own list sees to
- * that, and the number is asked for: the next record, or one after it, finds it.
+ * Creates it. Numbers are cached of rows that are stored and marked as used today. Otherwise the record's list writes the row, and its
+ * number is queried for later records.
  */
 export function createLabels(store: Pick<Store, 'one'>): Labels {
   const runs = new Map<string, Referred>();
@@ -57,13 +57,13 @@ export function createLabels(store: Pick<Store, 'one'>): Labels {
     referred.dayMs = row.last_day_ms;
   }
 
-  /** The one of that key; `name` is asked once. */
-  function find(known: Map<string, Referred>, key: string, name: () => string): Referred {
-    let referred = known.get(key);
+  /** The cached row of a key; `name` is called once. */
+  function find(cache: Map<string, Referred>, key: string, name: () => string): Referred {
+    let referred = cache.get(key);
     if (referred === undefined) {
-      if (known.size >= KEPT) known.clear();
+      if (cache.size >= KEPT) cache.clear();
       referred = { name: name(), number: 0, dayMs: Number.NEGATIVE_INFINITY, isAskedFor: false };
-      known.set(key, referred);
+      cache.set(key, referred);
     }
     return referred;
   }
@@ -71,17 +71,17 @@ export function createLabels(store: Pick<Store, 'one'>): Labels {
   return (id, label, dayMs) => {
     const runName = runOf(id);
     const run = find(runs, runName, () => runName);
-    const its = find(labels, keyOf(label), () => digestOf(label));
-    const names = [run.name, its.name] as const;
-    if (run.dayMs >= dayMs && its.dayMs >= dayMs) return { numbers: [run.number, its.number], names, steps: [] };
+    const row = find(labels, keyOf(label), () => digestOf(label));
+    const names = [run.name, row.name] as const;
+    if (run.dayMs >= dayMs && row.dayMs >= dayMs) return { numbers: [run.number, row.number], names, steps: [] };
     if (run.dayMs < dayMs && !run.isAskedFor) void ask(run, ASK_FOR_RUN);
-    if (its.dayMs < dayMs && !its.isAskedFor) void ask(its, ASK_FOR_LABEL);
+    if (row.dayMs < dayMs && !row.isAskedFor) void ask(row, ASK_FOR_LABEL);
     return {
       numbers: undefined,
       names,
       steps: [
         { sql: WRITE_RUN, params: [run.name, dayMs] },
-        { sql: WRITE_LABEL, params: [its.name, dayMs, ...columnsOf(label)] },
+        { sql: WRITE_LABEL, params: [row.name, dayMs, ...columnsOf(label)] },
       ],
     };
   };
@@ -89,7 +89,7 @@ export function createLabels(store: Pick<Store, 'one'>): Labels {
 
 const ASK_FOR_RUN = 'SELECT id, last_day_ms FROM usage_run WHERE name = ?';
 const ASK_FOR_LABEL = 'SELECT id, last_day_ms FROM usage_label WHERE digest = ?';
-/** A day that is over never follows one that is not. */
+/** A past day never replaces a later one. */
 const markIn = (table: string): string =>
   `DO UPDATE SET last_day_ms = excluded.last_day_ms WHERE excluded.last_day_ms > ${table}.last_day_ms`;
 const WRITE_RUN = `INSERT INTO usage_run (name, last_day_ms) VALUES (?, ?) ON CONFLICT (name) ${markIn('usage_run')}`;
@@ -107,24 +107,24 @@ function columnsOf(label: Label): readonly Exclude<Value, Uint8Array>[] {
   ];
 }
 
-/** The note of the only attempt as far as its time. */
+/** The note of the only attempt up to its duration. */
 function attemptText(channel: string, model: string, status: number): string {
   const attempt: Json = { channel, model, status };
   return `,"attempts":[${JSON.stringify(attempt).slice(0, -1)},"ms":`;
 }
 
-/** What tells labels apart within this process, without making texts of what was noted. */
+/** The cache key of a label, computed without serializing notes. */
 function keyOf(label: Label): string {
   const { style, model, channel, attempted = '', estimated } = label;
   let notes = '';
   for (const { number } of label.notes) notes += ` ${number}`;
   const flags = `${label.stream} ${label.included} ${estimated} ${label.attempted === undefined}`;
-  // Lengths, so that no two texts can be taken for others.
+  // With lengths, so that different texts cannot give the same key.
   const lengths = `${style.length} ${channel.length} ${model.length} ${attempted.length}`;
   return `${label.outcome} ${label.status} ${flags}${notes}/${lengths}/${style}${channel}${model}${attempted}${label.route}`;
 }
 
-/** The same in the store, for every process alike. */
+/** The unique key of a label in the store. */
 function digestOf(label: Label): string {
   return createHash('sha256')
     .update(JSON.stringify(columnsOf(label)))

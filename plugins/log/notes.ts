@@ -1,36 +1,36 @@
-/** What was noted of a call, as the row and the label of its record have it: members of a JSON object, each behind a comma. */
+/** Notes of a call, split between the row and the label of its record: members of a JSON object, each after a comma. */
 
 import type { Json, JsonObject } from '../../core/plugin.ts';
 import { isObject } from '../../core/translation/index.ts';
 
-/** A note that is the same of many calls. */
+/** A note that many calls share. */
 export interface Shared {
-  /** Tells it from others within this process. */
+  /** Identifies it within this process. */
   readonly number: number;
   readonly text: string;
 }
 
-/** What was noted of a call. */
+/** The notes of a call. */
 export interface Noted {
   readonly shared: readonly Shared[];
-  /** The rest; null where there is none. */
+  /** The other notes; null if there are none. */
   readonly text: string | null;
 }
 
-/** Tells what is shared. */
+/** Splits notes. */
 export interface Notes {
-  /** All but the member `without`. */
+  /** All members except `without`. */
   of(notes: JsonObject, without: string | undefined): Noted;
 }
 
 const NONE: readonly Shared[] = [];
 
 /**
- * A note is shared if its value is the very object that an earlier call had under this name, such as what was noted of a price. What a
- * client can make different in each of its calls is not.
+ * A note is shared if its value is the same object that an earlier call had under this name, such as a price. Values that clients can vary
+ * in each call are not shared.
  */
 export function createNotes(): Notes {
-  /** By the value; without `shared` it was met once. */
+  /** By value; without `shared` it was seen once. */
   const met = new WeakMap<object, { readonly name: string; shared?: Shared }>();
   let last = 0;
 
@@ -49,9 +49,9 @@ export function createNotes(): Notes {
       for (const name of Object.keys(notes)) {
         if (name === without) continue;
         const value = notes[name]!;
-        const its = typeof value === 'object' && value !== null ? sharedOf(name, value) : undefined;
-        if (its === undefined) text += textOf(name, value);
-        else shared = [...shared, its];
+        const sharedNote = typeof value === 'object' && value !== null ? sharedOf(name, value) : undefined;
+        if (sharedNote === undefined) text += textOf(name, value);
+        else shared = [...shared, sharedNote];
       }
       return { shared, text: text === '' ? null : text };
     },
@@ -62,7 +62,7 @@ function textOf(name: string, value: Json): string {
   return `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
 }
 
-/** The only attempt of a call, if its record says all of it but what it asked for and how long it took. */
+/** The only attempt of a call, if the record has everything but its upstream model and duration. */
 export function onlyAttempt(
   attempts: Json | undefined,
   channel: string,

@@ -1,4 +1,4 @@
-/** Pages of the log, read where its lines are. */
+/** Pages of the log. */
 import type { LogFilter, LogPage, Records } from '../../core/contracts/records.ts';
 import type { Host } from '../../core/plugin.ts';
 import type { Range } from './conditions.ts';
@@ -6,10 +6,10 @@ import { kindsOf } from './kinds.ts';
 import { type LineRow, readLines, toEntry } from './rows.ts';
 import { addHour, createWhere, cut, readRows, type Stretch, takesEvery } from './where.ts';
 
-/** How far lines of everybody are counted. */
+/** The maximum count of the lines of all accounts. */
 const COUNTED = 10_000;
 
-/** `keepMs`: how long lines are kept. */
+/** `keepMs`: retention of lines. */
 export function createPages(host: Host, keepMs: number): Records['page'] {
   const { rangeOf, hoursOf } = createWhere(host, keepMs);
 

@@ -1,4 +1,4 @@
-/** The steps that write a usage record: what repeats as a label (`labels.ts`), the rest as a row. */
+/** The steps that write a usage record: its shared part as a label (`labels.ts`), the rest as a row. */
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import { unusualIn } from '../../core/contracts/uses.ts';
 import type { Clock, Step, Store, Usage, Value } from '../../core/plugin.ts';
@@ -9,15 +9,14 @@ import { createLabels, type Reference } from './labels.ts';
 import { createNotes, onlyAttempt } from './notes.ts';
 import { kindOf } from './records.ts';
 
-/** The steps that write a record of somebody who is in that department (0: none). Hours before `closedMs` may have been rolled up. */
+/** The steps that write a record of a user in a department (0: none). Hours before `closedMs` may have been rolled up. */
 export interface RecordSteps {
-  /** A list that would write one again fails, so nothing is added up twice. */
+  /** A second insert fails its list, so nothing is added up twice. */
   record(record: UsageRecord, departmentId: number, closedMs: number): readonly Step[];
-  /** The record with this one's id stands for so many more like it. The list fails where there is none. */
+  /** Counts further requests on an existing record. The list fails if there is none. */
   more(record: UsageRecord, departmentId: number, repeats: number, closedMs: number): readonly Step[];
 }
 
-/** Makes it. */
 export function createRecordSteps({ store, clock }: { readonly store: Store; readonly clock: Clock }): RecordSteps {
   const findLabel = createLabels(store);
   const notes = createNotes();
@@ -29,7 +28,7 @@ export function createRecordSteps({ store, clock }: { readonly store: Store; rea
       const idMs = msOf(id);
       const attempt = onlyAttempt(record.other.attempts, channel, status);
       const noted = notes.of(record.other, attempt && 'attempts');
-      // Clients make up the names of models that are not served.
+      // Clients can invent names of models that do not exist.
       const isOwnModel = outcome !== 'served';
       const label = {
         style,
@@ -44,7 +43,7 @@ export function createRecordSteps({ store, clock }: { readonly store: Store; rea
         attempted: attempt?.model,
         notes: noted.shared,
       };
-      // The wall clock may have stepped back.
+      // The wall clock may have been set back.
       const reference = findLabel(id, label, dayOf(Math.max(idMs, clock.now())));
       const added = {
         lines: 1,
@@ -87,7 +86,7 @@ const insertRow = (run: string, label: string): string =>
 const INSERT_ROW = insertRow('?', '?');
 const INSERT_ROW_BY_NAMES = insertRow(RUN_NAMED, LABEL);
 
-/** What a row has that is made of a record's facts. */
+/** The values of a row. */
 interface OfRow {
   readonly model: string | null;
   readonly attemptMs: number | null;
@@ -124,7 +123,7 @@ function rowStep(record: UsageRecord, departmentId: number, { numbers, names }: 
   };
 }
 
-/** Whether something was used that has no column in the row. */
+/** Whether the usage has counts without a column in the row. */
 function hasDetail(usage: Usage | undefined): usage is Usage {
   if (usage === undefined) return false;
   const { inputAudio, outputAudio, inputImage, outputImage, characters, seconds, images, uses, service } = usage;
@@ -156,7 +155,7 @@ function detailStep({ id, atMs, usage }: UsageRecord, idMs: number): Step {
   return { sql: INSERT_DETAIL, params };
 }
 
-/** What was run, without what was not. */
+/** The uses of tools, without zeros. */
 function usesText(usage: Usage | undefined): string | null {
   const run = Object.entries(usage?.uses ?? {}).filter(([, count]) => count > 0);
   return run.length === 0 ? null : JSON.stringify(Object.fromEntries(run));
@@ -170,7 +169,7 @@ function sumSteps(
 ): readonly Step[] {
   const { id, accountId, keyId, model, channel } = record;
   const kind = sumKindOf(record, kindOf(record));
-  // Days are sums of calls.
+  // Daily sums are of calls only.
   const day = kind === 'request' ? 0 : closedMs;
   return additionSteps({ id, accountId, kind, keyId, model, channel, departmentId, ...added }, day);
 }

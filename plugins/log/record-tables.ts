@@ -1,8 +1,8 @@
-/** The tables that usage records are kept in: what repeats from call to call stands in them once. */
+/** The tables of usage records, in which repeated values are stored once. */
 import type { Migration } from '../../core/plugin.ts';
 import { sqlPlace, sqlRun, sqlStart, sqlTime } from './ids.ts';
 
-/** All that was noted of a record: an object of the members that its label, its attempt and its row have, each behind a comma. */
+/** All notes of a record: the members in its label, its attempt and its row, each after a comma. */
 const OTHER = `'{' || substr(usage_label.notes
       || CASE usage_label.attempt WHEN '' THEN ''
         ELSE usage_label.attempt || COALESCE(CAST(usage_row.attempt_ms AS TEXT), 'null') || '}]' END
@@ -13,7 +13,7 @@ const NULL_OF_OLD = 'input_image, output_image, characters, seconds, images, ima
 const ZERO_OF_OLD = 'input_audio, output_audio';
 const IS_OF_OTHER_TIME = `substr(old.id, 1, 10) <> ${sqlTime('old.at_ms')}`;
 
-/** What the label of an older record says. The model of one that was not served stays in its row: clients make up names. */
+/** The label of an older record. The model of a call that was not served stays in its row: clients can invent names. */
 const OLD_LABEL = {
   model: `CASE old.outcome WHEN 'served' THEN old.model ELSE '' END`,
   ...{ channel: 'old.channel', style: 'old.style', outcome: 'old.outcome', status: 'old.status', stream: 'old.stream' },
@@ -26,24 +26,24 @@ const IS_ITS_LABEL = Object.entries(OLD_LABEL)
 const OLD_NOTES = `CASE old.other WHEN '{}' THEN NULL ELSE ',' || substr(old.other, 2, length(old.other) - 2) END`;
 
 /**
- * `usage_row`: one row per exchange, and per request that is none. Its key is its id in two columns (`ids.ts`): rows are in the order of
- * time, so they grow at their end; the index serves the pages of an account. A list that would write an id again fails. `charged` is
- * micro-quota. The counts are tokens, NULL where nothing was used. `department_id` is the account's at that time, 0: none. `model` is
- * NULL where the label has it. `attempt_ms` is how long the attempt took that the label describes. `repeats`: how many more
- * requests of its key and minute it stands for, all alike (`repeats.ts`); in sums they are counted beside `lines`, which are the rows
- * that there are. `notes` are members of a JSON object, each behind a comma.
+ * `usage_row`: one row per exchange, and per other request of a key. The key is the id in two columns (`ids.ts`), so rows are in the order
+ * of time and appended at the end; the index serves the pages of an account. A second insert of an id fails its list. `charged` is in
+ * micro-quota. The counts are tokens, NULL without usage. `department_id` is the account's at that time, 0: none. `model` is NULL if the
+ * label has it. `attempt_ms` is the duration of the attempt in the label. `repeats`: the number of further equal requests of the key and
+ * minute that the row counts (`repeats.ts`); sums count them beside `lines`, which counts rows. `notes` are members of a JSON object, each
+ * after a comma.
  *
- * `usage_label`: what is the same of many rows (`labels.ts`). `digest` tells two apart. `included`: a subscription paid, not the balance;
- * in sums, how much of `amount` that is. `estimated` is NULL where nothing was used. `route`: it is no call but a request for that route;
- * empty: a call. `attempt` is the note of the only attempt as far as its time, `notes` as in the row. `usage_run`: the runs of processes
- * that made ids. Both say a day (UTC) after which no record that refers to them was written: they are deleted when every record
- * of that day is.
+ * `usage_label`: values that many rows share (`labels.ts`). `digest` is its unique key. `included`: a subscription paid, not the balance;
+ * in sums, the included part of `amount`. `estimated` is NULL without usage. `route`: the path of a request that is not a call; empty for
+ * calls. `attempt` is the note of the only attempt up to its duration, `notes` as in the row. `usage_run`: the runs of processes that
+ * created ids. Both have a day (UTC) after which no record that refers to them was written: they are deleted after every record of that
+ * day.
  *
- * `usage_detail`: what few rows have; NULL: the call has nothing to do with it. `at_ms` is NULL where the id has the moment.
- * `uses` and `service` are JSON objects.
+ * `usage_detail`: columns that few rows need; NULL: not applicable. `at_ms` is NULL if the id has the time. `uses` and `service` are JSON
+ * objects.
  *
- * `usage_record`: all of it together, `other` being a JSON object. `usage_brief`: only what records are counted and added up by; sums
- * of the whole would look up details and runs of every row.
+ * `usage_record`: a view of everything, `other` being a JSON object. `usage_brief`: a view of only the columns for counts and sums, which
+ * avoids joins with details and runs.
  */
 export const recordTables: Migration = {
   id: 8,
@@ -110,10 +110,10 @@ export const recordTables: Migration = {
       service TEXT,
       PRIMARY KEY (place, run_id)
     ) STRICT, WITHOUT ROWID`,
-    // Of older records it is not looked up when each was used last: all stay as long as the newest.
+    // The last use is not computed for older records: their runs and labels are kept as long as the newest record.
     `INSERT INTO usage_run (name, last_day_ms)
       SELECT DISTINCT ${sqlRun('old.id')}, (SELECT MAX(at_ms) FROM usage_record) FROM usage_record AS old`,
-    // Their digests are none that a record is looked for by.
+    // Their digests match no new record.
     `INSERT INTO usage_label (digest, last_day_ms, ${LABEL_COLUMNS}, attempt, notes)
       SELECT 'old ' || ROW_NUMBER() OVER (ORDER BY model), (SELECT MAX(at_ms) FROM usage_record), ${LABEL_COLUMNS}, '', ''
       FROM (SELECT DISTINCT ${Object.entries(OLD_LABEL)

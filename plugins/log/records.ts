@@ -1,13 +1,13 @@
-/** Usage records, made from an exchange that has ended, or from a request for a route. */
+/** Creates usage records from exchanges that have ended, and from requests for routes. */
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Attempt, Call, Clock, Entrant, Exchange, Json, JsonObject, Known, RouteEnd } from '../../core/plugin.ts';
 import { msOf } from './ids.ts';
 
-/** How much is kept of what the client made up: an id, the name of a model that may not exist. */
+/** The maximum length of texts that clients choose: a request id, the name of a model that may not exist. */
 const LONGEST_CLIENT_ID = 128;
 const LONGEST_MODEL = 256;
 
-/** The record of an exchange that has ended. `charged` is micro-quota; `included`: a subscription pays that. */
+/** The record of an ended exchange. `charged` is micro-quota; `included`: a subscription pays it. */
 export function recordOf(x: Known, charged: bigint, included: boolean, clock: Clock): UsageRecord {
   const call = callOf(x);
   const last = x.attempts.at(-1);
@@ -25,7 +25,7 @@ export function recordOf(x: Known, charged: bigint, included: boolean, clock: Cl
     usage: x.usage,
     charged,
     ...(included && { included }),
-    // The wall clock may step back in the middle of a call.
+    // The wall clock may be set back during a call.
     durationMs: Math.max(0, clock.now() - x.startedMs),
     firstByteMs:
       last?.firstByteMs === undefined ? undefined : Math.max(0, last.startedMs - x.startedMs + last.firstByteMs),
@@ -58,22 +58,22 @@ export function recordOfRoute(x: Entrant, { route, status, code }: RouteEnd, clo
   };
 }
 
-/** What is refused, or left by its client, before a vendor was asked: it may come as often as a client likes, and costs nothing. */
+/** Refused, or aborted by the client, before an upstream attempt: clients can cause these at any rate, for free. */
 export function isRepeatable({ outcome, charged, other }: UsageRecord): boolean {
   return outcome !== 'served' && charged === 0n && other.attempts === undefined;
 }
 
-/** The kind of line that a record is. */
+/** The kind of a record's line. */
 export function kindOf(record: Pick<UsageRecord, 'outcome' | 'charged' | 'route'>): 'use' | 'error' | 'request' {
   return record.route === undefined ? callKindOf(record) : 'request';
 }
 
-/** The same of a call. One that failed after it had delivered something was charged for that: it was use. */
+/** The kind of a call's line. A call that failed after a partial answer was charged for it: it counts as use. */
 export function callKindOf({ outcome, charged }: Pick<UsageRecord, 'outcome' | 'charged'>): 'use' | 'error' {
   return (outcome === 'refused' || outcome === 'failed') && charged === 0n ? 'error' : 'use';
 }
 
-/** What was asked for; undefined where the exchange was refused before its body had been read. */
+/** The requested model; undefined if the exchange was refused before its body was read. */
 function callOf(x: Exchange): Call | undefined {
   try {
     return x.call;
@@ -88,7 +88,7 @@ function otherOf(x: Known): UsageRecord['other'] {
   return Object.assign(other, clientIdOf(x));
 }
 
-/** What the client calls its request. */
+/** The client's own request id. */
 function clientIdOf({ headers }: Pick<Entrant, 'headers'>): JsonObject {
   const clientId = headers['x-request-id'];
   return clientId === undefined ? {} : { clientRequestId: clientId.slice(0, LONGEST_CLIENT_ID) };

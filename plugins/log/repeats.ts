@@ -1,5 +1,6 @@
 /**
- * What one key meets again and again within a minute is added up: a bounded number of records for each process, however often it asks.
+ * Combines repeated requests of a key within a minute, so that each process writes a bounded number of records however many requests a key
+ * sends.
  */
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Host, Step } from '../../core/plugin.ts';
@@ -7,52 +8,50 @@ import { createChore } from '../../core/sdk.ts';
 import { msOf } from './ids.ts';
 
 const MINUTE_MS = 60_000;
-/** How often what has come together is written: not once for each request, so that a flood is no work for the disk. */
+/** The write interval, so that a flood of requests does not load the disk. */
 const EVERY_MS = 1_000;
-/** So many records of one key and minute name their model; what comes beyond is added up without it, for callers choose names. */
+/** The number of records per key and minute that name their model; further ones are combined without it, because clients choose names. */
 const MOST_WITH_MODEL = 20;
 
-/** Asks other processes to write what they have counted. */
+/** The topic that asks other processes to write their counts. */
 const WRITE = 'log.repeats';
 
 /** Requests that are alike. */
 interface Tally {
-  /** The record that stands for them; undefined where none is written. */
+  /** The record that counts them; undefined if none was written. */
   id: string | undefined;
-  /** How many are not written yet, and the last of these. */
+  /** The number of unwritten requests, and the last of them. */
   waiting: number;
   last: UsageRecord;
 }
 
-/** Adds them up. */
 export interface Repeats {
-  /** The record to be written where this is the first of its minute; undefined: it is counted as one more of these. */
+  /** The record to write if it is the first of its minute; undefined: it only has to be counted. */
   first(record: UsageRecord): UsageRecord | undefined;
-  /** Counts one, the first as well, and writes it soon. */
+  /** Counts a request, including the first one, and writes the count soon. */
   count(record: UsageRecord): void;
-  /** Resolves when what was counted so far, in any process, is written, or cannot be for now. */
+  /** Resolves when all requests counted so far, in any process, are written, or cannot be written now. */
   written(): Promise<void>;
   start(): void;
-  /** Writes what is left. */
+  /** Writes the remaining counts. */
   stop(): Promise<void>;
 }
 
-/** How records are written. */
+/** The steps for records. */
 export interface Writing {
-  /** The steps that write this record. */
+  /** The steps that write a record. */
   readonly record: (record: UsageRecord) => readonly Step[];
-  /** Those that let the record of that id, which this one is like, stand for so many more. The list fails where there is no such record. */
+  /** The steps that count further requests on a record. The list fails if the record does not exist. */
   readonly more: (record: UsageRecord, repeats: number) => readonly Step[];
 }
 
-/** Makes it. */
 export function createRepeats(host: Host, write: Writing): Repeats {
   const { store, clock, peers } = host;
-  /** By key and minute, then by what else has to be the same. */
+  /** By key and minute, then by the values that have to be equal. */
   const minutes = new Map<string, Map<string, Tally>>();
   let last: Promise<void> = Promise.resolve();
 
-  /** Those that this record belongs to, and the record without what they do not share. */
+  /** The tally of a record, and the record without the values that its requests do not share. */
   function find(record: UsageRecord): readonly [tallies: Map<string, Tally>, name: string, record: UsageRecord] {
     const { accountId, keyId, atMs } = record;
     const minute = `${Math.floor(atMs / MINUTE_MS)} ${accountId} ${keyId}`;
@@ -72,7 +71,7 @@ export function createRepeats(host: Host, write: Writing): Repeats {
       const isThere =
         id !== undefined && (await store.atomic(write.more({ ...newest, id, atMs: msOf(id) }, waiting))) === undefined;
       if (isThere) return;
-      // There is none yet, or it could not be written: the newest stands for all.
+      // No record was written yet, or writing it failed: the newest request becomes the record.
       await store.atomic(write.record({ ...newest, repeats: waiting - 1 }));
       tally.id = newest.id;
     } catch (error) {
@@ -86,7 +85,7 @@ export function createRepeats(host: Host, write: Writing): Repeats {
     const writing: Promise<void>[] = [];
     for (const [minute, tallies] of minutes) {
       const all = [...tallies.values()];
-      // A request that began in a minute may end in the next.
+      // A request that began in one minute may end in the next.
       if (Number.parseInt(minute, 10) < now - 1 && all.every(({ waiting }) => waiting === 0)) minutes.delete(minute);
       else writing.push(...all.map(writeTally));
     }
@@ -94,7 +93,7 @@ export function createRepeats(host: Host, write: Writing): Repeats {
     if (failed !== undefined) throw failed.reason;
   }
 
-  /** One after the other: what a record stands for is known before the next is written. */
+  /** Writes one tally after the other: a record's count must be written before the next one. */
   function flush(): Promise<void> {
     last = last.catch(() => {}).then(writeAll);
     return last;
@@ -104,7 +103,7 @@ export function createRepeats(host: Host, write: Writing): Repeats {
     everyMs: EVERY_MS,
     everywhere: true,
     work: flush,
-    failure: 'requests that were added up could not be written yet',
+    failure: 'could not write combined requests yet',
   });
 
   return {
@@ -145,7 +144,7 @@ export function createRepeats(host: Host, write: Writing): Repeats {
   };
 }
 
-/** What is the same of all that one record stands for, beside key and minute. */
+/** The values that all requests of a record share, besides key and minute. */
 function nameOf({ outcome, status, style, route, model, other }: UsageRecord): string {
   return JSON.stringify([outcome, status, other.code ?? '', style, route ?? '', model]);
 }

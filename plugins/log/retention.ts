@@ -1,4 +1,4 @@
-/** Forgets what is old enough, in small bites, so that calls never wait long behind a deletion; sums of days stay. */
+/** Deletes old lines in small pieces, so that calls do not wait for a deletion; daily sums are kept. */
 
 import type { Host } from '../../core/plugin.ts';
 import { type Chore, createChore } from '../../core/sdk.ts';
@@ -10,16 +10,16 @@ import { DAY_MS, HOUR_MS } from './tables.ts';
 const EVERY_MS = 3_600_000;
 /** Lines per statement. */
 const BITE = 500;
-/** Where lines are, and what they are found by. */
+/** The tables of lines and their keys. */
 const LINES = [
   ['usage_row', 'place'],
   ['usage_detail', 'place'],
   ['account_event', 'id'],
 ] as const;
-/** How long nobody may have used what records refer to: a list that was made at the end of a day is written on the next. */
+/** How long a label or run must be unused: a list created at the end of a day is written on the next. */
 const UNUSED_MS = 2 * DAY_MS;
 
-/** Rolls up hours that have ended, and deletes what is older than `keepMs`, hourly. */
+/** Rolls up ended hours, and deletes what is older than `keepMs`, every hour. */
 export function createRetention(host: Host, keepMs: number, rolled: Rolled): Chore {
   const { store, clock } = host;
 
@@ -36,7 +36,7 @@ export function createRetention(host: Host, keepMs: number, rolled: Rolled): Cho
     for (let deleted = BITE; deleted >= BITE && goesOn(); ) deleted = await store.run(sql, timeOf(beforeMs));
   }
 
-  /** Labels and runs that were used before the oldest record that is there, and are not being used now. */
+  /** Deletes labels and runs that were last used before the oldest record, except those in use. */
   async function sweepReferred(): Promise<void> {
     const first = (await store.one<{ place: string | null }>('SELECT MIN(place) AS place FROM usage_row'))?.place;
     const firstMs = first == null ? Infinity : msOf(first);
@@ -46,7 +46,7 @@ export function createRetention(host: Host, keepMs: number, rolled: Rolled): Cho
     }
   }
 
-  /** Hours of days that are rolled up, from the oldest on. */
+  /** Deletes the hours of days that are rolled up, oldest first. */
   async function sweepHours(beforeMs: number, goesOn: () => boolean): Promise<void> {
     const endMs = Math.min(beforeMs, dayOf(await rolledUntil(store)));
     while (goesOn()) {
@@ -56,5 +56,5 @@ export function createRetention(host: Host, keepMs: number, rolled: Rolled): Cho
     }
   }
 
-  return createChore(host, { everyMs: EVERY_MS, work: sweep, failure: 'old lines of the log could not be deleted' });
+  return createChore(host, { everyMs: EVERY_MS, work: sweep, failure: 'could not delete old usage records' });
 }

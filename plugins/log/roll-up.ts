@@ -1,22 +1,22 @@
-/** Hours that have ended are added to their days: that is what statistics read, and what stays when the hours are deleted. */
+/** Adds ended hours to their days, which statistics read, and which are kept when the hours are deleted. */
 import type { Reader, Store } from '../../core/plugin.ts';
 import { ADDED, addTo, dayOf, hourOf, SUM_KEY } from './additions.ts';
 import { CALLS, sqlList } from './kinds.ts';
 import { LASTING_MODEL } from './sum-tables.ts';
 import { HOUR_MS } from './tables.ts';
 
-/** What is known of it to those who write lines. */
+/** The state of the roll-up, for writers of lines. */
 export interface Rolled {
-  /** Hours before this moment are rolled up, or are just being: whatever is added to them is added to their day as well. */
+  /** Hours before this time are rolled up, or are being rolled up: lines of these hours are added to their day as well. */
   beforeMs: number;
 }
 
-/** Of a gateway that has not looked yet: it may be any. */
+/** The initial value before the state was read: any hour may be rolled up. */
 export const newRolled = (): Rolled => ({ beforeMs: Infinity });
 
 /**
- * Rolls up every hour that had ended an hour ago: a clock that steps back a little finds none closed that still goes on. One hour is
- * one list: calls never wait for more.
+ * Rolls up every hour that ended at least an hour ago, so that a clock that is set back a little does not meet a closed hour. Each hour is
+ * one list, so calls do not wait for more.
  */
 export async function rollUp(store: Store, rolled: Rolled, nowMs: number, goesOn: () => boolean): Promise<void> {
   const endMs = hourOf(nowMs) - HOUR_MS;
@@ -28,11 +28,11 @@ export async function rollUp(store: Store, rolled: Rolled, nowMs: number, goesOn
       fromMs,
       endMs,
     );
-    // Where there is nothing left to add, the last of them is rolled up: it is as empty as those before it.
+    // If there are no more hours with lines, the last empty hour is marked as rolled up, and with it those before.
     const hourMs = next?.ms ?? endMs - HOUR_MS;
     rolled.beforeMs = hourMs + HOUR_MS;
     await store.atomic([
-      // First, so that of two gateways only one does it.
+      // First, so that only one of two gateways adds the hour.
       {
         sql: 'UPDATE usage_rolled SET until_ms = ? WHERE until_ms = ?',
         params: [hourMs + HOUR_MS, fromMs],
@@ -50,7 +50,7 @@ export async function rollUp(store: Store, rolled: Rolled, nowMs: number, goesOn
   }
 }
 
-/** Hours before this moment are rolled up. */
+/** Hours before this time are rolled up. */
 export async function rolledUntil(reader: Pick<Reader, 'one'>): Promise<number> {
   return (await reader.one<{ ms: number }>('SELECT until_ms AS ms FROM usage_rolled'))?.ms ?? 0;
 }

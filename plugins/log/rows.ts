@@ -1,4 +1,4 @@
-/** Lines of the log as they stand in the tables. */
+/** Converts rows to log lines. */
 import type { Images } from '../../core/contracts/call.ts';
 import type { LogEntry, LogFilter, UsageRecord } from '../../core/contracts/records.ts';
 import type { JsonObject, ServedAs, Usage, Uses } from '../../core/plugin.ts';
@@ -8,15 +8,15 @@ import { msOf } from './ids.ts';
 import { kindsOf, type SumKinds, tablesOf } from './kinds.ts';
 import { kindOf } from './records.ts';
 
-/** A row of either table; of an event, most is null. */
+/** A row of either table; for an event, most columns are null. */
 export interface LineRow {
   readonly id: string;
   readonly account_id: number;
-  /** Null: its id has the moment. */
+  /** Null: the id has the time. */
   readonly at_ms: number | null;
   readonly amount: string;
   readonly ip: string;
-  /** Null: it is a call. */
+  /** Null: the line is a call. */
   readonly kind: LogEntry['kind'] | null;
   readonly text: string | null;
   readonly key_id: number;
@@ -52,7 +52,7 @@ export interface LineRow {
   readonly route: string;
 }
 
-/** What only calls have. */
+/** Columns that only calls have. */
 const OF_CALLS = [
   ...['key_id', 'style', 'model', 'channel', 'stream', 'outcome', 'status', 'input', 'cache_read', 'cache_write'],
   ...['cache_write_long', 'input_audio', 'output', 'reasoning', 'output_audio', 'estimated', 'input_image'],
@@ -65,7 +65,7 @@ const FROM_RECORDS = `SELECT place, run_id, ${BOTH}, CAST(charged AS TEXT) AS am
 const FROM_EVENTS = `SELECT id AS place, 0 AS run_id, ${BOTH}, CAST(amount AS TEXT) AS amount, kind, text, ${OF_CALLS.map((c) => `NULL AS ${c}`).join(', ')}
   FROM account_event`;
 
-/** The statement that reads lines of both tables within a range, newest first; undefined where there can be none. */
+/** The statement that reads lines of both tables within a range, newest first; undefined if there can be none. */
 export function readLines(filter: LogFilter, range: Range, limit: number, offset: number): Condition | undefined {
   const parts = partsOf(filter, range, kindsOf(filter), FROM_RECORDS, FROM_EVENTS);
   if (parts.length === 0) return undefined;
@@ -73,7 +73,7 @@ export function readLines(filter: LogFilter, range: Range, limit: number, offset
   return { sql, params: [...parts.flatMap(({ params }) => params), limit, offset] };
 }
 
-/** The statement that counts those of some kinds, as `n` of several rows. */
+/** The statement that counts lines of some kinds; `n` in several rows. */
 export function countLines(filter: LogFilter, range: Range, kinds: SumKinds): Condition | undefined {
   const count = (table: string): string => `SELECT COUNT(*) AS n FROM ${table}`;
   const parts = partsOf(filter, range, kinds, count('usage_brief'), count('account_event'));
@@ -100,7 +100,7 @@ function partsOf(
   return parts;
 }
 
-/** A row as the contract has it. */
+/** Converts a row. */
 export function toEntry(row: LineRow): LogEntry {
   const { id, account_id: accountId, ip, kind, text } = row;
   const amount = BigInt(row.amount);

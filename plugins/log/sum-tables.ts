@@ -1,4 +1,4 @@
-/** Reads the tables of sums, in pieces: one statement reads so much that it keeps nobody waiting for long. */
+/** Reads the tables of sums in pieces, so that no statement blocks others for long. */
 import type { UsageFilter } from '../../core/contracts/records.ts';
 import type { Clock, Host } from '../../core/plugin.ts';
 import { all, type Condition, condition } from '../../core/sdk.ts';
@@ -6,53 +6,53 @@ import { oneOf } from './conditions.ts';
 import { ERRORS, type SumKinds, sqlList } from './kinds.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';
 
-/** The model of a row, as it is kept for good; see `usage_day`. */
+/** The model of a row as daily sums have it; see `usage_day`. */
 export const LASTING_MODEL = `CASE WHEN kind IN (${sqlList(ERRORS)}) AND channel = '' THEN '' ELSE model END`;
 
 /** A table of sums. */
 export interface Sums {
   readonly table: 'usage_hour' | 'usage_day';
-  /** What a row is for, in milliseconds. */
+  /** The length of a row's period, in milliseconds. */
   readonly stepMs: number;
-  /** The model of a row. */
+  /** The SQL expression of a row's model. */
   readonly model: string;
 }
-/** Those of hours. */
+/** Hourly sums. */
 export const HOURS: Sums = { table: 'usage_hour', stepMs: HOUR_MS, model: 'model' };
-/** Those of days. */
+/** Daily sums. */
 export const DAYS: Sums = { table: 'usage_day', stepMs: DAY_MS, model: 'model' };
-/** Hours that are added to days. */
+/** Hourly sums, grouped as daily sums are. */
 export const HOURS_OF_DAYS: Sums = { ...HOURS, model: LASTING_MODEL };
 
-/** A stretch of time: from one moment to before another. */
+/** A period: from a time (inclusive) to a time (exclusive). */
 export interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** What to ask of each piece. */
+/** The query of each piece. */
 export interface SumQuery {
   readonly select: string;
   readonly filter: UsageFilter;
   /** Undefined: all. */
   readonly kinds: SumKinds;
-  /** What follows the conditions. */
+  /** The clause after the conditions. */
   readonly groupBy: string;
-  /** It tells accounts apart, or what is of one account only: then pieces are of some accounts each, and every group is read once. */
+  /** The query groups by account, or by what belongs to one account: then pieces are sets of accounts, and every group is read once. */
   readonly isByAccount: boolean;
 }
 
-/** Up to so many accounts are looked up one by one in every step; of more, all rows of the steps are read. */
+/** Up to so many accounts are looked up individually in every hour or day; for more, all rows are read. */
 const FEW = 20;
-/** Steps, and accounts, of one statement. */
+/** Hours or days, and accounts, per statement. */
 const MOST_STEPS = 31 * 24;
 const MOST_ACCOUNTS = 10_000;
-/** What one statement may take, as far as that of the piece before can tell. */
+/** The target duration of a statement, predicted from the previous one. */
 const LONGEST_MS = 50;
-/** How many times as long the next piece is, at the most. */
+/** The maximum growth from one piece to the next. */
 const GROWTH = 4;
 
-/** What a query says of each piece of a span; where that is a piece of its time, the newest comes first. */
+/** Yields the rows of all pieces; if the pieces are periods, newest first. */
 export function readSums<Row>(host: Host, sums: Sums, span: Span, query: SumQuery): AsyncGenerator<Row> {
   const { accounts } = query.filter;
   const areFew = accounts !== undefined && accounts.length <= FEW;
@@ -102,7 +102,7 @@ async function* readByAccounts<Row>(
   }
 }
 
-/** How long the next piece is to be. */
+/** The length of the next piece. */
 function createLength(clock: Clock, first: number, most: number) {
   let length = first;
   return {
@@ -117,7 +117,7 @@ function createLength(clock: Clock, first: number, most: number) {
   };
 }
 
-/** From step to step along the key, without reading the rows of others in between. */
+/** Seeks from period to period in the index, without reading the rows of other accounts. */
 function stepwise(sums: Sums, span: Span, query: SumQuery, whose?: Condition): Condition {
   const steps = stepsOf(sums, span);
   const from = `step CROSS JOIN ${sums.table}`;
@@ -125,7 +125,7 @@ function stepwise(sums: Sums, span: Span, query: SumQuery, whose?: Condition): C
   return { sql: `${steps.sql} ${sql}`, params: [...steps.params, ...params] };
 }
 
-/** The steps of a span, as `step`. */
+/** The periods of a span, as `step`. */
 function stepsOf({ stepMs }: Sums, { fromMs, untilMs }: Span): Condition {
   return {
     sql: `WITH RECURSIVE step(ms) AS (

@@ -1,4 +1,4 @@
-/** Sums of usage: of whole days and hours from the sums that are kept, of what a range has before and behind them from the records. */
+/** Sums of usage: whole days and hours from the tables of sums, the rest of a range at both ends from the records. */
 import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../core/contracts/records.ts';
 import type { Host, Reader } from '../../core/plugin.ts';
 import { all, type Condition, condition } from '../../core/sdk.ts';
@@ -19,7 +19,7 @@ interface SumRow {
   readonly model?: string;
   readonly channel?: string;
   readonly departmentId?: number;
-  /** Null: there is nothing. */
+  /** Null: no rows. */
   readonly calls: number | null;
   readonly errors: number;
   readonly charged: string;
@@ -28,10 +28,10 @@ interface SumRow {
   readonly output: number;
 }
 
-/** The model of a record, as sums know it. */
+/** The model of a record as in daily sums. */
 const MODEL_OF_RECORD = `CASE WHEN ${IS_ERROR} AND channel = '' THEN '' ELSE model END`;
 
-/** What to select and to group by: as what, from sums, from records. Of records the time is not asked: it is that of their hour. */
+/** The dimensions to select and group by: name, expression for sums, expression for records. For records the time is that of their hour. */
 const DIMENSIONS: Readonly<Record<UsageDimension, readonly [as: string, ofSums: string, ofRecords?: string]>> = {
   hour: ['timeMs', 'begin_ms'],
   day: ['timeMs', `begin_ms / ${DAY_MS} * ${DAY_MS}`],
@@ -49,7 +49,7 @@ const OF_RECORDS = `SUM(CASE WHEN ${IS_ERROR} THEN 0 ELSE 1 + repeats END) AS ca
   CAST(SUM(charged) AS TEXT) AS charged, CAST(SUM(CASE included WHEN 1 THEN charged ELSE 0 END) AS TEXT) AS included,
   SUM(COALESCE(input, 0)) AS input, SUM(COALESCE(output, 0)) AS output`;
 
-/** `keepMs`: how long records are kept. */
+/** `keepMs`: retention of records. */
 export function createSums(host: Host, keepMs: number): Pick<Records, 'sums' | 'rate'> {
   const { store, clock } = host;
   return {
@@ -86,15 +86,15 @@ export function createSums(host: Host, keepMs: number): Pick<Records, 'sums' | '
   };
 }
 
-/** What there are sums of. */
+/** The available sums. */
 interface Kept extends Span {
-  /** From this day on there are hours. */
+  /** From this day on there are hourly sums. */
   readonly hoursMs: number;
-  /** Before this day there are days. */
+  /** Before this day there are daily sums. */
   readonly rolledMs: number;
 }
 
-/** Undefined where there is nothing. */
+/** Undefined if there are none. */
 async function keptSums(reader: Reader, nowMs: number, keepMs: number): Promise<Kept | undefined> {
   const edge = async (sql: string) => (await reader.one<{ ms: number | null }>(sql))?.ms ?? undefined;
   const [firstDay, firstHour, lastHour, untilHour] = await Promise.all([
@@ -104,7 +104,7 @@ async function keptSums(reader: Reader, nowMs: number, keepMs: number): Promise<
     rolledUntil(reader),
   ]);
   const rolledMs = dayOf(untilHour);
-  // Days that retention has reached may be half deleted.
+  // Days that retention has reached may be partly deleted.
   const reachedMs = Math.min(dayOf(nowMs - keepMs), rolledMs);
   const hoursMs = firstHour === undefined ? rolledMs : Math.max(dayOf(firstHour), reachedMs);
   const fromMs = Math.min(firstDay ?? Infinity, hoursMs);
@@ -113,12 +113,12 @@ async function keptSums(reader: Reader, nowMs: number, keepMs: number): Promise<
 }
 
 /**
- * The whole hours that are asked for, and what is left over at both ends: it is looked up in the records, where they are all there
- * (from `recordsMs` on); else the hour counts as a whole.
+ * Splits a range into whole hours and the rest at both ends. The rest is read from the records if all of them exist (from `recordsMs` on);
+ * otherwise the whole hour counts.
  */
-function splitAtHours(asked: UsageFilter, kept: Kept, recordsMs: number) {
-  const fromMs = Math.max(kept.fromMs, asked.fromMs ?? 0);
-  const untilMs = Math.max(fromMs, Math.min(kept.untilMs, asked.untilMs ?? Infinity));
+function splitAtHours(filter: UsageFilter, kept: Kept, recordsMs: number) {
+  const fromMs = Math.max(kept.fromMs, filter.fromMs ?? 0);
+  const untilMs = Math.max(fromMs, Math.min(kept.untilMs, filter.untilMs ?? Infinity));
   const canSplit = (atMs: number): boolean => atMs % HOUR_MS !== 0 && hourOf(atMs) >= recordsMs;
   const rest: Span[] = [];
   const whole = { fromMs: hourOf(fromMs), untilMs: hourOf(untilMs + HOUR_MS - 1) };
@@ -133,7 +133,7 @@ function splitAtHours(asked: UsageFilter, kept: Kept, recordsMs: number) {
   return { whole, rest };
 }
 
-/** The whole days of a range of hours, and the hours before and behind them. A day of which no hours are left counts as a whole. */
+/** Splits hours into whole days and the hours before and after. A day without hourly sums counts as a whole. */
 function splitAtDays(whole: Span, { hoursMs, rolledMs }: Kept, byHour: boolean) {
   const hasHours = (atMs: number): boolean => dayOf(atMs) >= hoursMs;
   const fromMs = hasHours(whole.fromMs) ? whole.fromMs : dayOf(whole.fromMs);
@@ -166,7 +166,7 @@ function recordsIn({ model, departments, ...filter }: UsageFilter, { fromMs, unt
   );
 }
 
-/** The hour or day of what began within an hour; 0 where it is not asked for. */
+/** The hour or day of a time within an hour; 0 if the query does not group by time. */
 function timeIn({ fromMs }: Span, by: readonly UsageDimension[]): number {
   if (by.includes('hour')) return hourOf(fromMs);
   return by.includes('day') ? dayOf(fromMs) : 0;
@@ -181,7 +181,7 @@ function groupBy(by: readonly UsageDimension[]): string {
 }
 
 function add(sums: Map<string, UsageSum>, row: SumRow): void {
-  // Without `GROUP BY` there is a row even of nothing.
+  // Without `GROUP BY` there is one row even without matches.
   if (row.calls === null) return;
   const { timeMs = 0, accountId = 0, keyId = 0, model = '', channel = '', departmentId = 0 } = row;
   const name = JSON.stringify([timeMs, accountId, keyId, departmentId, channel, model]);

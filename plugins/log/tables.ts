@@ -1,18 +1,18 @@
-/** The tables of the log: records of calls, what else happened to an account, and sums by the hour. */
+/** The tables of the log: records of calls, account events, and hourly and daily sums. */
 import type { Migration } from '../../core/plugin.ts';
 import { recordTables } from './record-tables.ts';
 
-/** Milliseconds of what sums are kept for. */
+/** The lengths of the sums' periods, in milliseconds. */
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** What tells whether a record is of the kind `error`; see `LogKind`. */
+/** The SQL condition for records of the kind `error`; see `LogKind`. */
 export const IS_ERROR = "outcome IN ('refused', 'failed') AND charged = 0";
 
-/** What tells whether a record is of a call, and not of another request. */
+/** The SQL condition for records of calls, not of other requests. */
 export const IS_CALL = "route = ''";
 
-/** What sums are of, and what they are. */
+/** The columns of the tables of sums. */
 const SUM_COLUMNS = `(
     begin_ms INTEGER NOT NULL,
     account_id INTEGER NOT NULL,
@@ -28,26 +28,25 @@ const SUM_COLUMNS = `(
     PRIMARY KEY (begin_ms, account_id, kind, key_id, model, channel, department_id)
   ) STRICT, WITHOUT ROWID`;
 
-/** What a call has to do with, and what only some calls have. */
+/** The columns of calls, and those that only some calls have. */
 const OF_CALLS = `key_id, style, model, channel, stream, outcome, status, input, cache_read, cache_write, cache_write_long,
   input_audio, output, reasoning, output_audio, estimated, input_image, output_image, characters, seconds, images, image_size,
   image_quality, charged, duration_ms, first_byte_ms, ip, other`;
 
 /**
- * `usage_record`: one row per exchange, a view; see `record-tables.ts`. As a table, up to migration 7, it had them in the order of time,
- * too. Measured: kept in the order of accounts instead, each call costs the writing thread a fifth more, and whatever is read of
- * everybody takes five times as long.
+ * `usage_record`: one row per exchange; a view, see `record-tables.ts`. Up to migration 7 it was a table, also in the order of time.
+ * Measured: in the order of accounts, each call costs the writing thread a fifth more, and reading all accounts takes five times as long.
  *
- * `account_event`: the same for what is no call.
+ * `account_event`: events of an account that are not calls.
  *
- * `usage_hour`: how many lines of each kind (`kinds.ts`) began in an hour, and what they came to. It is written in the same list as the line, so
- * it is exact at every commit. It is the index by everything that pages are filtered by: it says which hours have such lines, and how
- * many. Hours come first in its key: whatever runs at the same time writes to the same few pages.
+ * `usage_hour`: the number of lines of each kind (`kinds.ts`) that began in an hour, and their sums. It is written in the same list as the
+ * line, so it is exact at every commit. It also serves as an index by all columns that pages filter by: it tells which hours have matching
+ * lines, and how many. Hours come first in its key, so that concurrent calls write to the same few pages.
  *
- * `usage_day`: the same by days (UTC) for statistics, which are kept when records and hours are long deleted. Hours that have ended are
- * added to it, one after the other; `usage_rolled` says up to where. A call that is written later than that (it ran long, or was
- * recovered) is added to the day as well, in the same list: days are as exact as hours. Of errors that never reached a channel the
- * model is left out: a client can make up any number of names.
+ * `usage_day`: the same by days (UTC) for statistics, kept after records and hours are deleted. Ended hours are added to it one after the
+ * other; `usage_rolled` tells up to which hour. A call that is written later (it ran long, or was recovered) is added to the day as well,
+ * in the same list: days are as exact as hours. For errors that never reached a channel the model is left out, because clients can invent
+ * any number of names.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -182,7 +181,7 @@ export const migrations: readonly Migration[] = [
     id: 6,
     title: 'sums by how calls ended',
     sql: [
-      // What is neither served nor refused without a charge gets rows of its own, and is taken out of those of `use` and `error`.
+      // Calls that were neither served nor refused for free get their own rows, and are subtracted from those of `use` and `error`.
       `INSERT INTO usage_hour (begin_ms, account_id, kind, key_id, model, channel, department_id, lines, amount, included, input,
           output, repeats)
         SELECT at_ms / ${HOUR_MS} * ${HOUR_MS}, account_id, CASE WHEN outcome IN ('aborted', 'recovered') THEN outcome

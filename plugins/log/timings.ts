@@ -1,4 +1,4 @@
-/** How long the newest calls took, read where they are. */
+/** Latency of the newest calls. */
 import type { CallTiming, LogFilter, Records } from '../../core/contracts/records.ts';
 import type { Host } from '../../core/plugin.ts';
 import { all, type Condition } from '../../core/sdk.ts';
@@ -8,12 +8,12 @@ import { CALLS, kindsOf, type SumKinds } from './kinds.ts';
 import { callKindOf } from './records.ts';
 import { addHour, createWhere, cut, readRows, type Stretch, takesEvery } from './where.ts';
 
-/** Hours that are read where a filter takes only some of their calls. */
+/** The number of hours to read if a filter matches only some of their calls. */
 const MOST_HOURS = 48;
 
 interface TimingRow {
   readonly place: string;
-  /** Null: its place has the moment. */
+  /** Null: the place has the time. */
   readonly at_ms: number | null;
   readonly outcome: CallTiming['outcome'];
   readonly charged: string;
@@ -22,7 +22,7 @@ interface TimingRow {
   readonly repeats: number;
 }
 
-/** `keepMs`: how long records are kept. */
+/** `keepMs`: retention of records. */
 export function createTimings(host: Host, keepMs: number): Records['timings'] {
   const { rangeOf, hoursOf } = createWhere(host, keepMs);
   return async (filter, most) => {

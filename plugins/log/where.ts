@@ -1,4 +1,4 @@
-/** Where lines are: the sums by the hour say it, and nothing but those hours needs to be read. */
+/** Finds lines by the hourly sums, so that only hours with matching lines are read. */
 import type { LogFilter } from '../../core/contracts/records.ts';
 import type { Host } from '../../core/plugin.ts';
 import type { Condition } from '../../core/sdk.ts';
@@ -10,26 +10,25 @@ import { countLines } from './rows.ts';
 import { HOURS, readSums, type Span } from './sum-tables.ts';
 import { HOUR_MS } from './tables.ts';
 
-/** Lines of one hour. */
+/** The lines of one hour. */
 export interface HourCount {
   readonly ms: number;
   readonly lines: number;
 }
 
-/** Hours in a row that have lines; it grows towards the past. */
+/** Consecutive hours with lines; extended towards the past. */
 export interface Stretch extends Span {
   fromMs: number;
 }
 
-/** Finds them. */
 export interface Where {
-  /** The lines that a filter's moments, the line `before` and retention leave; undefined where there are none. */
+  /** The range of lines that the filter's times, `before` and retention allow; undefined if it is empty. */
   rangeOf(filter: LogFilter, before?: string): Promise<Range | undefined>;
-  /** How many lines of these kinds there are in each hour of the range that has some, newest first. */
+  /** The number of lines of these kinds by hour, newest first, without empty hours. */
   hoursOf(filter: LogFilter, range: Range, kinds: SumKinds): AsyncGenerator<HourCount>;
 }
 
-/** `keepMs`: how long lines are kept. */
+/** `keepMs`: retention of lines. */
 export function createWhere(host: Host, keepMs: number): Where {
   const { store, clock } = host;
 
@@ -38,7 +37,7 @@ export function createWhere(host: Host, keepMs: number): Where {
     return counts.reduce((sum, { n }) => sum + n, 0);
   }
 
-  /** The first or the last place of a line that is kept, of one account or of all. */
+  /** The first or last place of a stored line, of one account or of all. */
   async function edge(which: 'MIN' | 'MAX', accounts: readonly number[] | undefined): Promise<string | undefined> {
     const [where, params] = accounts?.length === 1 ? ['WHERE account_id = ?', accounts] : ['', []];
     const from = (table: string, column: string) => `SELECT ${which}(${column}) AS place FROM ${table} ${where}`;
@@ -52,7 +51,7 @@ export function createWhere(host: Host, keepMs: number): Where {
     return which === 'MIN' ? smallest(...places) : largest(...places);
   }
 
-  /** What comes before the line with this id. */
+  /** The range before the line with this id. */
   async function before(id: string): Promise<Pick<Range, 'high' | 'run'>> {
     const event = await store.one('SELECT 1 AS one FROM account_event WHERE id = ?', id);
     return event === undefined ? { high: placeOf(id), run: runOf(id) } : { high: id, run: '' };
@@ -66,11 +65,11 @@ export function createWhere(host: Host, keepMs: number): Where {
         beforeId === undefined ? undefined : before(beforeId),
       ]);
       if (first === undefined || last === undefined) return undefined;
-      // What is older than that is gone, or about to be.
+      // Older lines are deleted, or about to be.
       const lowMs = Math.max(hourOf(msOf(first)), clock.now() - keepMs, fromMs);
       const highMs = Math.min(hourOf(msOf(last)) + HOUR_MS, untilMs);
       const range = endingAt({ low: timeOf(lowMs), high: timeOf(highMs), run: '' }, end);
-      // At the place of its end may be records of earlier runs.
+      // At the place of its end there may be records of earlier runs.
       return range.low < range.high || (range.low === range.high && range.run !== '') ? range : undefined;
     },
 
@@ -80,7 +79,7 @@ export function createWhere(host: Host, keepMs: number): Where {
       const groupBy = 'GROUP BY begin_ms ORDER BY begin_ms DESC';
       const query = { select, filter, kinds, groupBy, isByAccount: false };
       for await (const hour of readSums<HourCount>(host, HOURS, span, query)) {
-        // Of an hour that is only partly in the range, its lines are counted.
+        // For an hour that is only partly in the range, its lines are counted.
         const own = { fromMs: hour.ms, untilMs: hour.ms + HOUR_MS };
         const isWhole = timeOf(own.fromMs) >= range.low && timeOf(own.untilMs) <= range.high;
         yield isWhole ? hour : { ms: hour.ms, lines: await count(filter, cut(range, own), kinds) };
@@ -89,14 +88,14 @@ export function createWhere(host: Host, keepMs: number): Where {
   };
 }
 
-/** What a statement answers; nothing where there is none. */
+/** The rows of a statement; none if there is no statement. */
 export async function readRows<T>({ store }: Host, statement: Condition | undefined): Promise<readonly T[]> {
   return statement === undefined ? [] : store.all<T>(statement.sql, ...statement.params);
 }
 
 /**
- * Adds an hour to stretches, newest first, that are joined where nothing else is between them, or (`isEvery`) where all that is between
- * them is let through, too.
+ * Adds an hour to stretches, newest first. It joins the last stretch if no hour with lines is between them, or (`isEvery`) if all lines
+ * between them match, too.
  */
 export function addHour(stretches: Stretch[], ms: number, isEvery: boolean): void {
   const last = stretches.at(-1);
@@ -104,17 +103,17 @@ export function addHour(stretches: Stretch[], ms: number, isEvery: boolean): voi
   else stretches.push({ fromMs: ms, untilMs: ms + HOUR_MS });
 }
 
-/** Whether a filter lets every line of its account, or of everybody, through. */
+/** Whether a filter matches every line of its account, or of all accounts. */
 export function takesEvery({ kind, outcomes, keys, model, channel, accounts = [] }: LogFilter): boolean {
   return (kind ?? outcomes ?? keys ?? model ?? channel) === undefined && accounts.length <= 1;
 }
 
-/** The part of a range that is within a stretch of time. */
+/** The part of a range within a period. */
 export function cut({ low, ...end }: Range, { fromMs, untilMs }: Span): Range {
   return endingAt({ low: largest(low, timeOf(fromMs)), high: timeOf(untilMs), run: '' }, end);
 }
 
-/** The part of a range that is before an end. */
+/** The part of a range before an end. */
 function endingAt(range: Range, end: Pick<Range, 'high' | 'run'> | undefined): Range {
   return end !== undefined && end.high < range.high ? { ...range, ...end } : range;
 }

@@ -1,4 +1,4 @@
-/** Mail: letters to people, through a server of yours, or into the log where there is none. */
+/** Email: sends messages through an SMTP server, or writes them to the log if there is none. */
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { definePlugin, type Parts } from '../../core/plugin.ts';
@@ -18,11 +18,11 @@ export default definePlugin({
       host.provide(Mail, {
         delivers: false,
         async send({ to, subject, text }) {
-          host.log.info('a letter stays here, for no mail server is configured (mail.smtp)', { to, subject, text });
+          host.log.info('email not sent: no mail server is configured (mail.smtp)', { to, subject, text });
         },
       });
-      const about = 'letters are written to the log, with their links for new passwords and their codes in clear';
-      const warning = `mail.smtp: no server is configured: ${about}; whoever reads the log can use them`;
+      const about = 'emails are written to the log, including password reset links and codes in clear';
+      const warning = `mail.smtp: no server is configured: ${about}; anyone who reads the log can use them`;
       const isPublic = (): boolean => host.find(Site)?.local === false;
       return {
         report: () => [isPublic() ? `warning: ${warning}` : `${about}: no server is configured`],
@@ -31,7 +31,7 @@ export default definePlugin({
     }
 
     if (!isAddress(/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from))
-      host.problem(['mail', 'from'], 'must be an e-mail address: servers take no letter that is from nobody');
+      host.problem(['mail', 'from'], 'must be an e-mail address: servers require a sender');
     const server = createServer(smtp, from);
     if (server === undefined) host.problem(['mail', 'smtp'], 'is not an address');
     for (const secret of server?.secrets ?? []) host.log.hide(secret);
@@ -39,10 +39,10 @@ export default definePlugin({
     host.provide(Mail, {
       delivers: true,
       async send({ to, subject, text }) {
-        if (!isAddress(to)) throw new Error('the receiver of a letter is no e-mail address');
+        if (!isAddress(to)) throw new Error('the receiver is not an email address');
         await queue.send({ to, subject: plainLine(subject), text });
       },
     });
-    return { report: () => [`letters go to ${server?.name}`], stop: queue.stop };
+    return { report: () => [`emails are sent through ${server?.name}`], stop: queue.stop };
   },
 });

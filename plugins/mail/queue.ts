@@ -1,21 +1,20 @@
-/** Letters on their way: a few at once, a few tries each, and no more waiting than anybody would read. */
+/** The queue of outgoing emails: a few at once, a few attempts each, and a bounded number that wait. */
 import type { Letter } from '../../core/contracts/mail.ts';
 import type { Host } from '../../core/plugin.ts';
 
 const AT_ONCE = 4;
 const MOST_WAITING = 200;
-/** Between one try and the next. */
+/** Pauses between attempts. */
 const PAUSES_MS = [2_000, 10_000];
 
-/** Sends one after the other. */
 export interface Queue {
-  /** Resolves when it was delivered; rejects where that failed for good, which is logged, or too many wait. */
+  /** Resolves when the email was delivered; rejects if that failed permanently, which is logged, or if too many wait. */
   send(letter: Letter): Promise<void>;
-  /** Takes no more; resolves when everything was tried, without pauses. */
+  /** Rejects new emails; resolves when every waiting one was tried once more, without pauses. */
   stop(): Promise<void>;
 }
 
-/** Makes the queue in front of `deliver`. */
+/** Creates the queue for `deliver`. */
 export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => Promise<void>): Queue {
   const line: (() => void)[] = [];
   const underWay = new Set<Promise<void>>();
@@ -43,7 +42,7 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
       } catch (error) {
         const waitMs = PAUSES_MS[tries];
         if (waitMs === undefined || isFinal(error)) {
-          log.warn('a letter could not be sent', { to: letter.to, subject: letter.subject, error });
+          log.warn('could not send an email', { to: letter.to, subject: letter.subject, error });
           throw error;
         }
         await pause(waitMs);
@@ -57,7 +56,7 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
     try {
       await tryAll(letter);
     } finally {
-      // Whoever is next takes over this place.
+      // The next email takes over this slot.
       const next = line.shift();
       if (next === undefined) busy--;
       else next();
@@ -67,8 +66,8 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
   return {
     async send(letter) {
       if (stopped || line.length >= MOST_WAITING) {
-        log.warn('a letter was not sent: too many wait already', { to: letter.to, subject: letter.subject });
-        throw new Error('too many letters wait already');
+        log.warn('email not sent: too many emails are waiting', { to: letter.to, subject: letter.subject });
+        throw new Error('too many emails are waiting');
       }
       const sending = inTurn(letter);
       const settled = sending.catch(() => {}).finally(() => underWay.delete(settled));
@@ -83,7 +82,7 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
   };
 }
 
-/** The server has said no, and would say so again. */
+/** The server refused permanently (5xx). */
 function isFinal(error: unknown): boolean {
   const { responseCode } = error as { readonly responseCode?: number };
   return responseCode !== undefined && responseCode >= 500;

@@ -1,9 +1,8 @@
 /** The section `mail` of gateway.yaml. */
 import { schema } from '../../core/plugin.ts';
 
-/** What it says. */
 export interface MailSection {
-  /** Empty: letters go to the log. */
+  /** Empty: emails are written to the log. */
   readonly smtp: string;
   readonly from: string;
 }
@@ -14,13 +13,13 @@ export const mailSection = schema<MailSection>({
   properties: {
     smtp: {
       description:
-        'The server that takes letters: `smtps://name:password@mail.example.com`, or `smtp://…:587`. Empty: they go to the log.',
+        'The SMTP server: `smtps://name:password@mail.example.com`, or `smtp://…:587`. Empty: emails are written to the log.',
       type: 'string',
       pattern: '^$|^smtps?://[^\\s]+$',
       default: '',
     },
     from: {
-      description: 'Whom letters are from: `Turnpike <no-reply@example.com>`.',
+      description: 'The sender: `Turnpike <no-reply@example.com>`.',
       type: 'string',
       maxLength: 200,
       default: '',

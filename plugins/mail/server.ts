@@ -1,25 +1,25 @@
-/** The mail server: one letter, one connection, and a limit to every wait. */
+/** The SMTP client: one connection per email, and a timeout for every step. */
 import type { Transporter } from 'nodemailer';
 import type { Letter } from '../../core/contracts/mail.ts';
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
 
-/** Somebody who takes letters. */
+/** A mail server. */
 export interface Server {
-  /** `mail.example.com`, for people. */
+  /** `mail.example.com`, for display. */
   readonly name: string;
-  /** What must not be logged. */
+  /** Values to be masked in the log. */
   readonly secrets: readonly string[];
-  /** Resolves when the server has it. */
+  /** Resolves when the server has accepted the email. */
   deliver(letter: Letter): Promise<void>;
 }
 
-/** The server at `smtp:` or `smtps:`; undefined where that is no address. */
+/** The server at an `smtp:` or `smtps:` URL; undefined for invalid URLs. */
 export function createServer(address: string, from: string): Server | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
-  /** Made for the first letter: many gateways write none, and the library is a large one. */
+  /** Loaded for the first email: the library is large, and many gateways send none. */
   let transport: Promise<Transporter> | undefined;
   return {
     name: url.host,
@@ -28,7 +28,7 @@ export function createServer(address: string, from: string): Server | undefined 
       transport ??= transportTo(address, url);
       await (await transport).sendMail({
         from,
-        // As an object, it is read by nobody as a list of several.
+        // As an object, the address cannot be parsed as a list.
         to: { name: '', address: to },
         subject,
         text,
@@ -41,13 +41,13 @@ export function createServer(address: string, from: string): Server | undefined 
 async function transportTo(address: string, url: URL): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   return createTransport({
-    // What its query says goes before everything below: `?requireTLS=false`.
+    // Parameters of the URL have precedence over everything below: `?requireTLS=false`.
     url: address,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     dnsTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // A password is not told to whoever stands in between and says that there is no TLS.
+    // Without TLS no password is sent, so that an attacker who strips TLS does not get it.
     requireTLS: url.password !== '' && !['localhost', '127.0.0.1', '[::1]'].includes(url.hostname),
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -1,4 +1,4 @@
-/** `GET /metrics`: what a Prometheus server reads. With the token, or from this machine where no proxy is before the gateway. */
+/** `GET /metrics`, for a Prometheus server: with the token, or from this machine if no proxy is in front of the gateway. */
 import { timingSafeEqual } from 'node:crypto';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Counters } from '../../core/contracts/counters.ts';
@@ -10,7 +10,7 @@ import { createTally, createTimes } from './numbers.ts';
 import { createProcessMetrics, noWorkers } from './processes.ts';
 
 interface MetricsSection {
-  /** Without one, only direct requests from the machine itself are answered. */
+  /** Without a token, only direct requests from this machine are answered. */
   readonly token?: string;
 }
 
@@ -24,7 +24,7 @@ const section = schema<MetricsSection>({
       type: 'string',
       minLength: 16,
       description:
-        '`Authorization: Bearer …` with this is let in from anywhere. Without it only direct requests from this machine are, and none if a proxy is before the gateway (`listen.trustProxy`, or an https `console.url`).',
+        'The bearer token that allows requests from anywhere. Without a token, only direct requests from this machine are allowed, and none if a proxy is in front of the gateway (`listen.trustProxy`, or an https `console.url`).',
     },
   },
 });
@@ -36,7 +36,7 @@ export default definePlugin({
   sections: { metrics: section },
   wants: [Counters, Running, Site],
   create(host, { metrics: { token } }) {
-    // Numbers count on through a reload.
+    // Metrics survive a reload.
     const meters = host.lasting({ name: 'metrics', version: 1, make: createMeters });
     const processes = createProcessMetrics(
       meters.registry,
@@ -87,10 +87,10 @@ export default definePlugin({
   },
 });
 
-/** So many models have numbers of their own. */
+/** The number of models with their own series. */
 const MOST_MODELS = 500;
 
-/** How often the event loop is looked at for `nodejs_eventloop_lag_…`: more often, an idle gateway would do little else than wake up. */
+/** The sampling interval of `nodejs_eventloop_lag_…`: with a shorter one, an idle gateway would wake up too often. */
 const LOOP_LOOKS_MS = 50;
 
 function createMeters() {
@@ -101,31 +101,34 @@ function createMeters() {
   new Gauge({ name: 'turnpike_up', help: '1 while the gateway runs.', registers, aggregator: 'max' }).set(1);
   return {
     registry,
-    /** A model's own name as long as there are few: callers choose names where a pattern serves them, and each is a series. */
+    /**
+     * The model's name, or a common label for models beyond the maximum: clients choose the names that match patterns, and each is a
+     * series.
+     */
     label(model: string): string {
       if (named.has(model)) return model;
       if (named.size >= MOST_MODELS) return 'other';
       named.add(model);
       return model;
     },
-    /** Adds the numbers of the process itself, once: each time would leave an observer behind that nothing takes away. */
+    /** Adds the process metrics, once: each call would leave an observer that cannot be removed. */
     watchProcess(): void {
       if (!watching) {
         collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOKS_MS });
-        // Gauges that are named as counters are; the same numbers stand in `nodejs_active_…` by kind.
+        // Gauges with the names of counters; `nodejs_active_…` has the same values by kind.
         for (const kind of ['handles', 'requests', 'resources'])
           registry.removeSingleMetric(`nodejs_active_${kind}_total`);
       }
       watching = true;
     },
-    /** Adds whether limits are enforced by all gateways together; asked of the counters of this generation. */
+    /** Adds whether all gateways enforce limits together, according to the counters of this generation. */
     watchCounters(shared: () => boolean | undefined): void {
       const name = 'turnpike_counters_shared';
       registry.removeSingleMetric(name);
       if (shared() === undefined) return;
       new Gauge({
         name,
-        help: '1 while all gateways enforce limits together; 0 while each enforces its share, since Valkey cannot be reached.',
+        help: '1 while all gateways enforce limits together; 0 while each enforces its share, because Valkey cannot be reached.',
         registers,
         aggregator: 'min',
         collect() {
@@ -135,13 +138,13 @@ function createMeters() {
     },
     calls: createTally({
       name: 'turnpike_calls_total',
-      help: 'Calls that have ended, by how.',
+      help: 'Calls that have ended, by outcome.',
       labelNames: ['style', 'model', 'outcome', 'status'],
       registers,
     }),
     requests: createTally({
       name: 'turnpike_requests_total',
-      help: 'Requests of keys that are no calls, by their route.',
+      help: 'Other requests of keys than calls, by route.',
       labelNames: ['route', 'status'],
       registers,
     }),
@@ -153,19 +156,19 @@ function createMeters() {
     }),
     seconds: createTimes({
       name: 'turnpike_call_seconds',
-      help: 'From the request to the end of the answer.',
+      help: 'Duration of calls, from the request to the end of the answer.',
       labelNames: ['style'],
       registers,
     }),
     attempts: createTally({
       name: 'turnpike_attempts_total',
-      help: 'Attempts at channels, by result.',
+      help: 'Upstream attempts, by result.',
       labelNames: ['channel', 'result'],
       registers,
     }),
     attemptSeconds: createTimes({
       name: 'turnpike_attempt_seconds',
-      help: 'Attempts that went well, from the request to the end of the answer.',
+      help: 'Duration of successful upstream attempts, from the request to the end of the answer.',
       labelNames: ['channel'],
       registers,
     }),
@@ -173,12 +176,12 @@ function createMeters() {
 }
 
 const LOOPBACK = /^(127\.|::1$)/;
-/** What a client on this machine calls it. */
+/** Host names of this machine in requests. */
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i;
-/** What proxies add; some add nothing, so that it is not enough to look for these. */
+/** Headers that proxies add; some add none, so their absence proves nothing. */
 const FORWARDED = /^(x-forwarded-|x-real-ip$|forwarded$|via$)/;
 
-/** Behind a proxy on this machine everybody seems to be from here: refuses (403) if there may be one. */
+/** Behind a proxy on this machine all requests seem local: refuses (403) if there may be one. */
 function refuseDistant({ ip, headers }: Caller, host: Pick<Host, 'find'>): undefined {
   const isDirect =
     LOOPBACK.test(ip) &&

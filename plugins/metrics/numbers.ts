@@ -1,13 +1,13 @@
 /**
- * Counters and histograms that are cheap to add to: the numbers are kept here and told to prom-client when they are read, for there each
- * addition costs a few microseconds.
+ * Cheap counters and histograms: values are kept here and passed to prom-client when they are scraped, because adding to its metrics takes
+ * a few microseconds.
  */
 import type { Metric, Registry } from 'prom-client';
 
-/** Bounds of the buckets, in seconds; from an answer out of a cache to a model that thinks for minutes. */
+/** Upper bounds of the buckets, in seconds: from cached answers to models that reason for minutes. */
 export const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** What a metric is called, and which labels its numbers have. */
+/** The name of a metric and its labels. */
 export interface Described {
   readonly name: string;
   readonly help: string;
@@ -15,16 +15,15 @@ export interface Described {
   readonly registers: readonly Registry[];
 }
 
-/** What a label says. */
+/** The value of a label. */
 export type LabelValue = string | number;
 
-/** A counter that is cheap to add to. */
+/** A cheap counter. */
 export interface Tally {
-  /** `values` are those of the labels, in their order. */
+  /** `values` are the label values, in the order of the labels. */
   add(amount: number, ...values: readonly LabelValue[]): void;
 }
 
-/** Makes one. */
 export function createTally(described: Described): Tally {
   const { labelNames } = described;
   const sums = createTree(labelNames.length, () => ({ sum: 0 }));
@@ -43,15 +42,14 @@ export function createTally(described: Described): Tally {
   };
 }
 
-/** A histogram of seconds that is cheap to add to, with one label. */
+/** A cheap histogram of seconds with one label. */
 export interface Times {
   observe(seconds: number, value: LabelValue): void;
 }
 
-/** Makes one. */
 export function createTimes(described: Described): Times {
   const { name, labelNames } = described;
-  // Behind the buckets what is longer than all of them.
+  // The last bucket has no upper bound.
   const times = createTree(1, () => ({ counts: new Float64Array(SECONDS.length + 1), sum: 0 }));
   register(described, 'histogram', () =>
     [...times.all()].flatMap(([values, { counts, sum }]) => {
@@ -79,14 +77,14 @@ export function createTimes(described: Described): Times {
   };
 }
 
-/** A number as prom-client writes it down. */
+/** A sample in the format of prom-client. */
 interface Value {
   readonly metricName: string;
   readonly labels: Readonly<Record<string, LabelValue>>;
   readonly value: number;
 }
 
-/** Has prom-client write down numbers that are kept here. */
+/** Registers a metric whose values are kept here. */
 function register({ name, help, registers }: Described, type: string, values: () => readonly Value[]): void {
   const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: values() }), reset() {} };
   for (const registry of registers) registry.registerMetric(metric as unknown as Metric);
@@ -96,7 +94,7 @@ function labelsOf(names: readonly string[], values: readonly LabelValue[]): Reco
   return Object.fromEntries(names.map((name, i) => [name, values[i]!]));
 }
 
-/** Something for each combination of values; found by one look into a map for each of them, so that no key has to be made. */
+/** A value for each combination of label values, in nested maps, so that no keys have to be built. */
 interface Tree<T> {
   of(values: readonly LabelValue[]): T;
   all(): Iterable<readonly [values: readonly LabelValue[], what: T]>;

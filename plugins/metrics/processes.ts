@@ -1,23 +1,23 @@
 /**
- * Metrics of all processes of a gateway, which the owner tells as one: sums, and what cannot be summed as prom-client says. A counter never
- * goes back: of a worker that has ended, or does not answer, the last known numbers count.
+ * Metrics of all processes of a gateway, combined by the owner: sums, or what prom-client defines for values that cannot be summed.
+ * Counters never decrease: for a worker that has ended or does not respond, its last values count.
  */
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
 import type { Host, Json } from '../../core/plugin.ts';
 
 type Numbers = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** What the owner remembers of its workers; outlives a reload. */
+/** The owner's state about its workers; outlives a reload. */
 export interface Workers {
-  /** The last numbers of each that lives, by epoch. */
+  /** The last values of running workers, by epoch. */
   readonly last: Map<string, Numbers>;
-  /** Epochs of those that have ended: whatever still comes from them is in `ended` already. */
+  /** Epochs of ended workers: later messages from them are in `ended` already. */
   readonly left: Set<string>;
-  /** What those have counted, in all. */
+  /** The sums of ended workers. */
   ended: Numbers;
 }
 
-/** One without workers. */
+/** The initial state. */
 export function noWorkers(): Workers {
   return { last: new Map(), left: new Set(), ended: [] };
 }
@@ -27,15 +27,15 @@ export interface ProcessMetrics {
   /** In the text format of Prometheus. */
   text(): Promise<string>;
   start(): void;
-  /** Tells the owner the last numbers. */
+  /** Sends the owner this worker's last values. */
   stop(): Promise<void>;
 }
 
-/** Asks a worker for its numbers; tells the owner its last ones. */
+/** Topics: requests a worker's values; a worker's last values. */
 const ASK = 'metrics';
 const LAST = 'metrics.last';
 
-/** Makes it. `registry`: the numbers of this process. */
+/** Creates it. `registry`: the metrics of this process. */
 export function createProcessMetrics(
   registry: Registry,
   workers: Workers,
@@ -67,7 +67,7 @@ export function createProcessMetrics(
     },
 
     start() {
-      // A gateway that shares only its store with others is read by itself.
+      // A gateway that shares only its store with others is scraped by itself.
       peers.on(ASK, () => (peers.owner === undefined ? undefined : report()));
       peers.on(LAST, (message) => {
         note(message);
@@ -83,7 +83,7 @@ export function createProcessMetrics(
   };
 }
 
-/** How numbers of several processes become one, if not as prom-client says: the gateway began when its first process did, and lags as its worst. */
+/** Aggregations that differ from prom-client's: the earliest start time, and the worst event loop lag. */
 function aggregatorOf({ name, aggregator }: Numbers[number]): string {
   if (name === 'process_start_time_seconds') return 'min';
   return name.startsWith('nodejs_eventloop_lag_') && aggregator === 'average' ? 'max' : aggregator;
@@ -95,14 +95,14 @@ function summed(all: readonly Numbers[]): Registry {
       numbers.map((metric) => ({
         ...metric,
         aggregator: aggregatorOf(metric),
-        // Not a number yet, which JSON cannot say.
+        // NaN, which JSON cannot represent.
         values: metric.values.filter(({ value }) => Number.isFinite(value)),
       })),
     ),
   );
 }
 
-/** Whether a type of metric only ever grows. */
+/** Whether a metric of this type only grows. */
 function isCounted(type: unknown): boolean {
   return type === 'counter' || type === 'histogram';
 }

@@ -1,42 +1,44 @@
-/** A circuit breaker of one upstream model at one channel: what it did lately, and whether it is open. Times are the clock's `mono`. */
+/**
+ * The circuit breaker of one upstream model at one channel: recent failures, and whether the circuit is open. Times are the clock's `mono`.
+ */
 
 const WINDOW_S = 30;
 const MIN_ATTEMPTS = 20;
 const IN_A_ROW = 5;
 
-/** Over all processes, as far as this one has heard. */
+/** Counts attempts of all processes, as far as this one received their messages. */
 export interface Breaker {
-  /** Its channel, the channel's url and the model, one a line. */
+  /** The name of the channel, its url and the model, one per line. */
   readonly name: string;
   failuresInARow: number;
-  /** What happened in the last seconds in which anything did, oldest first. `untold`: attempts that other processes do not know of. */
+  /** Attempts per second, oldest first, for recent seconds that had any. `untold`: attempts not yet sent to other processes. */
   seconds: { readonly second: number; attempts: number; failures: number; untold: number }[];
-  /** Undefined while it is closed. */
+  /** Undefined while the circuit is closed. */
   open: { readonly sinceMs: number; readonly untilMs: number; readonly times: number } | undefined;
   /** The probe of this process. */
-  probe: Trial | undefined;
-  /** Until when another process is taken to be probing it. */
+  probe: TrackedAttempt | undefined;
+  /** Until then, another process is assumed to probe. */
   probedElsewhereUntilMs: number;
 }
 
-/** An offer that somebody tries. */
-export interface Trial {
+/** An upstream attempt on an offer. */
+export interface TrackedAttempt {
   readonly startedMs: number;
   readonly probe: boolean;
-  readonly exchange: Tried;
+  readonly exchange: TriedExchange;
   readonly breaker: Breaker;
 }
-/** What is asked of an exchange: whether its vendor has answered. */
-export interface Tried {
+/** The part of an exchange that the breaker reads: whether the vendor has answered. */
+export interface TriedExchange {
   readonly delivered: boolean;
 }
 
-/** One that is closed, and knows of nothing. */
+/** Creates a closed circuit without history. */
 export function createBreaker(name: string): Breaker {
   return { name, failuresInARow: 0, seconds: [], open: undefined, probe: undefined, probedElsewhereUntilMs: 0 };
 }
 
-/** Adds attempts, of which so many have failed. `untold`: those that this process made itself. */
+/** Adds attempts and their failures. `untold`: those that this process made itself. */
 export function addAttempts(breaker: Breaker, nowMs: number, attempts: number, failures: number, untold: number): void {
   const second = Math.floor(nowMs / 1_000);
   let current = breaker.seconds.at(-1);
@@ -49,7 +51,7 @@ export function addAttempts(breaker: Breaker, nowMs: number, attempts: number, f
   current.untold += untold;
 }
 
-/** True if it must open: too many failures in a row, or half of enough recent attempts. Asked after a failure was added. */
+/** Whether the circuit must open: too many consecutive failures, or half of enough recent attempts. Called after a failure was added. */
 export function failsTooOften({ failuresInARow, seconds }: Breaker): boolean {
   if (failuresInARow >= IN_A_ROW) return true;
   const attempts = seconds.reduce((sum, past) => sum + past.attempts, 0);
@@ -57,7 +59,7 @@ export function failsTooOften({ failuresInARow, seconds }: Breaker): boolean {
   return attempts >= MIN_ATTEMPTS && failures * 2 >= attempts;
 }
 
-/** How many recent attempts other processes do not know of; from now on they do. */
+/** Returns the number of recent attempts not yet sent to other processes, and marks them as sent. */
 export function takeUntold({ seconds }: Breaker): number {
   let untold = 0;
   for (const past of seconds) {
@@ -67,7 +69,7 @@ export function takeUntold({ seconds }: Breaker): number {
   return untold;
 }
 
-/** Closes it, and forgets what went before. */
+/** Closes the circuit and clears its history. */
 export function reset(breaker: Breaker): void {
   breaker.open = undefined;
   breaker.probe = undefined;

@@ -1,24 +1,24 @@
-/** The retry budget: when everything fails, asking everybody again must not multiply the load. */
+/** The retry budget: if everything fails, retries must not multiply the load. */
 
-/** This many exchanges may be retrying at any time. */
+/** The number of exchanges that may always retry at the same time. */
 const ALWAYS = 3;
-/** And this share of all exchanges in flight. */
+/** Beyond that, the share of running exchanges that may retry. */
 const SHARE = 0.2;
 
-/** One exchange's part in the budget. */
-export interface Seat {
-  /** True where it may ask another channel. It keeps that right until it leaves. */
+/** An exchange in the budget. */
+export interface BudgetEntry {
+  /** Whether the exchange may try another channel; once true, it stays true. */
   retry(): boolean;
-  /** The exchange has ended. */
+  /** Must be called when the exchange ends. */
   leave(): void;
 }
 
-/** How many exchanges of this process are in flight, and how many of them are retrying. */
+/** Counts the running exchanges of this process, and those that are retrying. */
 export interface RetryBudget {
-  enter(): Seat;
+  enter(): BudgetEntry;
 }
 
-/** A budget of at most three, or a fifth of the exchanges in flight. */
+/** Creates a budget of three retrying exchanges, or a fifth of the running ones if that is more. */
 export function createRetryBudget(): RetryBudget {
   let inFlight = 0;
   let retrying = 0;

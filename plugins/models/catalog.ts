@@ -1,4 +1,4 @@
-/** The catalog: what the section `models` says, checked and made ready to be asked. */
+/** The catalog: the section `models`, validated and prepared for lookups. */
 
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -11,31 +11,31 @@ import { didYouMean } from './hint.ts';
 import type { ModelEntry } from './sections.ts';
 import { createSource, type Source } from './source.ts';
 
-/** A model with what only this plugin asks. */
+/** A model with the fields that only this plugin uses. */
 export interface ServedModel extends Model {
   readonly from: readonly Source[];
-  /** A translation that loses something is refused. */
+  /** Translations with warnings are refused. */
   readonly strict: boolean;
 }
 
-/** What the sections say, with what only this plugin asks. */
+/** The sections, with the fields that only this plugin uses. */
 export interface ModelCatalog extends Omit<Catalog, 'facts' | 'channels' | 'probe'> {
   find(name: string): ServedModel | undefined;
   require(name: string, holder?: Holder): ServedModel;
   chain(name: string, style?: StyleName): readonly ServedModel[];
-  /** How many models and aliases are written down, and which of them cannot be called because their channels are off. */
+  /** The number of configured models and aliases, and the models that are off because all their channels are. */
   readonly counts: { readonly models: number; readonly aliases: number };
   readonly off: readonly string[];
 }
 
-/** So many names that patterns stand for are remembered. */
+/** The number of cached names that match patterns. */
 const MOST_STARRED = 1_000;
-/** Public names of clients are shown back to them no longer than this. */
+/** Names that clients sent are cut to this length in errors. */
 const MAX_SHOWN = 100;
 
 /**
- * Reads the section. Mistakes go to `host.problem`; what they touch is left out. `created` remembers over reloads when a name
- * was first seen (unix seconds).
+ * Reads the section. Errors go to `host.problem`, and their entries are left out. `created` keeps over reloads when a name was first seen
+ * (Unix seconds).
  */
 export function readModels(
   host: Host,
@@ -51,7 +51,7 @@ export function readModels(
   checkAliases(host, entries);
   checkFallbacks(host, entries);
 
-  // Those that gateway.yaml names; a pattern stands here under its own name.
+  // Models that gateway.yaml names; a pattern is stored under its own name.
   const models = new Map<string, ServedModel>();
   for (const [name, entry] of entries.all) {
     if (entry.alias !== undefined) continue;
@@ -73,11 +73,11 @@ export function readModels(
     });
   }
 
-  /** The models behind patterns that have been asked for. */
+  /** Models that match patterns and were requested. */
   const starred = boundedMap<string, ServedModel>(MOST_STARRED);
   const modelAt = (name: string): ServedModel | undefined => {
-    const known = models.get(name) ?? starred.get(name);
-    if (known !== undefined || entries.all.has(name)) return known;
+    const cachedModel = models.get(name) ?? starred.get(name);
+    if (cachedModel !== undefined || entries.all.has(name)) return cachedModel;
     const pattern = entries.patternOf(name);
     const model = pattern === undefined ? undefined : models.get(pattern.name);
     if (model === undefined) return undefined;
@@ -86,9 +86,9 @@ export function readModels(
       const own = upstream.replace('*', () => pattern!.star);
       return createSource(channels.get(channel.name)!, own, quirks, host.styles());
     });
-    const one = { ...model, name, from };
-    starred.set(name, one);
-    return one;
+    const matched = { ...model, name, from };
+    starred.set(name, matched);
+    return matched;
   };
 
   const find = (name: string): ServedModel | undefined => {
@@ -104,17 +104,17 @@ export function readModels(
   const require = (name: string, holder?: Holder): ServedModel => {
     const model = find(name);
     if (model !== undefined) return model;
-    // A key that may call only some models must not learn from a suggestion which others there are.
+    // A suggestion must not reveal models that the key may not call.
     const isOpen = holder !== undefined && holder.key.models === undefined;
     const hint = isOpen ? didYouMean(name, callable) : '';
-    const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
+    const shortName = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
     if (isOpen && !name.includes('*') && entries.resolve(name) !== undefined) {
-      throw coreErrors.model_not_found(`The model '${shown}' is off: none of its channels has a key.`);
+      throw coreErrors.model_not_found(`The model '${shortName}' is off: none of its channels has a key.`);
     }
-    throw coreErrors.model_not_found(`There is no model '${shown}'${hint === '' ? '.' : hint}`);
+    throw coreErrors.model_not_found(`There is no model '${shortName}'${hint === '' ? '.' : hint}`);
   };
 
-  /** The model and all that may serve in its place: its own fallbacks come before those of its fallbacks. */
+  /** The model and its fallbacks, depth first. */
   const chainOf = (first: ServedModel, style: StyleName | undefined): readonly ServedModel[] => {
     const chain = [first];
     for (let i = 0; i < chain.length; i++) {
@@ -127,17 +127,17 @@ export function readModels(
     return answers(first, style) ? chain.filter((model) => answers(model, style)) : [];
   };
 
-  /** Chains of models that gateway.yaml names: every call asks for one. */
+  /** Chains of the models in gateway.yaml, because every call needs one. */
   const chains = new Map<ServedModel, Map<StyleName | undefined, readonly ServedModel[]>>();
   const chain = (name: string, style?: StyleName): readonly ServedModel[] => {
     const first = require(name);
-    // Those behind patterns come and go.
+    // Models that match patterns are cached.
     if (models.get(first.name) !== first) return chainOf(first, style);
     const byStyle = chains.get(first) ?? new Map<StyleName | undefined, readonly ServedModel[]>();
-    const known = byStyle.get(style) ?? chainOf(first, style);
+    const cachedModel = byStyle.get(style) ?? chainOf(first, style);
     if (byStyle.size === 0) chains.set(first, byStyle);
-    byStyle.set(style, known);
-    return known;
+    byStyle.set(style, cachedModel);
+    return cachedModel;
   };
 
   return {
@@ -153,16 +153,16 @@ export function readModels(
   };
 }
 
-/** Whether clients of a style are served by a model. */
+/** Whether a model can serve clients of a style. */
 export function answers({ only, from }: ServedModel, style: StyleName): boolean {
   if (only !== undefined && !only.includes(style)) return false;
   return from.some((source) => source.way(style) !== undefined);
 }
 
-/** A source, and what is checked of it. */
+/** A source with its validation state. */
 interface ReadSource {
   readonly source: Source;
-  /** The styles its channel speaks. */
+  /** The styles of its channel. */
   readonly speaks: readonly StyleName[];
   readonly off: boolean;
 }
@@ -187,15 +187,18 @@ function readSources(host: Host, name: string, entry: ModelEntry, channels: Chan
   return sources;
 }
 
-/** The styles an entry names: those of its clients in `only`, that of its vendors in `quirks`. */
+/** Checks the styles in an entry: those of its clients in `only`, that of its vendors in `quirks`. */
 function checkStyles(host: Host, name: string, entry: ModelEntry, sources: readonly ReadSource[]): void {
-  // With no channel to ask, a mistake has been reported already.
+  // Without channels, an error was reported already.
   if (sources.length === 0) return;
   const spoken = [...new Set(sources.flatMap(({ speaks }) => speaks))];
-  const told = entry.quirks?.style;
-  if (told !== undefined && !spoken.includes(told)) {
-    const hint = didYouMean(told, spoken);
-    host.problem(['models', name, 'quirks', 'style'], `no channel of the model '${name}' speaks '${told}'${hint}`);
+  const quirksStyle = entry.quirks?.style;
+  if (quirksStyle !== undefined && !spoken.includes(quirksStyle)) {
+    const hint = didYouMean(quirksStyle, spoken);
+    host.problem(
+      ['models', name, 'quirks', 'style'],
+      `no channel of the model '${name}' speaks '${quirksStyle}'${hint}`,
+    );
   }
   const answered = [...new Set([...spoken, ...host.styles().keys()])].filter((style) =>
     sources.some(({ source }) => source.way(style) !== undefined),
@@ -207,7 +210,7 @@ function checkStyles(host: Host, name: string, entry: ModelEntry, sources: reado
   }
 }
 
-/** A pattern has one `*`, and stands for names of models, not for names that would be served by nobody. */
+/** A pattern has one `*`, and matches model names; it must not match names that no channel would serve. */
 function checkPatterns(host: Host, entries: Entries): void {
   for (const name of entries.patterns) {
     if (name.indexOf('*') !== name.lastIndexOf('*')) {
@@ -240,7 +243,7 @@ function checkAliases(host: Host, entries: Entries): void {
       const others = entries.names.filter((other) => other !== name);
       host.problem(['models', name, 'alias'], `there is no model '${entry.alias}'${didYouMean(entry.alias, others)}`);
     }
-    // Follow it until it ends, or comes back; a loop is reported once, at the first of its members.
+    // Follows aliases to their end, or until they repeat; a cycle is reported once, at the first of its members.
     const walk: string[] = [];
     let at: string | undefined = name;
     while (at !== undefined && !walk.includes(at)) {

@@ -1,11 +1,11 @@
-/** The headers and query parameters of a channel, and which headers it may not have. */
+/** The headers and query parameters of a channel, and which headers are not allowed. */
 import type { Channel, Vendor } from '../../core/plugin.ts';
 import type { ChannelEntry } from './sections.ts';
 
-/** Reports what is wrong with a field of a channel. */
+/** Reports an error in a field of a channel. */
 export type Problem = (path: readonly (string | number)[], message: string) => void;
 
-/** The gateway alone knows what it sends, and how the message is framed; hop-by-hop headers concern one connection only. */
+/** Headers that the gateway sets itself, headers that frame the message, and hop-by-hop headers. */
 const RESERVED: readonly string[] = [
   'accept-encoding',
   'connection',
@@ -22,7 +22,7 @@ const RESERVED: readonly string[] = [
 ];
 const RESERVED_GROUPS = /^(?:proxy|sec-websocket)-/;
 
-/** The headers by lower-case name, without those that have no value; undefined if none is left. */
+/** The headers by lower-case name, without empty ones; undefined if there are none. */
 export function readHeaders(entry: ChannelEntry, problem: Problem): Channel['headers'] {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(entry.headers ?? {})) {
@@ -38,7 +38,7 @@ export function readHeaders(entry: ChannelEntry, problem: Problem): Channel['hea
   return withValues(headers);
 }
 
-/** The query parameters, without those that have no value; undefined if none is left. */
+/** The query parameters without empty ones; undefined if there are none. */
 export function readQuery({ query = {} }: ChannelEntry): Channel['query'] {
   return withValues(query);
 }
@@ -48,7 +48,7 @@ function withValues(fields: Readonly<Record<string, string>>): Readonly<Record<s
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** Reports a header that would replace one of the vendor's credentials: two fields would say what the credential is. */
+/** Reports a header that would replace one of the vendor's credentials: the credential belongs in `key`. */
 export function checkCredentials(
   channel: Channel,
   { credentials }: Vendor,

@@ -1,4 +1,4 @@
-/** Makes channels of the section `channels`, and says what is wrong with it. */
+/** Creates the channels of the section `channels`, and reports its errors. */
 
 import type { Channel, Host, StyleName, Vendor } from '../../core/plugin.ts';
 import { checkValue, durationMs } from '../../core/sdk.ts';
@@ -6,28 +6,28 @@ import { checkCredentials, type Problem, readHeaders, readQuery } from './channe
 import { didYouMean } from './hint.ts';
 import { CHANNEL_FIELDS, type ChannelEntry } from './sections.ts';
 
-/** Shorter credentials are words (`none`): hiding them would only spoil the log. */
+/** Shorter credentials are words (`none`) and are not masked in the log. */
 const MIN_SECRET = 8;
 
-/** A channel that gateway.yaml describes. */
+/** A configured channel. */
 export interface Configured {
   readonly channel: Channel;
   readonly vendor: Vendor;
-  /** The styles it speaks, in the order of its entry, else of its vendor. */
+  /** Its styles, in the order of its entry, otherwise of its vendor. */
   readonly styles: readonly StyleName[];
-  /** True where it needs a key and has none: it serves nothing. */
+  /** It needs a key and has none: it serves nothing. */
   readonly off: boolean;
 }
 
 export interface Channels {
-  /** The channel of a name; undefined where it has a mistake as well. */
+  /** The channel of that name, even if its entry has an error. */
   get(name: string): Configured | undefined;
-  /** Every name in the section, those of channels with mistakes among them. */
+  /** All names in the section, those of channels with errors included. */
   readonly names: ReadonlySet<string>;
   readonly all: readonly Configured[];
 }
 
-/** Reads the section; the vendors have to be complete. Mistakes go to `host.problem`, and their channels are left out. */
+/** Reads the section; all vendors must be registered. Errors go to `host.problem`, and their channels are left out. */
 export function readChannels(host: Host, section: readonly ChannelEntry[]): Channels {
   const byName = new Map<string, Configured>();
   const names = new Set<string>();
@@ -58,9 +58,12 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
       problem([], `a channel of the vendor '${vendor.name}' needs a \`url\``);
     }
     const speaks = (entry.speaks ?? vendor.defaultStyles ?? spoken).filter((style) => spoken.includes(style));
-    const told = entry.quirks.style;
-    if (told !== undefined && !speaks.includes(told)) {
-      problem(['quirks', 'style'], `the channel '${entry.name}' does not speak '${told}'${didYouMean(told, speaks)}`);
+    const quirksStyle = entry.quirks.style;
+    if (quirksStyle !== undefined && !speaks.includes(quirksStyle)) {
+      problem(
+        ['quirks', 'style'],
+        `the channel '${entry.name}' does not speak '${quirksStyle}'${didYouMean(quirksStyle, speaks)}`,
+      );
     }
     const options = readOptions(vendor, entry, problem);
     if (entry.key.length >= MIN_SECRET) host.log.hide(entry.key);
@@ -87,7 +90,7 @@ function makeChannel(
   return {
     name: entry.name,
     vendor: vendor.name,
-    // Asked when a call is made: a vendor may learn its address only in `start`.
+    // Evaluated for each call: a vendor may learn its address only in `start`.
     get url() {
       return url ?? vendor.url?.() ?? '';
     },
@@ -109,14 +112,14 @@ function makeChannel(
   };
 }
 
-/** The fields that belong to the vendor, checked by its schema and with its defaults. */
+/** The vendor's own fields, validated by its schema and with its defaults. */
 function readOptions(vendor: Vendor, entry: ChannelEntry, problem: Problem): Readonly<Record<string, unknown>> {
-  const known = Object.keys((vendor.options?.properties as object | undefined) ?? {});
+  const ownFields = Object.keys((vendor.options?.properties as object | undefined) ?? {});
   const options: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(entry)) {
     if (CHANNEL_FIELDS.includes(field)) continue;
-    if (known.includes(field)) options[field] = structuredClone(value);
-    else problem([field], `unknown key${didYouMean(field, [...CHANNEL_FIELDS, ...known])}`);
+    if (ownFields.includes(field)) options[field] = structuredClone(value);
+    else problem([field], `unknown key${didYouMean(field, [...CHANNEL_FIELDS, ...ownFields])}`);
   }
   if (vendor.options !== undefined) {
     for (const { path, message } of checkValue(vendor.options, options)) problem(path, message);

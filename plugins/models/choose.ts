@@ -1,27 +1,25 @@
 /**
- * The order in which a model's channels are asked.
+ * The order in which the channels of a model are tried: lowest priority number first, and within one priority by weighted rendezvous
+ * hashing over the key. The same key prefers the same channel for the same model, so that a vendor's prompt cache is hit again; over many
+ * keys each channel comes first in proportion to its weight. There is no other randomness. When a channel drops out, only the keys that
+ * preferred it move.
  *
- * Lowest priority number first. Within one priority the order is weighted rendezvous hashing over the key: the same key prefers
- * the same channel for the same model, so that a vendor's prompt cache is hit again, and over many keys each channel comes first in
- * proportion to its weight. There is no other dice: this is the weighted choice. When a channel drops out, only the
- * keys that preferred it move.
- *
- * A conversation may be bound to the account behind one channel: by an earlier answer that only its vendor has, or by thoughts
- * that only it can open. As long as one key carries it on, the order by key leads there by itself. The channel of an earlier
- * answer, which our own store knows, is asked first whatever its priority: the first choice may have failed once. What a client
- * itself says of a channel, in the seals it sends back, only chooses among those that could come first anyway.
+ * A conversation may depend on the account behind one channel: it continues an answer that only its vendor has, or has reasoning that only
+ * its vendor can decrypt. As long as the same key continues it, the order by key leads to that channel. If our own store knows the channel
+ * of the earlier answer, it is tried first whatever its priority, because the first choice may have failed then. If only the client names
+ * the channel, in the sealed data it sends back, that only chooses among the channels of the highest priority.
  */
 
 import type { Call, Channel } from '../../core/plugin.ts';
 import { CARRIER, unpackOpaque } from '../../core/translation/index.ts';
 
-/** What is put in order: a channel, and its own name for the model. */
+/** An element to be ordered: a channel, and its upstream model. */
 interface Candidate {
   readonly channel: Channel;
   readonly model: string;
 }
 
-/** The sources of a model in the order in which this key asks them, one channel before all others. The same arguments always give the same order. */
+/** The sources of a model in the order for this key, one channel before all others. The order is deterministic. */
 export function inOrder<C extends Candidate>(
   sources: readonly C[],
   keyId: number,
@@ -40,17 +38,17 @@ export function inOrder<C extends Candidate>(
     .map(({ source }) => source);
 }
 
-/** The start of a carrier that tells its channel is shorter than this. */
+/** The part of a sealed carrier that names its channel is shorter than this. */
 const CARRIER_HEAD = 1_024;
 
-/** The channel that a conversation names. */
+/** The channel that a conversation depends on. */
 export interface Bond {
   readonly channel: string;
-  /** We know it ourselves; else it is only what the client says. */
+  /** Known from our own store; otherwise only named by the client. */
   readonly isKnown: boolean;
 }
 
-/** Whose vendor gave the answer that a conversation goes on from, or sealed the last thoughts in it. */
+/** The channel whose vendor gave the answer that a conversation continues, or sealed the last reasoning in it. */
 export function boundTo({ earlier, body: { bytes } }: Call): Bond | undefined {
   if (earlier?.channel !== undefined) return { channel: earlier.channel, isKnown: true };
   const at = bytes.lastIndexOf(CARRIER);
@@ -60,13 +58,15 @@ export function boundTo({ earlier, body: { bytes } }: Call): Bond | undefined {
   return channel === undefined ? undefined : { channel, isKnown: false };
 }
 
-/** A draw that is exponentially distributed with the weight as its rate; the highest of several wins in proportion to its weight. */
+/**
+ * A hash-based sample of an exponential distribution with the weight as its rate; the highest of several wins in proportion to its weight.
+ */
 function score({ channel, model: upstream }: Candidate, keyId: number, model: string): number {
   const uniform = (hash(`${keyId}\n${model}\n${channel.name}\n${upstream}`) + 0.5) / 2 ** 32;
   return -channel.weight / Math.log(uniform);
 }
 
-/** FNV-1a over UTF-16 units, then the finalizer of MurmurHash3: names that differ in one letter must not have near values. */
+/** FNV-1a over UTF-16 units, then the finalizer of MurmurHash3, so that similar names get unrelated values. */
 function hash(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);

@@ -1,28 +1,27 @@
-/** The entries of the section `models` by name: those that spell it out, and those whose `*` stands for a part of it. */
+/** The entries of the section `models` by name: exact names, and patterns with `*`. */
 import { starIn } from '../../core/sdk.ts';
 import type { ModelEntry } from './sections.ts';
 
-/** The section, to be looked up in. */
+/** Lookups in the section. */
 export interface Entries {
-  /** By the name that is written there, `*` and all. */
+  /** By the name as it is in the section, patterns included. */
   readonly all: ReadonlyMap<string, ModelEntry>;
-  /** Names without a `*`, in their order. */
+  /** Names without `*`, in order. */
   readonly names: readonly string[];
-  /** Those with one. */
+  /** Patterns. */
   readonly patterns: readonly string[];
-  /** The pattern that stands for a name that is not written there: the longest, of several the first. */
+  /** The pattern that matches a name without an entry: the longest, and of several the first. */
   patternOf(name: string): { readonly name: string; readonly entry: ModelEntry; readonly star: string } | undefined;
   entryOf(name: string): ModelEntry | undefined;
-  /** The name under which the entry of a name is written. */
+  /** The name of the entry for a name. */
   keyOf(name: string | undefined): string | undefined;
-  /** The name behind an alias of an alias; undefined where it leads nowhere. */
+  /** The name at the end of a chain of aliases; undefined if it ends nowhere. */
   resolve(name: string): string | undefined;
 }
 
-/** A name that a vendor may be asked for although nobody wrote it down. */
+/** A name that can be sent to a vendor through a pattern. */
 const ASKABLE = /^[\x21-\x29\x2b-\x7e]{1,200}$/;
 
-/** Reads the section. */
 export function createEntries(section: Readonly<Record<string, ModelEntry>>): Entries {
   const all = new Map(Object.entries(section));
   const [names, patterns] = [false, true].map((starred) =>

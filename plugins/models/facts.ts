@@ -1,4 +1,4 @@
-/** What is known of a model, for people who choose one. What nobody says stays unsaid. */
+/** What is known of a model, for users who choose one. Unknown facts are left out. */
 import { ABILITIES, type Ability, type ModelFacts, type Purpose } from '../../core/contracts/catalog.ts';
 import type { Style, StyleName } from '../../core/plugin.ts';
 import type { SomeQuirks } from '../../core/translation/index.ts';
@@ -7,7 +7,7 @@ import type { Health } from './health.ts';
 import type { Recent } from './recent.ts';
 import type { Source } from './source.ts';
 
-/** What the styles that ship are for; of any other, nobody knows. */
+/** The purpose of each built-in style; that of other styles is unknown. */
 const PURPOSES: Readonly<Record<StyleName, Purpose>> = {
   chat: 'chat',
   completions: 'chat',
@@ -22,10 +22,10 @@ const PURPOSES: Readonly<Record<StyleName, Purpose>> = {
   translation: 'transcription',
 };
 
-/** Parts of quirks that only models of one purpose have. */
+/** Quirks that only models of one purpose have. */
 const TELLING = ['embeddings', 'images', 'speech'] as const satisfies readonly Purpose[];
 
-/** What the facts are gathered from. */
+/** The sources of the facts. */
 export interface FactTools {
   readonly catalog: ModelCatalog;
   readonly health: Health;
@@ -33,7 +33,7 @@ export interface FactTools {
   readonly styles: ReadonlyMap<StyleName, Style>;
 }
 
-/** All that is known of the model behind a name. */
+/** All facts about the model of a name. */
 export function factsOf(name: string, { catalog, health, recent, styles }: FactTools): ModelFacts {
   const model = catalog.require(name);
   const { from } = model;
@@ -55,19 +55,19 @@ export function factsOf(name: string, { catalog, health, recent, styles }: FactT
   };
 }
 
-/** What holds wherever the model is served; undefined where nobody knows. */
+/** A fact that holds wherever the model is served; undefined if unknown. */
 export function smallest(limits: readonly (number | undefined)[]): number | undefined {
-  const known = limits.filter((limit) => limit !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
+  const common = limits.filter((limit) => limit !== undefined);
+  return common.length === 0 ? undefined : Math.min(...common);
 }
 
-/** What all places agree on. */
+/** The common value of all targets. */
 function abilitiesOf(from: readonly Source[]): ModelFacts['abilities'] {
   const each = from.map(({ said }) => abilitiesIn([...said.ofModel, said.ofChannel]));
   return Object.fromEntries(
     ABILITIES.flatMap((ability) => {
-      const known = each[0]?.[ability];
-      return known !== undefined && each.every((one) => one[ability] === known) ? [[ability, known]] : [];
+      const common = each[0]?.[ability];
+      return common !== undefined && each.every((one) => one[ability] === common) ? [[ability, common]] : [];
     }),
   );
 }
@@ -77,9 +77,9 @@ function abilitiesIn(said: readonly SomeQuirks[]): Partial<Record<Ability, boole
     said.reduce<T | undefined>((found, quirks) => read(quirks) ?? found, undefined);
   const thinks = last(({ reasoning }) => reasoning?.input);
   const found: Readonly<Record<Ability, boolean | undefined>> = {
-    // Which types are taken is said of whole vendors; that none are, of a model.
+    // Accepted media types are configured for whole vendors; that a model accepts none is configured for the model.
     vision: last(({ image }) => image?.types)?.length === 0 ? false : last(({ image }) => image?.input),
-    // One that is told how it calls tools can call them.
+    // If it is configured how a model calls tools, it can.
     tools: said.some(({ tools }) => tools?.parallel_flag || tools?.strict || tools?.web_search) || undefined,
     reasoning: thinks === undefined ? undefined : thinks !== 'none',
     structured_output: last(({ output }) => output?.json_schema),
@@ -89,7 +89,7 @@ function abilitiesIn(said: readonly SomeQuirks[]): Partial<Record<Ability, boole
   return found as Partial<Record<Ability, boolean>>;
 }
 
-/** By the channels alone; which of them a call would be led to depends on its key. */
+/** By its channels alone; which of them serves a call depends on the key. */
 function healthOf(name: string, catalog: ModelCatalog, health: Health): ModelFacts['health'] {
   const [own, ...fallbacks] = catalog
     .chain(name)

@@ -1,14 +1,14 @@
-/** What processes tell each other about the health of channels. */
+/** Messages between processes about the health of channels. */
 import type { FailureKind } from '../../core/plugin.ts';
 import { addAttempts, type Breaker, failsTooOften, reset } from './breaker.ts';
 import { breakerNamed, type HealthState, rest } from './health-state.ts';
 
-/** How long a process believes another that it probes, without hearing more. */
+/** How long a process assumes that another one probes, without further messages. */
 const BELIEVED_MS = 3_000;
 
-/** What one process tells the others. */
+/** A message to the other processes. */
 export type News =
-  /** Attempts they did not know of, of which the last has failed; or ended a row of failures. */
+  /** Attempts not yet sent, the last of which failed or ended a series of failures. */
   | { readonly of: 'failed' | 'succeeded'; readonly breaker: string; readonly attempts: number }
   | {
       readonly of: 'open';
@@ -28,7 +28,7 @@ export type News =
       readonly atMs: number;
     };
 
-/** Takes note of what another process tells. `open` opens a breaker that has failed too often. */
+/** Applies the message of another process. `open` opens a breaker that has failed too often. */
 export function hear(news: News, state: HealthState, now: number, open: (breaker: Breaker) => void): void {
   switch (news.of) {
     case 'failed': {
@@ -36,7 +36,7 @@ export function hear(news: News, state: HealthState, now: number, open: (breaker
       if (breaker.open !== undefined) return;
       breaker.failuresInARow++;
       addAttempts(breaker, now, news.attempts, 1, 0);
-      // Nobody has opened it if several failed at once.
+      // If several attempts failed at once, no process has opened it.
       if (failsTooOften(breaker)) open(breaker);
       return;
     }
@@ -52,7 +52,7 @@ export function hear(news: News, state: HealthState, now: number, open: (breaker
       const mine = breaker.open;
       if (mine !== undefined && mine.times > news.times) return;
       const untilMs = now + news.forMs;
-      // Where two have opened it at once, both go by the longer time.
+      // If two processes opened it at once, the longer duration counts.
       if (mine?.times === news.times) breaker.open = { ...mine, untilMs: Math.max(mine.untilMs, untilMs) };
       else breaker.open = { sinceMs: now, untilMs, times: news.times };
       breaker.failuresInARow = Math.max(breaker.failuresInARow, news.failures);
@@ -84,7 +84,7 @@ export function hear(news: News, state: HealthState, now: number, open: (breaker
   }
 }
 
-/** What is wrong now, for a process that has just come. */
+/** All current problems, for a process that has just started. */
 export function wrongNow({ breakers, rests, failures }: HealthState, now: number): readonly News[] {
   const news: News[] = [];
   for (const { name, open: opened, failuresInARow } of breakers.values()) {

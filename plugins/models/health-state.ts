@@ -1,4 +1,4 @@
-/** What is remembered of the health of channels. Times are the clock's `mono`. */
+/** The health state of channels. Times are the clock's `mono`. */
 
 import type { Channel, FailureKind } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
@@ -6,37 +6,37 @@ import { type Breaker, createBreaker } from './breaker.ts';
 
 const MOST_BREAKERS = 10_000;
 
-/** What is remembered; outlives a reload. */
+/** The state; survives a reload. */
 export interface HealthState {
   /** By channel and upstream model. */
   readonly breakers: Map<string, Breaker>;
   /** By channel. */
   readonly rests: Map<string, Rest>;
-  /** What went wrong last, by channel. */
+  /** The last failure of each channel. */
   readonly failures: Map<string, LastFailure>;
 }
-/** A failure as it is remembered for people. */
+/** A failure to be shown to administrators. */
 export interface LastFailure {
   readonly kind: FailureKind;
-  /** The vendor's status, where it answered. */
+  /** The vendor's status, if it responded. */
   readonly status: number | undefined;
   /** Unix milliseconds. */
   readonly atMs: number;
 }
-/** A channel that is left alone for a while. */
+/** A channel that is skipped for a while. */
 export interface Rest {
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** True where the vendor did not accept our key. */
+  /** The vendor did not accept our key. */
   readonly credential: boolean;
 }
-/** One in which nothing has happened. */
+/** Creates an empty state. */
 export function createHealthState(): HealthState {
-  // Callers choose names where a pattern serves them.
+  // Bounded: clients choose the names that match patterns.
   return { breakers: boundedMap(MOST_BREAKERS), rests: new Map(), failures: new Map() };
 }
 
-/** The breaker of a name; closed, if there was none. */
+/** The breaker of a name; a new closed one if there is none. */
 export function breakerNamed({ breakers }: HealthState, name: string): Breaker {
   let breaker = breakers.get(name);
   if (breaker === undefined) {
@@ -46,7 +46,7 @@ export function breakerNamed({ breakers }: HealthState, name: string): Breaker {
   return breaker;
 }
 
-/** Lets a channel rest; longer than before, if it rests already. */
+/** Pauses a channel, or extends its pause. */
 export function rest({ rests }: HealthState, channel: string, nowMs: number, forMs: number, credential: boolean): Rest {
   const before = rests.get(channel);
   const now: Rest = {
@@ -63,7 +63,7 @@ export function breakerId(channel: Channel, model: string): string {
   return `${channelId(channel)}\n${model}`;
 }
 
-/** What a breaker is of, for the log. */
+/** A breaker's channel and model, for the log. */
 export function namesOf({ name }: Breaker): {
   readonly channel: string | undefined;
   readonly model: string | undefined;
@@ -72,7 +72,7 @@ export function namesOf({ name }: Breaker): {
   return { channel, model };
 }
 
-/** A channel that moved to another address starts anew. */
+/** A channel whose url changed starts with a new breaker. */
 export function channelId(channel: Channel): string {
   return `${channel.name}\n${channel.url}`;
 }

@@ -1,20 +1,27 @@
 /**
- * Which channels are well.
+ * The health of channels.
  *
- * Per channel and upstream model a breaker: 5 failures in a row, or half of at least 20 attempts within 30 s, open it for
- * 10 s, then 20 s, 40 s … 300 s, each a fifth longer or shorter by chance so that many do not come back at once. When the time
- * is over it is half open: one call is let through as a probe, in the channel's usual place; its success closes the breaker, its
- * failure opens it for longer. Per channel a rest: after a 429 for as long as the vendor asked (1 s to 60 s), and for 60 s when
- * the vendor does not accept our key.
+ * There is a circuit breaker per channel and upstream model: 5 consecutive failures, or half of at least 20 attempts within 30 s, open it
+ * for 10 s, then 20 s, 40 s … 300 s, each ±20% at random so that probes are spread. After that it is half-open: one call is let through as
+ * a probe, in the channel's usual place; its success closes the circuit, its failure opens it for longer. A channel also pauses: after a
+ * 429 for as long as the vendor asked (1 s to 60 s), and for 60 s if the vendor does not accept our key.
  *
- * Only what the vendor did counts: a request it calls wrong, and a client that leaves, say nothing about it.
+ * Only what the vendor did counts: requests that it calls invalid, and clients that disconnect, count neither way.
  *
- * Processes tell each other what goes wrong, and when it is over, so that all count and avoid the same; while all is well, nothing. Times
- * are told as durations: each process has a clock of its own.
+ * Processes send each other failures and recoveries, so that all of them count and avoid the same; while there are no failures, nothing is
+ * sent. Times are sent as durations, because each process has its own clock.
  */
 import type { ChannelState } from '../../core/contracts/catalog.ts';
 import type { Attempt, Channel, FailureKind, Host, Offer } from '../../core/plugin.ts';
-import { addAttempts, type Breaker, failsTooOften, reset, type Trial, type Tried, takeUntold } from './breaker.ts';
+import {
+  addAttempts,
+  type Breaker,
+  failsTooOften,
+  reset,
+  type TrackedAttempt,
+  type TriedExchange,
+  takeUntold,
+} from './breaker.ts';
 import { hear, type News, wrongNow } from './health-news.ts';
 import {
   breakerId,
@@ -32,54 +39,54 @@ const MAX_OPEN_MS = 300_000;
 const JITTER = 0.2;
 const MIN_REST_MS = 1_000;
 const MAX_REST_MS = 60_000;
-/** How often a process says that it is still probing. */
+/** How often a process reports that it is still probing. */
 const CLAIM_MS = 1_000;
-/** What is told anew of a rest: that it is longer by this. */
+/** A longer pause is reported if it is longer by this. */
 const LONGER_MS = 250;
-/** How often it is told that the same went wrong again. */
+/** How often the same failure is reported. */
 const FAILURE_TOLD_MS = 1_000;
 
-/** Topics: one thing that happened; what is wrong now, for a process that has just come. */
+/** Topics: an event; all current problems, for a process that has just started. */
 const NEWS = 'models.health';
 const NOW = 'models.health.now';
 
 export interface Health {
-  /** May it be tried now? Not while it is open, resting, or being probed by another call. */
+  /** Whether it can be tried now: not while its circuit is open, its channel pauses, or another call probes it. */
   ready(offer: Offer): boolean;
-  /** When it may be tried; in the past where it may be now. */
+  /** When it can be tried; in the past if it can be now. */
   readyAtMs(offer: Offer): number;
-  /** It is tried now; each offer once. */
-  begin(offer: Offer, exchange: Tried): void;
-  /** How that went. `aborted`: the client left before it was over. */
+  /** An attempt begins; at most once per offer. */
+  begin(offer: Offer, exchange: TriedExchange): void;
+  /** The result of an attempt. `aborted`: the client disconnected before its end. */
   end(attempt: Attempt, aborted: boolean): void;
-  /** The exchange is over: it probes no longer, whether or not an attempt was made. */
+  /** The exchange ended: its probe ends, even if there was no attempt. */
   release(offer: Offer): void;
-  /** How a model does at a channel, for people; changes nothing. */
+  /** The state of a model at a channel, for display; changes nothing. */
   look(channel: Channel, model: string): Condition;
-  /** Listens to the other processes, and asks them what is wrong. */
+  /** Subscribes to the messages of other processes, and requests the current problems. */
   join(): void;
-  /** What went wrong at a channel last. */
+  /** The last failure of a channel. */
   lastFailure(channel: Channel): LastFailure | undefined;
 }
 
-/** How a model does at a channel. */
+/** The state of a model at a channel. */
 export interface Condition {
   readonly state: ChannelState;
-  /** In a row, up to now. */
+  /** Consecutive failures. */
   readonly failures: number;
-  /** Until when no call goes there, by the clock's `mono`; undefined unless it is `open`. */
+  /** When the circuit becomes half-open, by the clock's `mono`; undefined unless it is `open`. */
   readonly untilMs: number | undefined;
 }
 
-/** Watches over the channels. `random` gives numbers from 0 to 1. */
+/** Creates it. `random` returns numbers from 0 to 1. */
 export function createHealth(
   state: HealthState,
   { clock, log, peers }: Pick<Host, 'clock' | 'log' | 'peers'>,
   random: () => number = Math.random,
 ): Health {
   const { breakers, rests, failures } = state;
-  const trials = new WeakMap<Offer, Trial>();
-  /** What others were told last, by channel: until when it rests, and what went wrong. */
+  const trials = new WeakMap<Offer, TrackedAttempt>();
+  /** What was last sent, by channel: the end of its pause, and its failure. */
   const toldRests = new Map<string, number>();
   const toldFailures = new Map<string, LastFailure>();
 
@@ -88,7 +95,7 @@ export function createHealth(
   const breakerOf = (offer: Offer): Breaker => breakerNamed(state, breakerId(offer.channel, offer.model));
 
   const restOf = (channel: Channel): Rest | undefined =>
-    // Mostly nobody rests; then no name has to be made up to find that out.
+    // Usually no channel pauses; then the name need not be built.
     rests.size === 0 ? undefined : rests.get(channelId(channel));
 
   const open = (breaker: Breaker, attempt?: Attempt): void => {
@@ -97,7 +104,7 @@ export function createHealth(
     const sinceMs = clock.mono();
     breaker.open = { sinceMs, untilMs: sinceMs + forMs, times: times + 1 };
     tell({ of: 'open', breaker: breaker.name, failures: breaker.failuresInARow, forMs, times: times + 1 });
-    log.warn('a channel fails and is left alone', {
+    log.warn('circuit opened', {
       ...namesOf(breaker),
       forMs: Math.round(forMs),
       failure: attempt?.failure,
@@ -107,10 +114,10 @@ export function createHealth(
   const close = (breaker: Breaker): void => {
     reset(breaker);
     tell({ of: 'closed', breaker: breaker.name });
-    log.info('a channel is well again', namesOf(breaker));
+    log.info('circuit closed', namesOf(breaker));
   };
 
-  const succeeded = (offer: Offer, trial: Trial): void => {
+  const succeeded = (offer: Offer, trial: TrackedAttempt): void => {
     const { breaker } = trial;
     if (breaker.open === undefined) {
       const wasFailing = breaker.failuresInARow > 0;
@@ -118,7 +125,7 @@ export function createHealth(
       addAttempts(breaker, clock.mono(), 1, 0, 1);
       if (wasFailing) tell({ of: 'succeeded', breaker: breaker.name, attempts: takeUntold(breaker) });
     } else if (trial.startedMs > breaker.open.sinceMs) {
-      // One that began before the trouble did says nothing about its end.
+      // An attempt that began before the circuit opened says nothing about recovery.
       close(breaker);
     }
     const rest = restOf(offer.channel);
@@ -130,10 +137,10 @@ export function createHealth(
     }
   };
 
-  const failed = (trial: Trial, attempt: Attempt): void => {
+  const failed = (trial: TrackedAttempt, attempt: Attempt): void => {
     const { breaker } = trial;
     if (breaker.open !== undefined) {
-      // Others that were under way fail, too; only the probe asks the question anew.
+      // Other running attempts fail, too; only the probe decides.
       if (trial.probe && trial.startedMs > breaker.open.sinceMs) open(breaker, attempt);
       return;
     }
@@ -156,20 +163,20 @@ export function createHealth(
   const noteFailure = (channel: string, kind: FailureKind, status: number | undefined): void => {
     const atMs = clock.now();
     failures.set(channel, { kind, status, atMs });
-    const told = toldFailures.get(channel);
-    if (told?.kind === kind && told.status === status && atMs < told.atMs + FAILURE_TOLD_MS) return;
+    const reported = toldFailures.get(channel);
+    if (reported?.kind === kind && reported.status === status && atMs < reported.atMs + FAILURE_TOLD_MS) return;
     toldFailures.set(channel, { kind, status, atMs });
     tell({ of: 'failure', channel, kind, ...(status !== undefined && { status }), atMs });
   };
 
-  /** Says that this process probes, again and again until it does no longer. */
-  const claim = (trial: Trial): void => {
+  /** Reports the running probe, repeatedly until it ends. */
+  const claim = (trial: TrackedAttempt): void => {
     if (peers.count === 1) return;
     const { breaker } = trial;
     const say = (): void => tell({ of: 'probing', breaker: breaker.name });
     const stop = clock.every(CLAIM_MS, () => {
       if (breaker.probe !== trial) stop();
-      // The others cannot see that its answer flows.
+      // Other processes do not see that its answer arrives.
       else if (trial.exchange.delivered) close(breaker);
       else say();
     });
@@ -192,7 +199,7 @@ export function createHealth(
       if (breaker.open.untilMs > now) return false;
       if (breaker.probe === undefined) return breaker.probedElsewhereUntilMs <= now;
       if (!breaker.probe.exchange.delivered) return false;
-      // A probe whose answer flows has proved enough; nobody waits for the end of a long stream.
+      // The probe succeeds with the first part of the answer, not with the end of a long stream.
       close(breaker);
       return true;
     },
@@ -223,8 +230,8 @@ export function createHealth(
       if (failure === undefined) {
         if (!aborted) succeeded(offer, trial);
       } else if (failure === 'busy') {
-        const asked = attempt.retryAfterMs ?? MIN_REST_MS;
-        beginRest(offer.channel, Math.min(Math.max(asked, MIN_REST_MS), MAX_REST_MS), false);
+        const requestedMs = attempt.retryAfterMs ?? MIN_REST_MS;
+        beginRest(offer.channel, Math.min(Math.max(requestedMs, MIN_REST_MS), MAX_REST_MS), false);
       } else if (failure === 'credential') {
         beginRest(offer.channel, MAX_REST_MS, true);
       } else if (countsAgainst(failure)) {

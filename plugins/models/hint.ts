@@ -1,11 +1,11 @@
-/** Suggests the name that was probably meant. */
+/** Suggests a similar name. */
 import { nearest } from '../../core/sdk.ts';
 
-/** Longer names are not looked at: a client may send any, and comparing costs the product of the lengths. */
+/** Longer names are ignored: clients can send any name, and comparing takes time proportional to the product of the lengths. */
 const MAX_LENGTH = 200;
 
-/** `; did you mean x?`, or nothing where no known name is near. */
-export function didYouMean(name: string, known: readonly string[]): string {
-  const candidate = name.length > MAX_LENGTH ? undefined : nearest(name, known);
+/** `; did you mean x?`, or an empty text if no name is similar. */
+export function didYouMean(name: string, names: readonly string[]): string {
+  const candidate = name.length > MAX_LENGTH ? undefined : nearest(name, names);
   return candidate === undefined ? '' : `; did you mean ${candidate}?`;
 }

@@ -1,4 +1,4 @@
-/** Plays `route` and `attempted`: knows the models and channels, and chooses which channel is asked. Provides `Catalog`. */
+/** Plays `route` and `attempted`: knows models and channels, and chooses the channel of each upstream attempt. Provides `Catalog`. */
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
 import { Prices } from '../../core/contracts/prices.ts';
@@ -36,13 +36,12 @@ export default definePlugin({
     const byChannel = recentNamed('models.recent-channels');
     const created = host.lasting({ name: 'models.created', version: 1, make: () => new Map<string, number>() });
 
-    // The vendors are complete only when everybody is created, so this is read when it is first asked for, in `link` at the
-    // latest.
+    // All vendors are registered only after all plugins were created, so this runs on first use, in `link` at the latest.
     let read: Read | undefined;
     const ready = (): Read => {
       if (read === undefined) {
-        const known = readChannels(host, config.channels);
-        const catalog = readModels(host, config.models, known, created);
+        const channelSet = readChannels(host, config.channels);
+        const catalog = readModels(host, config.models, channelSet, created);
         const offers = createOffers({
           catalog,
           health,
@@ -50,7 +49,7 @@ export default definePlugin({
           styles: host.styles(),
           allows: (who, name) => allows(who.identity, name),
         });
-        read = { channels: known, catalog, offers, probe: createProbe(host, known, catalog) };
+        read = { channels: channelSet, catalog, offers, probe: createProbe(host, channelSet, catalog) };
       }
       return read;
     };
@@ -66,7 +65,7 @@ export default definePlugin({
       probe: (channel, model) => ready().probe(channel, model),
     });
 
-    // Without a plugin for keys nobody has a scope.
+    // Without the plugin `keys`, keys are not restricted.
     const allows = (holder: Holder | undefined, name: string): boolean =>
       holder === undefined || (host.find(Keys)?.allows(holder.key, name) ?? true);
 
@@ -82,7 +81,7 @@ export default definePlugin({
         yield* explainOffers(offers.all(x, x.call.style), health, host.clock);
       },
       attempted(_x, attempt) {
-        // A vendor's failure counts even if the client has gone by then; a success that was cut short is none.
+        // A vendor's failure counts even if the client has disconnected; an answer that was cut short does not count as a success.
         health.end(attempt, attempt.failure === undefined && attempt.cut);
         countAttempt(byChannel, attempt);
       },
@@ -108,14 +107,14 @@ export default definePlugin({
         byChannel.flush();
       },
       report() {
-        const { channels: known, catalog } = ready();
-        return reportLines(known, catalog, host.styles());
+        const { channels: channelSet, catalog } = ready();
+        return reportLines(channelSet, catalog, host.styles());
       },
     };
   },
 });
 
-/** What the sections say, and what follows from it. */
+/** The sections with everything derived from them. */
 interface Read {
   readonly channels: Channels;
   readonly catalog: ModelCatalog;

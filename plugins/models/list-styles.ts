@@ -1,32 +1,32 @@
-/** The three shapes of a model list, and how the longer two are read page by page. */
+/** The three formats of model lists, and the pagination of two of them. */
 import { invalidField } from '../../core/contracts/errors.ts';
 import type { Json, JsonObject } from '../../core/plugin.ts';
 
-/** A model as a list may show it. */
+/** A model in a list. */
 export interface Listed {
   readonly id: string;
   /** Unix seconds. */
   readonly created: number;
   readonly owner: string;
-  /** The context window and the longest answer in tokens; undefined where nobody knows. */
+  /** The context window and the maximum output in tokens; undefined if unknown. */
   readonly context: number | undefined;
   readonly maxOutput: number | undefined;
 }
 
-/** One of the shapes. */
+/** A format. */
 export interface ListStyle {
-  /** The list, or the page of it that the query asks for; refuses with 400 a query that asks for none. */
+  /** The list, or the requested page; refuses (400) invalid queries. */
   list(models: readonly Listed[], query: URLSearchParams): Json;
   one(model: Listed): JsonObject;
 }
 
-/** `{object: 'list', data: […]}`, always whole. */
+/** `{object: 'list', data: […]}`, never paginated. */
 export const plainList: ListStyle = {
   list: (models) => ({ object: 'list', data: models.map(plainList.one) }),
   one: ({ id, created, owner }) => ({ id, object: 'model', created, owned_by: owner }),
 };
 
-/** `{data: […], has_more, first_id, last_id}`: pages lie before or behind the model that `before_id` or `after_id` names. */
+/** `{data: […], has_more, first_id, last_id}`: `before_id` and `after_id` name the model next to the page. */
 export const messagesList: ListStyle = {
   list(models, query) {
     const size = wholeNumber(query, 'limit', { min: 1, max: 1_000 }) ?? 20;
@@ -53,13 +53,13 @@ export const messagesList: ListStyle = {
   }),
 };
 
-/** The largest page of the third style; who asks for more gets this much. */
+/** The maximum page size of the third format; larger sizes are reduced to it. */
 const LARGEST_PAGE = 1_000;
 
-/** `{models: […], nextPageToken}`: a page begins behind the model that `pageToken` stands for. */
+/** `{models: […], nextPageToken}`: `pageToken` names the model before the page. */
 export const geminiList: ListStyle = {
   list(models, query) {
-    // There 0 means what nothing said means.
+    // In this format 0 means the default.
     const size = Math.min(wholeNumber(query, 'pageSize', { min: 0 }) || 50, LARGEST_PAGE);
     const token = query.get('pageToken') ?? '';
     const start = token === '' ? 0 : placeOf(models, readToken(token), 'pageToken') + 1;
@@ -75,14 +75,14 @@ export const geminiList: ListStyle = {
     version: '001',
     displayName: id,
     description: '',
-    // A number that is not known is 0 in this style.
+    // In this format 0 stands for an unknown number.
     inputTokenLimit: context ?? 0,
     outputTokenLimit: maxOutput ?? 0,
     supportedGenerationMethods: ['generateContent', 'countTokens'],
   }),
 };
 
-/** A name rather than a number: pages stay where they are when models come and go. */
+/** A name instead of an index: pages stay stable when models are added or removed. */
 function tokenOf({ id }: Listed): string {
   return Buffer.from(id).toString('base64url');
 }

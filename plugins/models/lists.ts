@@ -1,4 +1,4 @@
-/** `GET /v1/models`: the models a key may call, all of them or one, in the style that the client's headers ask for. */
+/** `GET /v1/models`: the models that a key may call, all or one, in the format that the client's headers select. */
 
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
@@ -7,7 +7,7 @@ import type { ModelCatalog, ServedModel } from './catalog.ts';
 import { smallest } from './facts.ts';
 import { geminiList, type Listed, type ListStyle, messagesList, plainList } from './list-styles.ts';
 
-/** The routes. `allows` tells whether a key may call a public name, `sells` whether calls of it are not refused for want of a price. */
+/** The routes. `allows` returns whether a key may call a public name, `sells` whether it can be called, which needs a price. */
 export function listRoutes(
   catalog: () => ModelCatalog,
   allows: (holder: Holder | undefined, name: string) => boolean,
@@ -25,7 +25,7 @@ export function listRoutes(
   function one(request: ApiRequest, style: ListStyle): Json {
     const name = request.params.id ?? '';
     const model = catalog().require(name, request.holder);
-    // The same words as for a model that does not exist: the key learns nothing about the others.
+    // The same error as for a missing model, so that it does not reveal models that the key may not call.
     if (!allows(request.holder, name)) throw coreErrors.model_not_found(`There is no model '${name}'.`);
     return style.one(listed(name, model));
   }
@@ -33,7 +33,7 @@ export function listRoutes(
     method: 'GET',
     path,
     access: ['key'],
-    // Clients list models whenever they start or open a menu; it is read from memory, and no vendor is asked.
+    // Clients list models on every start or when a menu opens; lists are served from memory.
     uncounted: true,
     cors: true,
     about: {
@@ -45,19 +45,19 @@ export function listRoutes(
     },
     handle,
   });
-  const [every, single] = ['Lists the models that the key may call.', 'One model.'] as const;
+  const [every, single] = ['Lists the models that the key may call.', 'Returns a model.'] as const;
   return [
     route('/v1/models', every, (request) => all(request, styleFor(request))),
     route('/v1/models/:id*', single, (request) => one(request, styleFor(request))),
-    // Where older clients of the third style look.
+    // The path of older clients of the third format.
     route('/v1beta/models', every, (request) => all(request, geminiList)),
     route('/v1beta/models/:id*', single, (request) => one(request, geminiList)),
   ];
 }
 
 /**
- * Three kinds of client read this path. Those of the second style know it by its version header alone: the newer ones send their
- * key as everybody does.
+ * Three kinds of clients read this path. Those of the second format are recognized by its version header only: newer ones send their key in
+ * `authorization`.
  */
 function styleFor({ headers, query }: Caller): ListStyle {
   if (headers['x-goog-api-key'] !== undefined || query.has('key')) return geminiList;

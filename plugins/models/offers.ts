@@ -1,18 +1,18 @@
-/** What may serve a call: offers one at a time, each chosen when the one before has failed. */
+/** The targets of a call, returned one at a time: each is chosen after the previous attempt failed. */
 
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Known, Offer, Style, StyleName } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
-import type { RetryBudget, Seat } from './budget.ts';
+import type { BudgetEntry, RetryBudget } from './budget.ts';
 import { answers, type ModelCatalog, type ServedModel } from './catalog.ts';
 import { boundTo, inOrder } from './choose.ts';
 import type { Health } from './health.ts';
-import type { Source, Way } from './source.ts';
+import type { Serving, Source } from './source.ts';
 
-/** Of so many names it is remembered who serves them; more than gateway.yaml spells out, and fewer than callers can think of. */
+/** The number of names whose targets are cached; more than gateway.yaml has, and fewer than clients can invent. */
 const MOST_NAMES = 10_000;
 
-/** What choosing needs. */
+/** What the choice depends on. */
 export interface OfferTools {
   readonly catalog: ModelCatalog;
   readonly health: Health;
@@ -22,33 +22,32 @@ export interface OfferTools {
   allows(x: Known, model: string): boolean;
 }
 
-/** A model that may serve a call, and where it can for clients of this style. */
+/** A model that can serve a call, and its targets for clients of this style. */
 interface Server {
   readonly model: ServedModel;
-  readonly sources: readonly (Pick<Source, 'channel' | 'model'> & Way)[];
+  readonly sources: readonly (Pick<Source, 'channel' | 'model'> & Serving)[];
 }
 
-/** What may serve a call. Both refuse (404) where there is no such model, or where it does not answer on this style. */
+/** The targets of a call. Both methods refuse (404) an unknown model, and a style that the model does not support. */
 export interface Offers {
-  /** Those that are well, one at a time; each is being tried once it is pulled. */
+  /** Available targets, one at a time; pulling one counts as trying it. */
   pull(x: Known, style: StyleName): Iterable<Offer>;
-  /** All there are, well or not, in their order; nobody tries them. */
+  /** All targets in order, available or not, without trying them. */
   all(x: Known, style: StyleName): readonly Offer[];
 }
 
-/** Finds the offers for calls. */
 export function createOffers(tools: OfferTools): Offers {
   const { catalog, budget } = tools;
-  // Who may serve is said by gateway.yaml alone, so it is worked out once for each style and public name.
+  // Targets depend on gateway.yaml only, so they are computed once per style and public name.
   const byStyle = new Map<StyleName, Map<string, readonly Server[]>>();
 
   const serversOf = (x: Known, style: StyleName): readonly Server[] => {
     const name = x.call.model;
     let byName = byStyle.get(style);
-    const known = byName?.get(name);
-    if (known !== undefined) return known;
-    const asked = catalog.require(name, x.identity);
-    if (!answers(asked, style)) refuseStyle(asked, style, tools);
+    const cached = byName?.get(name);
+    if (cached !== undefined) return cached;
+    const requested = catalog.require(name, x.identity);
+    if (!answers(requested, style)) refuseStyle(requested, style, tools);
     const servers = catalog.chain(name, style).map((model) => ({ model, sources: sourcesFor(model, style) }));
     byName ??= boundedMap(MOST_NAMES);
     byStyle.set(style, byName.set(name, servers));
@@ -58,30 +57,30 @@ export function createOffers(tools: OfferTools): Offers {
   return {
     pull(x, style) {
       const servers = serversOf(x, style);
-      const seat = budget.enter();
+      const budgetEntry = budget.enter();
       const begun: Offer[] = [];
       x.defer(() => {
         for (const offer of begun) tools.health.release(offer);
-        seat.leave();
+        budgetEntry.leave();
       });
-      return choose(x, servers, begun, seat, tools);
+      return choose(x, servers, begun, budgetEntry, tools);
     },
     all: (x, style) => candidates(x, serversOf(x, style), tools),
   };
 }
 
-function sourcesFor(model: ServedModel, asked: StyleName): Server['sources'] {
+function sourcesFor(model: ServedModel, clientStyle: StyleName): Server['sources'] {
   return model.from.flatMap((source) => {
-    const way = source.way(asked);
+    const way = source.way(clientStyle);
     return way === undefined ? [] : [{ channel: source.channel, model: source.model, ...way }];
   });
 }
 
-/** Everything that could serve, best first: the model asked for, and those of its fallbacks that the caller's key may call. */
+/** All candidates in order: the requested model, then those fallbacks that the caller's key may call. */
 function candidates(x: Known, servers: readonly Server[], tools: OfferTools): readonly Offer[] {
   const { key } = x.identity;
   const offers: Offer[] = [];
-  // Only where there is a choice is it worth reading the body for.
+  // The body is searched only if there is a choice.
   const first = servers.some(({ sources }) => sources.length > 1) ? boundTo(x.call) : undefined;
   for (let i = 0; i < servers.length; i++) {
     const { model, sources } = servers[i]!;
@@ -95,10 +94,16 @@ function candidates(x: Known, servers: readonly Server[], tools: OfferTools): re
 }
 
 /**
- * The candidates that are well, in their order. Where none is, the one that recovers soonest: a try is better than none. Stops
- * when the retry budget is used up.
+ * The available candidates in order. If there is none, the one that recovers first, because one attempt is better than none. Stops when the
+ * retry budget is used up.
  */
-function* choose(x: Known, servers: readonly Server[], begun: Offer[], seat: Seat, tools: OfferTools): Iterable<Offer> {
+function* choose(
+  x: Known,
+  servers: readonly Server[],
+  begun: Offer[],
+  budgetEntry: BudgetEntry,
+  tools: OfferTools,
+): Iterable<Offer> {
   const { health } = tools;
   let soonest: Offer | undefined;
   for (const offer of candidates(x, servers, tools)) {
@@ -106,7 +111,7 @@ function* choose(x: Known, servers: readonly Server[], begun: Offer[], seat: Sea
       if (soonest === undefined || health.readyAtMs(offer) < health.readyAtMs(soonest)) soonest = offer;
       continue;
     }
-    if (begun.length > 0 && !seat.retry()) {
+    if (begun.length > 0 && !budgetEntry.retry()) {
       x.note({ retries: 'retry budget used up' });
       return;
     }

@@ -1,4 +1,4 @@
-/** A small question to a channel, as calls go there: whether it answers, whether it takes our key, whether it has the model. */
+/** Tests a channel with a small call: does it respond, accept our key, and have the model? */
 import type { Catalog, Probe } from '../../core/contracts/catalog.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Attachments, Call, Host, JsonObject, Losses, Offer, Question, Style } from '../../core/plugin.ts';
@@ -9,36 +9,36 @@ import { errors } from './errors.ts';
 import { didYouMean } from './hint.ts';
 import type { Source } from './source.ts';
 
-/** The styles it can be asked in, and the question. What a model may answer is little, but enough for those that think first. */
+/** The styles of test calls, and their bodies. The output limit is low, but sufficient for reasoning models. */
 const QUESTIONS: Readonly<Record<string, JsonObject>> = {
   chat: { messages: [{ role: 'user', content: 'Say: ok' }], max_tokens: 16 },
   embeddings: { input: 'ok' },
 };
 
-/** What a refusal of the vendor's means here. Its own words may tell its address, or repeat our key. */
+/** Our explanation of a vendor's error. Its own text may contain its address or our key. */
 const MEANINGS: Readonly<Record<number, string>> = {
-  400: 'The vendor does not take the question.',
+  400: 'The vendor refused the test call as invalid.',
   401: 'The vendor does not accept the key.',
-  402: 'The vendor wants to be paid first.',
-  403: 'The vendor does not accept the key for this.',
-  404: 'The vendor has no such model, or not at this url.',
-  429: 'The vendor has too much to do, or the key has nothing left there.',
+  402: 'The account at the vendor has no credit.',
+  403: 'The key has no permission for this model.',
+  404: 'The vendor does not have this model at this url.',
+  429: 'The vendor is overloaded, or the key has reached its rate limit or quota.',
 };
 
-/** A model where it is to be asked. */
+/** A model at a channel to be tested. */
 interface Target {
   readonly served: ServedModel;
   readonly source: Source;
 }
 
-/** Makes `Catalog.probe`. */
+/** Creates `Catalog.probe`. */
 export function createProbe(host: Host, channels: Channels, catalog: ModelCatalog): Catalog['probe'] {
   const targetsOf = ({ channel }: Configured): readonly Target[] =>
     [...new Set(catalog.names().map((name) => catalog.require(name)))].flatMap((served) =>
       served.from.filter((source) => source.channel === channel).map((source) => ({ served, source })),
     );
 
-  /** The question in the first style in which it can be asked there; undefined where it is for images or sound. */
+  /** The test call in the first style that supports it; undefined if the channel serves only images or audio. */
   function questionFor({ served, source }: Target, configured: Configured): Question | undefined {
     for (const [name, asked] of Object.entries(QUESTIONS)) {
       const style = host.styles().get(name);
@@ -49,7 +49,7 @@ export function createProbe(host: Host, channels: Channels, catalog: ModelCatalo
       const { channel, model } = source;
       const offer: Offer = { channel, model, ...way, strict: false, priced: served.name };
       const call = callOf(style, { ...asked, model: served.name });
-      const body = told({ ...asked, model }, style, spoken, offer);
+      const body = translated({ ...asked, model }, style, spoken, offer);
       return {
         method: 'POST',
         model,
@@ -64,10 +64,12 @@ export function createProbe(host: Host, channels: Channels, catalog: ModelCatalo
   return async (name, model) => {
     const configured = channels.get(name);
     if (configured === undefined) throw errors.channel_not_found(name, didYouMean(name, [...channels.names]));
-    const wanted = model === undefined ? undefined : catalog.require(model);
-    const targets = targetsOf(configured).filter(({ served }) => wanted === undefined || served === wanted);
-    if (wanted !== undefined && targets.length === 0)
-      throw coreErrors.model_not_found(`The channel '${name}' does not serve '${wanted.name}'.`);
+    const requestedModel = model === undefined ? undefined : catalog.require(model);
+    const targets = targetsOf(configured).filter(
+      ({ served }) => requestedModel === undefined || served === requestedModel,
+    );
+    if (requestedModel !== undefined && targets.length === 0)
+      throw coreErrors.model_not_found(`The channel '${name}' does not serve '${requestedModel.name}'.`);
     if (configured.off)
       return { ok: false, model, status: undefined, latencyMs: 0, message: 'The channel is off: its key is empty.' };
 
@@ -76,40 +78,40 @@ export function createProbe(host: Host, channels: Channels, catalog: ModelCatalo
       ...facts,
       latencyMs: Math.round(host.clock.mono() - startedMs),
     });
-    let asked: { readonly question: Question; readonly model: string | undefined } = {
+    let call: { readonly question: Question; readonly model: string | undefined } = {
       question: { method: 'GET', path: '/models' },
       model: undefined,
     };
     for (const target of targets) {
       const question = questionFor(target, configured);
       if (question === undefined) continue;
-      asked = { question, model: target.served.name };
+      call = { question, model: target.served.name };
       break;
     }
     try {
-      const { status, body } = await host.ask(configured.channel, asked.question);
+      const { status, body } = await host.ask(configured.channel, call.question);
       const ok = status >= 200 && status < 300 && body !== undefined;
-      return outcome({ ok, model: asked.model, status, message: ok ? 'It answers.' : meaningOf(status) });
+      return outcome({ ok, model: call.model, status, message: ok ? 'It answers.' : meaningOf(status) });
     } catch (error) {
-      host.log.warn('a channel did not answer a test', { channel: name, error });
-      return outcome({ ok: false, model: asked.model, status: undefined, message: 'There is no answer.' });
+      host.log.warn('a channel failed a test', { channel: name, error });
+      return outcome({ ok: false, model: call.model, status: undefined, message: 'The vendor did not respond.' });
     }
   };
 }
 
 function meaningOf(status: number): string {
-  if (status >= 200 && status < 300) return 'What comes back is not JSON: the url leads somewhere else.';
-  return MEANINGS[status] ?? (status >= 500 ? 'The vendor has trouble of its own.' : 'The vendor refuses.');
+  if (status >= 200 && status < 300) return 'The response is not JSON: check the url.';
+  return MEANINGS[status] ?? (status >= 500 ? 'The vendor failed.' : 'The vendor refused the test call.');
 }
 
-/** The question in the style that is spoken there. */
-function told(asked: JsonObject, style: Style, spoken: Style, { channel, model, quirks }: Offer): JsonObject {
-  return retell(asked, style, spoken, { channel: channel.name, model, quirks }) ?? asked;
+/** The test call in the style of the channel. */
+function translated(testBody: JsonObject, style: Style, spoken: Style, { channel, model, quirks }: Offer): JsonObject {
+  return retell(testBody, style, spoken, { channel: channel.name, model, quirks }) ?? testBody;
 }
 
-/** The question as a call that a client might have made. */
-function callOf(style: Style, asked: JsonObject): Call {
-  const body = scanJson(Buffer.from(JSON.stringify(asked)));
+/** The test call as if a client had made it. */
+function callOf(style: Style, testBody: JsonObject): Call {
+  const body = scanJson(Buffer.from(JSON.stringify(testBody)));
   return {
     style: style.name,
     body,
@@ -119,7 +121,7 @@ function callOf(style: Style, asked: JsonObject): Call {
 
 const NOBODY = { method: 'POST', path: '', query: new URLSearchParams(), headers: {}, ip: '' };
 const NO_FILES: Attachments = { list: [], base64: () => '' };
-/** Nobody minds what a test loses on its way. */
+/** Warnings of the translation do not matter here. */
 const UNHEARD: Losses = {
   drop() {},
   leave() {},

@@ -1,23 +1,23 @@
-/** Counts of the last 24 hours over all processes: each counts its own calls, and tells the owner once a second what it has counted. */
+/** Counts of the last 24 hours over all processes: each counts its own calls, and sends its counts to the owner once a second. */
 
 import type { Host, Json } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
 import { type Counts, noCounts, type Recent, stepOf } from './recent.ts';
 
-/** How often counts are told. */
+/** The interval between messages. */
 const TELL_MS = 1_000;
-/** Names that are told at a time. */
+/** Names per message. */
 const MOST_NAMES = 1_000;
 
-/** Counts that other processes hear of. */
+/** Counts that are shared with other processes. */
 export interface SharedRecent extends Recent {
-  /** Listens to the others. */
+  /** Subscribes to the counts of others. */
   listen(): void;
-  /** Tells what has not been told. */
+  /** Sends the remaining counts. */
   flush(): void;
 }
 
-/** Shares `recent` by a topic. A process alone only counts; without an owner, every process hears all others. */
+/** Shares `recent` by a topic. A single process only counts; without an owner, every process receives the counts of all others. */
 export function shareRecent(
   recent: Recent,
   topic: string,
@@ -26,7 +26,7 @@ export function shareRecent(
   const untold = boundedMap<string, Counts>(MOST_NAMES);
   let stop: (() => void) | undefined;
 
-  /** What has not been told of a name; undefined if there is nobody to tell it. */
+  /** Unsent counts of a name; undefined if there is no receiver. */
   function untoldOf(name: string): Counts | undefined {
     if (peers.count === 1) return undefined;
     stop ??= clock.after(TELL_MS, flush);

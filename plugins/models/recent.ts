@@ -1,50 +1,50 @@
-/** What the last 24 hours were like: counts by the hour in memory, for people to look at. No decision is made by them. */
+/** Statistics of the last 24 hours by the hour, in memory, for display. No decision depends on them. */
 import type { RecentCalls } from '../../core/contracts/catalog.ts';
 import type { Attempt, Clock, Exchange } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
 import type { ModelCatalog } from './catalog.ts';
 
-/** Callers choose names where a pattern serves them. */
+/** Bounded: clients choose the names that match patterns. */
 const MOST_NAMES = 1_000;
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
-/** Four steps to the doubling, from a millisecond to four hours: a quantile is off by a tenth at the most. */
+/** Histogram with four buckets per doubling, from a millisecond to four hours: quantiles are accurate to a tenth. */
 const STEPS_PER_DOUBLING = 4;
 const STEPS = 96;
 
-/** Counts, by the name of what is counted. */
+/** Statistics by name. */
 export interface Recent {
-  /** `firstByteMs`: undefined where that is not known. */
+  /** `firstByteMs`: undefined if unknown. */
   served(name: string, firstByteMs: number | undefined): void;
   failed(name: string): void;
-  /** What another process has counted just now. */
+  /** Adds the counts of another process. */
   add(name: string, counts: Counts): void;
   look(name: string): RecentCalls;
 }
 
-/** What was counted of one name within a moment. */
+/** Counts of one name over a short time. */
 export interface Counts {
   served: number;
   failed: number;
   /** Unix milliseconds. */
   lastServedMs?: number;
-  /** How many answers began within each step, where any did. */
+  /** Histogram of the time to the first byte. */
   readonly steps: { [step: number]: number };
 }
 
-/** Counts of nothing. */
+/** Creates zero counts. */
 export function noCounts(): Counts {
   return { served: 0, failed: 0, steps: {} };
 }
 
-/** An hour of one name. */
+/** Counts of one name in one hour. */
 interface Hour {
-  /** Which one, counted from the beginning of time; -1: none yet. */
+  /** Hours since the epoch; -1: unused. */
   hour: number;
   served: number;
   failed: number;
-  /** How many answers began within each step. */
+  /** Histogram of the time to the first byte. */
   readonly steps: Uint32Array;
 }
 
@@ -54,7 +54,7 @@ interface Counted {
   lastServedMs: number | undefined;
 }
 
-/** Makes one that has seen nothing. Each count costs the same, however many there are. */
+/** Creates empty statistics. A count takes constant time. */
 export function createRecent(clock: Clock): Recent {
   const beganMs = clock.now();
   const byName = boundedMap<string, Counted>(MOST_NAMES);
@@ -71,17 +71,17 @@ export function createRecent(clock: Clock): Recent {
   function hourOf({ hours }: Counted, nowMs: number): Hour {
     const hour = Math.floor(nowMs / HOUR_MS);
     const place = hour % HOURS;
-    let found = hours[place];
-    if (found === undefined) {
-      found = { hour, served: 0, failed: 0, steps: new Uint32Array(STEPS) };
-      hours[place] = found;
-    } else if (found.hour !== hour) {
-      found.hour = hour;
-      found.served = 0;
-      found.failed = 0;
-      found.steps.fill(0);
+    let slot = hours[place];
+    if (slot === undefined) {
+      slot = { hour, served: 0, failed: 0, steps: new Uint32Array(STEPS) };
+      hours[place] = slot;
+    } else if (slot.hour !== hour) {
+      slot.hour = hour;
+      slot.served = 0;
+      slot.failed = 0;
+      slot.steps.fill(0);
     }
-    return found;
+    return slot;
   }
 
   return {
@@ -125,7 +125,7 @@ export function createRecent(clock: Clock): Recent {
   };
 }
 
-/** Counts an attempt for its channel: what the vendor did, not what the client did to itself. */
+/** Counts an attempt for its channel, unless the client caused its outcome. */
 export function countAttempt(recent: Recent, { offer, failure, firstByteMs, cut }: Attempt): void {
   const { name } = offer.channel;
   if (failure === undefined) {
@@ -133,7 +133,7 @@ export function countAttempt(recent: Recent, { offer, failure, firstByteMs, cut 
   } else if (failure !== 'refused') recent.failed(name);
 }
 
-/** Counts a call for the model that was asked for, whichever served in its place. Those that no channel was asked for are not counted. */
+/** Counts a call for the requested model, even if a fallback served it. Calls without an upstream attempt are not counted. */
 export function countCall(recent: Recent, x: Exchange, catalog: Pick<ModelCatalog, 'find'>): void {
   const last = x.attempts.at(-1);
   if (x.style === undefined || last === undefined) return;
@@ -146,12 +146,12 @@ export function countCall(recent: Recent, x: Exchange, catalog: Pick<ModelCatalo
   }
 }
 
-/** The step that a time belongs to: step 0 ends at a millisecond. */
+/** The bucket of a duration: bucket 0 ends at a millisecond. */
 export function stepOf(ms: number): number {
   return ms <= 1 ? 0 : Math.min(STEPS - 1, Math.ceil(Math.log2(ms) * STEPS_PER_DOUBLING));
 }
 
-/** The middle of the step in which a share of all is reached. */
+/** The middle of the bucket that contains a quantile. */
 function quantile(steps: Float64Array, share: number): number | undefined {
   const all = steps.reduce((sum, count) => sum + count, 0);
   if (all === 0) return undefined;

@@ -1,9 +1,9 @@
-/** What `turnpike check` says about models and channels. */
+/** The output of `turnpike check` about models and channels. */
 import type { Style, StyleName } from '../../core/plugin.ts';
 import type { ModelCatalog } from './catalog.ts';
 import type { Channels } from './channels.ts';
 
-/** The lines: how many there are, what is off, what is translated where. */
+/** The lines: counts, what is off, and which translations happen. */
 export function reportLines(
   channels: Channels,
   catalog: ModelCatalog,
@@ -23,10 +23,10 @@ export function reportLines(
   ];
 }
 
-/** `translated: chat, responses → messages at claude, claude-eu`; channels that are alike share a line. */
+/** `translated: chat, responses → messages at claude, claude-eu`; channels with the same translations share a line. */
 function translations(catalog: ModelCatalog, styles: ReadonlyMap<StyleName, Style>): readonly string[] {
-  /** By channel and the style spoken there, the styles of its clients. */
-  const asked = new Map<
+  /** The translated client styles, by channel and upstream style. */
+  const groups = new Map<
     string,
     { readonly channel: string; readonly spoken: StyleName; readonly by: Set<StyleName> }
   >();
@@ -38,14 +38,14 @@ function translations(catalog: ModelCatalog, styles: ReadonlyMap<StyleName, Styl
         const spoken = source.way(style)?.style;
         if (spoken === undefined || spoken === style) continue;
         const channel = source.channel.name;
-        const entry = asked.get(`${channel}\n${spoken}`) ?? { channel, spoken, by: new Set() };
-        asked.set(`${channel}\n${spoken}`, entry);
+        const entry = groups.get(`${channel}\n${spoken}`) ?? { channel, spoken, by: new Set() };
+        groups.set(`${channel}\n${spoken}`, entry);
         entry.by.add(style);
       }
     }
   }
   const lines = new Map<string, string[]>();
-  for (const { channel, spoken, by } of asked.values()) {
+  for (const { channel, spoken, by } of groups.values()) {
     const line = `translated: ${[...by].join(', ')} → ${spoken} at`;
     lines.set(line, [...(lines.get(line) ?? []), channel]);
   }

@@ -1,11 +1,11 @@
-/** The sections `channels` and `models` of gateway.yaml: how they must look. */
+/** The sections `channels` and `models` of gateway.yaml. */
 import type { Channel } from '../../core/plugin.ts';
 import { schema } from '../../core/plugin.ts';
 import { duration } from '../../core/sdk.ts';
 import type { SomeQuirks } from '../../core/translation/index.ts';
 import { quirksSchema } from '../../core/translation/index.ts';
 
-/** One channel as it is written; besides these fields it has those of its vendor. */
+/** A channel's common fields; its vendor defines more. */
 export interface ChannelEntry {
   readonly name: string;
   readonly vendor: string;
@@ -15,7 +15,7 @@ export interface ChannelEntry {
   readonly query?: Readonly<Record<string, string>>;
   readonly weight: number;
   readonly priority: number;
-  /** Durations with their units. */
+  /** Durations with units. */
   readonly timeout: {
     readonly connect: string;
     readonly head?: string;
@@ -28,10 +28,10 @@ export interface ChannelEntry {
   readonly [option: string]: unknown;
 }
 
-/** One model as it is written: an alias, or where it may be had. */
+/** A model: an alias, or its channels. */
 export interface ModelEntry {
   readonly alias?: string;
-  /** A channel's name, or that name with the channel's own name for the model. */
+  /** The name of a channel, or that name with the upstream model. */
   readonly from?: readonly (string | Readonly<Record<string, string>>)[];
   readonly fallback?: readonly string[];
   readonly only?: readonly string[];
@@ -46,13 +46,13 @@ const names = { type: 'array', minItems: 1, uniqueItems: true, items: name };
 
 const channelFields = {
   name: {
-    // It goes into the header `x-turnpike-channel`.
+    // The name is sent in the header `x-turnpike-channel`.
     type: 'string',
     title: 'name of letters, digits, dots, dashes and underscores',
     pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
     examples: ['main'],
   },
-  vendor: { ...name, description: 'The vendor that knows how to talk to it.' },
+  vendor: { ...name, description: 'The vendor whose API it has.' },
   url: {
     type: 'string',
     title: 'URL without user and query',
@@ -60,9 +60,9 @@ const channelFields = {
     format: 'uri',
     examples: ['https://api.example.com/v1'],
     description:
-      "Where it is; some vendors know. `{model}` in its path is replaced by the vendor's name for the model.",
+      'Its base URL; optional for vendors with a fixed one. `{model}` in its path is replaced by the upstream model.',
   },
-  key: { type: 'string', default: '', description: 'Its credential. A channel whose key is empty is off.' },
+  key: { type: 'string', default: '', description: 'Its API key. A channel with an empty key is off.' },
   headers: {
     type: 'object',
     propertyNames: { title: 'name of a header', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" },
@@ -71,32 +71,41 @@ const channelFields = {
       title: 'value of a header, in one line of Latin characters',
       pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
     },
-    description:
-      'Headers of every request to it. They replace those of its vendor; one whose value is empty is not sent.',
+    description: 'Headers of every request to it. They replace those of its vendor; empty ones are not sent.',
   },
   query: {
     type: 'object',
     propertyNames: name,
     additionalProperties: { type: 'string' },
-    description: 'Query parameters of every request to it. One whose value is empty is not sent.',
+    description: 'Query parameters of every request to it; empty ones are not sent.',
   },
-  weight: { type: 'number', exclusiveMinimum: 0, default: 1, description: 'Its share beside others of its priority.' },
-  priority: { type: 'integer', minimum: 0, default: 0, description: 'Channels of the lowest number are tried first.' },
+  weight: {
+    type: 'number',
+    exclusiveMinimum: 0,
+    default: 1,
+    description: 'Its share of the calls among channels of its priority.',
+  },
+  priority: {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description: 'Channels with the lowest number are tried first.',
+  },
   timeout: {
     type: 'object',
     additionalProperties: false,
     default: {},
     properties: {
-      connect: { ...duration, default: '5s', description: 'Until the connection stands.' },
-      head: { ...duration, description: 'Until the answer begins; else 60s for a stream, 10m for a whole answer.' },
-      idle: { ...duration, default: '120s', description: 'Between two pieces of the answer.' },
-      total: { ...duration, default: '30m', description: 'From the request to the end of the answer.' },
+      connect: { ...duration, default: '5s', description: 'Timeout for connecting.' },
+      head: { ...duration, description: 'Timeout until the answer begins; default: 60s for a stream, 10m otherwise.' },
+      idle: { ...duration, default: '120s', description: 'Timeout between two pieces of the answer.' },
+      total: { ...duration, default: '30m', description: 'Timeout from the request to the end of the answer.' },
     },
   },
   speaks: {
     ...names,
     description:
-      'The styles to be spoken there; else those usual for its vendor. Clients of others are translated to the first.',
+      'The styles to use with it; default: those of its vendor. Calls in other styles are translated to the first.',
   },
   stream: {
     type: 'object',
@@ -106,7 +115,7 @@ const channelFields = {
       usage: {
         enum: ['include_usage', 'always', 'never'],
         default: 'include_usage',
-        description: 'How its streams tell their usage: when asked to, always, or never.',
+        description: 'How its streams report usage: on request, always, or never.',
       },
     },
   },
@@ -116,42 +125,42 @@ const channelFields = {
 /** The fields that every channel may have. */
 export const CHANNEL_FIELDS: readonly string[] = Object.keys(channelFields);
 
-/** How the section `channels` must look. Fields that are not known here belong to the vendor and are checked with it. */
+/** The schema of the section `channels`. Other fields belong to the vendor and are validated with it. */
 export const channels = schema<readonly ChannelEntry[]>({
   type: 'array',
-  description: 'The upstreams: who serves the models.',
+  description: 'The upstream channels that serve the models.',
   default: [],
   items: { type: 'object', required: ['name', 'vendor'], properties: channelFields },
 });
 
-/** How the section `models` must look. */
 export const models = schema<Readonly<Record<string, ModelEntry>>>({
   type: 'object',
-  description: 'The public names of the models, and where each may be had.',
+  description: 'The public model names, and the channels of each.',
   default: {},
   propertyNames: name,
   additionalProperties: {
     type: 'object',
     additionalProperties: false,
     properties: {
-      alias: { ...name, description: 'Another name of a model.' },
+      alias: { ...name, description: 'The name of another model, which this name stands for.' },
       from: {
         type: 'array',
         minItems: 1,
-        description: 'Channels, or `channel: its own name for the model`.',
+        description: 'Channels, or `channel: upstream model`.',
         items: {
           anyOf: [name, { type: 'object', minProperties: 1, maxProperties: 1, additionalProperties: name }],
         },
       },
-      fallback: { ...names, description: 'Models tried in turn when every channel has failed.' },
+      fallback: { ...names, description: 'Models to try, in order, if all channels have failed.' },
       only: {
         ...names,
-        description: 'The styles it answers on; else all that its channels speak, and all that can be translated.',
+        description:
+          'The supported styles; default: all that its channels support, and all that can be translated to these.',
       },
       free: { type: 'boolean', default: false, description: 'True: calls cost nothing.' },
-      strict: { type: 'boolean', description: 'True: a translation that would change the answer is refused.' },
+      strict: { type: 'boolean', description: 'True: translations that would change the answer are refused.' },
       quirks: quirksSchema,
-      price: { description: 'Its price, where `prices` does not say.' },
+      price: { description: 'Its price, unless `prices` has one.' },
     },
   },
 });

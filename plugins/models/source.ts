@@ -1,30 +1,30 @@
-/** A channel that may serve a model: which clients it can serve, and what the model takes there. */
+/** A channel that serves a model: the client styles it can serve, and the model's quirks there. */
 import type { Channel, Style, StyleName } from '../../core/plugin.ts';
 import { isOneOf, layQuirks, type Quirks, quirksOfModel, type SomeQuirks } from '../../core/translation/index.ts';
 import type { Configured } from './channels.ts';
 
-/** Where a model may be had. */
+/** A target of a model. */
 export interface Source {
   readonly channel: Channel;
-  /** The channel's own name for the model. */
+  /** The upstream model. */
   readonly model: string;
-  /** How clients of a style are served there; undefined: they are not. Always the same object for the same style. */
-  way(asked: StyleName): Way | undefined;
-  /** How long questions and answers may be, in tokens, where that is known. */
+  /** How to serve clients of a style; undefined if impossible. Always the same object for the same style. */
+  way(clientStyle: StyleName): Serving | undefined;
+  /** Limits of input and output in tokens, if known. */
   readonly limits: Pick<Quirks['limits'], 'context' | 'max_output'>;
-  /** Whether a tool that a vendor runs is offered there to clients of a style: between two styles only a search is known. */
-  runs(asked: StyleName, use: string): boolean;
-  /** What its vendor and gateway.yaml say of it, without what is usual in a style; later ones win. */
+  /** Whether clients of a style can use a tool of the vendor: between two styles only web search can be translated. */
+  runs(clientStyle: StyleName, use: string): boolean;
+  /** Quirks of its vendor and of gateway.yaml, in addition to those of the style; later ones win. */
   readonly said: { readonly ofModel: readonly SomeQuirks[]; readonly ofChannel: SomeQuirks };
 }
 
-/** In which style a channel is spoken to, and what the model takes in it. */
-export interface Way {
+/** The style of upstream requests, and the model's quirks in it. */
+export interface Serving {
   readonly style: StyleName;
   readonly quirks: Quirks;
 }
 
-/** A source as gateway.yaml describes it: a channel, its name for the model, and the model's own quirks. */
+/** Creates a source from gateway.yaml: a channel, the upstream model, and the model's own quirks. */
 export function createSource(
   { channel, vendor, styles: speaks }: Configured,
   model: string,
@@ -35,24 +35,24 @@ export function createSource(
   const special = [...ofVendor, channel.quirks, quirks];
   const { style: only, limits } = layQuirks(...special);
   const spoken = speaks.filter((style) => isOneOf(vendor.speaks[style]?.models, model));
-  const ways = new Map<StyleName, Way | undefined>();
+  const ways = new Map<StyleName, Serving | undefined>();
 
-  /** The client's own style where the channel has it, else the first one that it can be translated to. */
-  function styleFor(asked: StyleName): StyleName | undefined {
-    if (spoken.includes(asked)) return asked;
-    if (styles.get(asked)?.client === undefined) return undefined;
+  /** The client's own style if the channel supports it, otherwise the first one that it can be translated to. */
+  function styleFor(clientStyle: StyleName): StyleName | undefined {
+    if (spoken.includes(clientStyle)) return clientStyle;
+    if (styles.get(clientStyle)?.client === undefined) return undefined;
     return spoken.find((style) => (only === undefined || style === only) && styles.get(style)?.vendor !== undefined);
   }
 
-  function wayFor(asked: StyleName): Way | undefined {
-    const style = styleFor(asked);
+  function wayFor(clientStyle: StyleName): Serving | undefined {
+    const style = styleFor(clientStyle);
     if (style === undefined) return undefined;
     return { style, quirks: layQuirks(styles.get(style)?.vendor?.quirks ?? {}, ...special) };
   }
 
-  function way(asked: StyleName): Way | undefined {
-    if (!ways.has(asked)) ways.set(asked, wayFor(asked));
-    return ways.get(asked);
+  function way(clientStyle: StyleName): Serving | undefined {
+    if (!ways.has(clientStyle)) ways.set(clientStyle, wayFor(clientStyle));
+    return ways.get(clientStyle);
   }
 
   return {
@@ -61,10 +61,10 @@ export function createSource(
     limits,
     said: { ofModel: [...ofVendor, quirks], ofChannel: channel.quirks },
     way,
-    runs(asked, use) {
-      const found = way(asked);
+    runs(clientStyle, use) {
+      const found = way(clientStyle);
       if (found === undefined) return false;
-      return found.style === asked || (use === 'web_search' && found.quirks.tools.web_search);
+      return found.style === clientStyle || (use === 'web_search' && found.quirks.tools.web_search);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** How the channels do, for people. */
+/** The state of the channels, for administrators. */
 import type { ChannelState, ChannelStatus } from '../../core/contracts/catalog.ts';
 import type { Clock } from '../../core/plugin.ts';
 import type { ModelCatalog } from './catalog.ts';
@@ -6,7 +6,7 @@ import type { Channels, Configured } from './channels.ts';
 import type { Health } from './health.ts';
 import type { Recent } from './recent.ts';
 
-/** From well to not. */
+/** From healthy to unavailable. */
 const WORSE: readonly ChannelState[] = ['closed', 'half-open', 'open'];
 
 /** All channels, in the order of the section. */
@@ -25,8 +25,8 @@ export function channelStatus(
         .filter((source) => source.channel === channel)
         .map(({ model }) => ({ name, model, ...health.look(channel, model) })),
     );
-    const state = WORSE.findLast((each) => served.some((one) => one.state === each)) ?? 'closed';
-    const untilMs = Math.max(...served.map((one) => one.untilMs ?? 0), 0);
+    const state = WORSE.findLast((each) => served.some((target) => target.state === each)) ?? 'closed';
+    const untilMs = Math.max(...served.map((target) => target.untilMs ?? 0), 0);
     return {
       name: channel.name,
       vendor: channel.vendor,

@@ -1,4 +1,4 @@
-/** Which accounts have fallen below what they set: each fall is found once, whoever looks, and however often. */
+/** Detects accounts whose balance has fallen below their threshold: each fall is reported once, by one process. */
 import type { Balance } from '../../core/contracts/ledger.ts';
 import type { Host } from '../../core/plugin.ts';
 
@@ -9,24 +9,23 @@ interface NoticeRow {
   readonly noticed_ms: number;
 }
 
-/** Looks at balances. */
+/** Checks balances. */
 export interface Falls {
   /**
-   * True where the account is below, nobody was told since it was above, and nobody within the last hour; from then on it counts as told.
-   * Of several gateways on one store, one gets true.
+   * Returns true if the balance is below the threshold, the user was not notified since it was above, and not within the last hour; it then
+   * counts as notified. Of several gateways on one store, one gets true.
    */
   take(accountId: number, balance: Balance, below: bigint): Promise<boolean>;
 }
 
-/** Who moves the threshold up and down makes a fall of every call; letters may go to anybody. */
+/** At most one per hour: moving the threshold up and down would make every call a fall, and emails may go to any address. */
 const QUIET_MS = 3_600_000;
 
-/** What is left once everything that runs has been charged as little as it can be: what is only held is still there. */
+/** The balance if all running calls were charged as little as possible: reserved amounts still count. */
 export function remainingOf({ granted, used }: Balance): bigint {
   return granted - used;
 }
 
-/** Makes it. */
 export function createFalls({ store, clock }: Host): Falls {
   return {
     async take(accountId, balance, below) {
@@ -46,7 +45,7 @@ export function createFalls({ store, clock }: Host): Falls {
         return (await store.run(sql, accountId, remaining, granted, now)) > 0;
       }
       const before = { remaining: BigInt(last.remaining), granted: BigInt(last.granted) };
-      // Topped up and spent before anybody looked: that was above, too.
+      // A credit that was spent before this check: the balance was above in between.
       const wasAbove = isAbove || last.told === 0 || before.remaining + granted - before.granted >= below;
       const isDue = wasAbove && !isAbove && Math.abs(now - last.noticed_ms) >= QUIET_MS;
       const told = wasAbove && !isDue ? 0 : 1;

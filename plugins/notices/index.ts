@@ -1,4 +1,4 @@
-/** Notices: people who set a threshold are told when their quota falls below it. At most once for each fall, by mail or webhook. */
+/** Notifications: users who set a threshold are notified once when their balance falls below it, by email or webhook. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Mail } from '../../core/contracts/mail.ts';
@@ -11,19 +11,19 @@ import { migrations } from './tables.ts';
 import { wishOf } from './wishes.ts';
 
 const EVERY_MS = 3_000;
-/** Looked at together; a webhook may take seconds. */
+/** Accounts that are checked concurrently; a webhook may take seconds. */
 const AT_ONCE = 20;
-/** Accounts remembered that want no notice, and for how long: most want none, and are not to be read anew after every few calls. */
+/** Cached accounts without notifications, and for how long: most have none, and should not be read again after every few calls. */
 const MOST_WISHLESS = 10_000;
 const WISHLESS_MS = 60_000;
 
-/** Tells the process that leads whose calls were settled in another. */
+/** Tells the leading process which accounts had calls settled in another process. */
 const MOVED = 'notices.moved';
 
-/** Whose calls were settled. A crash forgets them: the next call of each reminds us. */
+/** Accounts with settled calls. Lost in a crash: the next call of each adds it again. */
 interface Moved {
   readonly accounts: Set<number>;
-  /** Of the turn before: whatever their calls came to has been written meanwhile. */
+  /** Accounts of the previous run: their charges are written by now. */
   readonly ripe: Set<number>;
 }
 
@@ -45,7 +45,10 @@ export default definePlugin({
       make: () => ({ accounts: new Set(), ripe: new Set() }),
     });
 
-    /** When it was seen that they want none. Of most changes we hear; of one whose message is lost, or that comes as we read, we know by then. */
+    /**
+     * When an account was found to have no notifications. Most changes arrive as messages; a lost message, or one during the read, is
+     * covered by the expiry.
+     */
     const wishless = boundedMap<number, number>(MOST_WISHLESS);
     accounts.watch((accountId) => wishless.delete(accountId));
 
@@ -59,16 +62,16 @@ export default definePlugin({
         return;
       }
       const balance = await ledger.balance({ kind: 'account', owner: accountId });
-      // Written before it is sent: a crash in between means that nobody is told, not that somebody is told twice.
+      // Recorded before it is sent: after a crash in between, the user is not notified, rather than twice.
       if (balance === undefined || !(await falls.take(accountId, balance, wish.below))) return;
       await notices.send(person, wish, remainingOf(balance));
     }
 
-    async function lookAt(some: readonly number[]): Promise<void> {
-      const looks = await Promise.allSettled(some.map(look));
+    async function lookAt(batch: readonly number[]): Promise<void> {
+      const looks = await Promise.allSettled(batch.map(look));
       for (const [i, outcome] of looks.entries()) {
         if (outcome.status === 'fulfilled') continue;
-        host.log.warn('it could not be seen whether a balance is low', { account: some[i], error: outcome.reason });
+        host.log.warn('could not check a balance', { account: batch[i], error: outcome.reason });
       }
     }
 
@@ -78,20 +81,20 @@ export default definePlugin({
       async work(goesOn) {
         const { accounts: latest, ripe } = moved;
         if (!peers.leads()) {
-          // Whoever leads looks, and sends.
+          // Only the leading process checks and sends.
           if (latest.size > 0) (peers.owner ?? peers).tell(MOVED, [...latest]);
           latest.clear();
           return;
         }
         while (ripe.size > 0 && goesOn()) {
-          const some = [...ripe].slice(0, AT_ONCE);
-          for (const id of some) ripe.delete(id);
-          await lookAt(some);
+          const batch = [...ripe].slice(0, AT_ONCE);
+          for (const id of batch) ripe.delete(id);
+          await lookAt(batch);
         }
         for (const id of latest) ripe.add(id);
         latest.clear();
       },
-      failure: 'it could not be seen whose balance is low',
+      failure: 'could not check low balances',
     });
 
     return {

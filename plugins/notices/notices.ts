@@ -1,4 +1,4 @@
-/** What is said to whoever's quota runs low, and how it gets there. */
+/** The text of low balance notifications, and their delivery. */
 import { createHmac } from 'node:crypto';
 import type { Account } from '../../core/contracts/accounts.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
@@ -7,18 +7,17 @@ import { Site } from '../../core/contracts/site.ts';
 import type { Host } from '../../core/plugin.ts';
 import type { Wish } from './wishes.ts';
 
-/** Tells people. */
+/** Sends notifications. */
 export interface Notices {
-  /** Resolves when it was tried; what fails is logged, and not tried again. `remaining`: micro-quota. */
+  /** Resolves after one attempt; failures are logged and not repeated. `remaining`: micro-quota. */
   send(account: Account, wish: Wish, remaining: bigint): Promise<void>;
 }
 
-/** Makes it. */
 export function createNotices(host: Host): Notices {
   const { log, clock, vault } = host;
 
-  async function post(account: Account, url: string, sealed: string | undefined, said: object): Promise<void> {
-    const body = JSON.stringify(said);
+  async function post(account: Account, url: string, sealed: string | undefined, payload: object): Promise<void> {
+    const body = JSON.stringify(payload);
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (sealed !== undefined) {
       const secret = vault.open(`account.webhook_secret ${account.id}`, sealed);
@@ -45,10 +44,10 @@ export function createNotices(host: Host): Notices {
         }
         const text = `${content}\n\n${link === '' ? '' : `Top up: ${link}\n\n`}You are told once, until it has been above again.\n`;
         const sending = host.find(Mail)?.send({ to: way.to, subject: title, text });
-        // It may take its time, and says itself where it failed.
+        // May take long, and logs its own failures.
         sending?.catch(() => {});
       } catch (error) {
-        log.warn('a notice of a low balance did not arrive', { account: account.id, error });
+        log.warn('could not deliver a low balance notification', { account: account.id, error });
       }
     },
   };

@@ -1,9 +1,9 @@
-/** Who was told that their quota runs low. */
+/** The table of sent low balance notifications. */
 import type { Migration } from '../../core/plugin.ts';
 
 /**
- * A row per account that was ever told. `told`: since it was above its threshold. `remaining` and `granted` are micro-quota as they were
- * when it was looked at last and was below: what was granted since then tells whether it was above in between.
+ * A row per account that was ever notified. `told`: notified since the balance was above the threshold. `remaining` and `granted` are
+ * micro-quota at the last check below the threshold: what was credited since then shows whether the balance was above in between.
  */
 export const migrations: readonly Migration[] = [
   {

@@ -1,21 +1,21 @@
-/** What an account wants to be told, and where: its settings, as tools write them. */
+/** The notification settings of an account. */
 import type { Person } from '../../core/contracts/accounts.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 
-/** How somebody is told. */
-export type Way =
+/** The delivery of notifications. */
+export type Delivery =
   | { readonly kind: 'email'; readonly to: string }
-  /** `secret`: sealed; undefined: nothing is signed. */
+  /** `secret`: encrypted; undefined: notifications are not signed. */
   | { readonly kind: 'webhook'; readonly url: string; readonly secret: string | undefined };
 
-/** From which amount on, and how. */
+/** The threshold and the delivery. */
 export interface Wish {
   /** Micro-quota. */
   readonly below: bigint;
-  readonly way: Way;
+  readonly way: Delivery;
 }
 
-/** Undefined where somebody does not want to be told, or nobody would know where. */
+/** Undefined if the user disabled notifications, or has no address for them. */
 export function wishOf({ settings, email }: Person): Wish | undefined {
   const { quota_warning_threshold: threshold, notify_type: type = 'email' } = settings;
   if (typeof threshold !== 'number' || !(threshold > 0) || !Number.isFinite(threshold)) return undefined;
@@ -23,7 +23,7 @@ export function wishOf({ settings, email }: Person): Wish | undefined {
   return way && { below: BigInt(Math.ceil(threshold)) * MICRO, way };
 }
 
-function wayOf(type: unknown, settings: Person['settings'], email: string | undefined): Way | undefined {
+function wayOf(type: unknown, settings: Person['settings'], email: string | undefined): Delivery | undefined {
   const { webhook_url, webhook_secret, notification_email } = settings;
   switch (type) {
     case 'email': {

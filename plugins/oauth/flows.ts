@@ -1,4 +1,4 @@
-/** Sign-ins elsewhere from the first step to the last: what is sent along, and what must come back. */
+/** OAuth flows: the authorization request, and the validation of the callback. */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { OAuth, OAuthIntent } from '../../core/contracts/oauth.ts';
@@ -10,25 +10,25 @@ import { NotAccepted, type Provider } from './provider.ts';
 
 const FLOW_MS = 600_000;
 
-/** The half of the service that leads through a flow. */
+/** The part of the service about flows. */
 export type Flows = Pick<OAuth, 'begin' | 'finish'>;
 
-/** What the ticket of a flow holds; sealed. */
+/** The encrypted content of a flow's ticket. */
 interface Begun {
   readonly provider: string;
   readonly intent: OAuthIntent;
   readonly verifier: string;
   readonly nonce: string;
-  /** The hash of the cookie of the browser that began it. */
+  /** The hash of the cookie in the browser that began the flow. */
   readonly browser: string;
 }
 
-/** Makes it. `providerOf` refuses what is not configured. */
+/** Creates it. `providerOf` refuses providers that are not configured. */
 export function createFlows(host: Host, site: () => Site, providerOf: (name: string) => Provider): Flows {
   const tickets = host.use(Tickets);
   const redirectUri = (name: string): string => `${site().root}/api/oauth/${name}`;
 
-  /** Runs what a provider takes part in; what fails there is no fault of whoever signs in. */
+  /** Runs a request to a provider; failures of the provider are not the user's fault. */
   async function playing<T>(name: string, part: () => Promise<T>): Promise<T> {
     try {
       return await part();

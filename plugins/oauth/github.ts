@@ -1,4 +1,4 @@
-/** GitHub, which speaks OAuth but not OpenID Connect: who somebody is has to be asked for. */
+/** GitHub, which supports OAuth but not OpenID Connect: the user is read from its API. */
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
@@ -14,7 +14,7 @@ import { allowPlain, boundedFetch, NotAccepted, type Provider, TIMEOUT_S, textOf
 
 const PUBLIC = 'https://github.com';
 
-/** `issuer`: a server of one's own, `https://github.example.com`. */
+/** `issuer`: a GitHub Enterprise server, `https://github.example.com`. */
 export function createGithub({ id, secret, issuer, label = 'GitHub' }: OAuthSettings): Provider {
   const base = (issuer ?? PUBLIC).replace(/\/+$/, '');
   const api = base === PUBLIC ? 'https://api.github.com' : `${base}/api/v3`;
@@ -62,7 +62,7 @@ export function createGithub({ id, secret, issuer, label = 'GitHub' }: OAuthSett
         throw error;
       });
       const user = (await ask('/user', tokens.access_token)) as { readonly id?: unknown; readonly login?: unknown };
-      // Names change hands there; the number never does.
+      // User names can be transferred; the numeric id is permanent.
       if (!Number.isSafeInteger(user?.id)) throw new Error('it does not say who it is');
       const emails = await ask('/user/emails', tokens.access_token);
       return { subject: `${user.id}`, name: textOf(user.login) ?? '', email: primary(emails) };
@@ -70,7 +70,7 @@ export function createGithub({ id, secret, issuer, label = 'GitHub' }: OAuthSett
   };
 }
 
-/** It says no with status 200: for whoever reads the answer, that is a success without a token. */
+/** GitHub reports errors with status 200, which the library reads as a success without a token. */
 const sayingNo: CustomFetch = async (url, options) => {
   const response = await boundedFetch(url, options);
   if (response.status !== 200 || !url.endsWith('/access_token')) return response;
@@ -79,9 +79,9 @@ const sayingNo: CustomFetch = async (url, options) => {
   return new Response(text, { status: refused ? 400 : 200, headers: response.headers });
 };
 
-/** The one that is primary, where it is proven. */
+/** The primary address, if it is verified. */
 function primary(emails: unknown): string | undefined {
   if (!Array.isArray(emails)) return undefined;
-  const found = emails.find((entry) => entry?.primary === true && entry.verified === true);
-  return textOf(found?.email);
+  const primaryEmail = emails.find((entry) => entry?.primary === true && entry.verified === true);
+  return textOf(primaryEmail?.email);
 }

@@ -1,4 +1,4 @@
-/** Sign-in with an account elsewhere: GitHub, and whatever speaks OpenID Connect; configured in `console.oauth`. */
+/** OAuth: sign-in with GitHub or any OpenID Connect provider; configured in `console.oauth`. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { OAuth } from '../../core/contracts/oauth.ts';
 import { Tickets } from '../../core/contracts/sessions.ts';
@@ -12,7 +12,7 @@ import { createOidc } from './oidc.ts';
 import type { Provider } from './provider.ts';
 import { migrations } from './tables.ts';
 
-/** Words that mean something else where the name of a provider stands: in paths, and in how somebody signed in. */
+/** Reserved provider names: they have another meaning in paths, or as sign-in methods. */
 const TAKEN = ['state', 'email', 'password', 'passkey'];
 
 export default definePlugin({
@@ -29,19 +29,21 @@ export default definePlugin({
       Object.entries(host.find(Site)?.oauth ?? {}).filter(([, { id }]) => id !== '');
 
     function providerOf(name: string): Provider {
-      const [, its] =
+      const [, providerSettings] =
         settings().find(([configured]) => configured === name) ?? refuse(errors.provider_not_found(name.slice(0, 50)));
-      const provider = made.get(name) ?? create(its);
+      const provider = made.get(name) ?? create(providerSettings);
       made.set(name, provider);
       return provider;
     }
 
-    function create(its: OAuthSettings): Provider {
-      return its.type === 'github' ? createGithub(its) : createOidc({ ...its, issuer: its.issuer ?? '' }, host.clock);
+    function create(providerSettings: OAuthSettings): Provider {
+      return providerSettings.type === 'github'
+        ? createGithub(providerSettings)
+        : createOidc({ ...providerSettings, issuer: providerSettings.issuer ?? '' }, host.clock);
     }
 
     host.provide(OAuth, {
-      // Asked for late: the console, which says what is configured, may be created after this.
+      // Looked up late: the console, which provides the configuration, may be created after this plugin.
       get providers() {
         return settings().map(([name]) => ({ name, label: providerOf(name).label }));
       },

@@ -1,14 +1,17 @@
-/** Identities elsewhere, and the accounts that they sign in to. Never linked by an e-mail address: only by who asked for it. */
+/**
+ * Linked accounts: OAuth identities and the accounts they sign in to. They are linked only on a user's request, never because of an email
+ * address.
+ */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Identity, OAuth } from '../../core/contracts/oauth.ts';
 import type { Host } from '../../core/plugin.ts';
 import { errors } from './errors.ts';
 
-/** The half of the service that keeps the bindings. */
+/** The part of the service about linked accounts. */
 export type Links = Pick<OAuth, 'accountOf' | 'bind' | 'bindSteps' | 'unbind' | 'bindings'>;
 
-/** Makes it. `configured`: the providers that somebody can sign in with now. */
+/** Creates it. `configured`: the currently configured providers. */
 export function createLinks(host: Host, configured: () => readonly string[]): Links {
   const { store, clock } = host;
   const accounts = host.use(Accounts);
@@ -18,7 +21,7 @@ export function createLinks(host: Host, configured: () => readonly string[]): Li
     const id = (await store.one<{ id: number }>(sql, provider, subject))?.id;
     if (id === undefined) return undefined;
     if ((await accounts.person(id))?.deletedMs === undefined) return id;
-    // Whoever deleted an account may make another one.
+    // A user whose account was deleted may create another one.
     await store.run(
       'DELETE FROM oauth_link WHERE provider = ? AND subject = ? AND account_id = ?',
       provider,
@@ -46,7 +49,7 @@ export function createLinks(host: Host, configured: () => readonly string[]): Li
       if (owner === undefined) {
         const failed = await store.atomic([...bindSteps(accountId, identity), ...along]);
         if (failed === undefined) return;
-        // Somebody was quicker, or the account has another one there.
+        // Another request was faster, or the account is linked to another identity of the provider.
         owner = await accountOf(identity);
       }
       if (owner === undefined) throw errors.provider_bound(provider);

@@ -1,4 +1,4 @@
-/** Any provider that speaks OpenID Connect: found at its issuer, asked with PKCE and a nonce, its ID token checked. */
+/** OpenID Connect providers: discovery, authorization code with PKCE and nonce, validation of the ID token. */
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
@@ -16,16 +16,16 @@ import type { OAuthSettings } from '../../core/contracts/site.ts';
 import type { Clock } from '../../core/plugin.ts';
 import { allowPlain, boundedFetch, NotAccepted, type Provider, TIMEOUT_S, textOf } from './provider.ts';
 
-/** How long what was found at the issuer is believed. */
+/** How long discovered metadata is cached. */
 const FOUND_FOR_MS = 3_600_000;
 
-/** Asks nobody before somebody signs in. */
+/** Sends no request before the first sign-in. */
 export function createOidc(settings: OAuthSettings & { readonly issuer: string }, clock: Clock): Provider {
   const { id, secret, issuer } = settings;
-  let found: { readonly at: number; readonly config: Promise<Configuration> } | undefined;
+  let discovered: { readonly at: number; readonly config: Promise<Configuration> } | undefined;
 
   function configuration(): Promise<Configuration> {
-    if (found !== undefined && clock.mono() - found.at < FOUND_FOR_MS) return found.config;
+    if (discovered !== undefined && clock.mono() - discovered.at < FOUND_FOR_MS) return discovered.config;
     const config = discovery(
       new URL(issuer),
       id,
@@ -38,10 +38,10 @@ export function createOidc(settings: OAuthSettings & { readonly issuer: string }
       },
       { [customFetch]: boundedFetch, timeout: TIMEOUT_S, execute: [...allowPlain(issuer), enableNonRepudiationChecks] },
     );
-    found = { at: clock.mono(), config };
-    // What failed is tried again by whoever comes next.
+    discovered = { at: clock.mono(), config };
+    // After a failure, the next sign-in tries again.
     config.catch(() => {
-      found = undefined;
+      discovered = undefined;
     });
     return config;
   }
@@ -64,7 +64,7 @@ export function createOidc(settings: OAuthSettings & { readonly issuer: string }
       const config = await configuration();
       const server = config.serverMetadata();
       const iss = at.searchParams.get('iss');
-      // A code that another provider gave out must not be shown to this one.
+      // A code that another provider issued must not be sent to this one.
       if (iss === null ? server.authorization_response_iss_parameter_supported === true : iss !== server.issuer)
         throw new NotAccepted('oauth_state', 'it does not come from this provider');
       const tokens = await authorizationCodeGrant(config, at, {

@@ -1,30 +1,30 @@
-/** What every provider of sign-in is to us, and how it is talked to: few seconds, small answers, no redirects. */
+/** The interface of OAuth providers, and a client for them: short timeouts, small responses, no redirects. */
 import { allowInsecureRequests, type Configuration, type CustomFetch } from 'openid-client';
 import type { Identity } from '../../core/contracts/oauth.ts';
 
-/** What a flow keeps to itself until the browser is back. */
+/** The secrets of a flow that never leave the gateway. */
 export interface Secrets {
   readonly state: string;
   readonly nonce: string;
-  /** Of PKCE. */
+  /** The PKCE code verifier. */
   readonly verifier: string;
 }
 
-/** A provider. What it throws is its fault, but for `NotAccepted`. */
+/** A provider. Its errors are the provider's fault, except `NotAccepted`. */
 export interface Provider {
   readonly label: string;
-  /** Where to send the browser. `challenge`: the SHA-256 of the verifier. */
+  /** The authorization URL. `challenge`: the SHA-256 of the verifier. */
   begin(of: {
     readonly state: string;
     readonly nonce: string;
     readonly challenge: string;
     readonly redirectUri: string;
   }): Promise<URL>;
-  /** Who came back. `at`: our own address, with what the provider added to it. Throws `NotAccepted` where that is no good. */
+  /** The identity of the user. `at`: the callback URL with the provider's parameters. Throws `NotAccepted` if these are invalid. */
   identify(at: URL, secrets: Secrets): Promise<Omit<Identity, 'provider'>>;
 }
 
-/** It is not the provider that is wrong, but what the browser brought. */
+/** The provider works, but the callback is invalid. */
 export class NotAccepted extends Error {
   readonly code: 'oauth_state' | 'oauth_code';
   constructor(code: 'oauth_state' | 'oauth_code', message: string) {
@@ -33,11 +33,11 @@ export class NotAccepted extends Error {
   }
 }
 
-/** For one request to a provider. */
+/** The timeout of a request to a provider. */
 export const TIMEOUT_S = 10;
 const MAX_BYTES = 256 * 1_024;
 
-/** `fetch` with a limit to what it takes. */
+/** `fetch` with a maximum response size. */
 export const boundedFetch: CustomFetch = async (url, options) => {
   const response = await fetch(url, {
     ...options,
@@ -56,12 +56,12 @@ export const boundedFetch: CustomFetch = async (url, options) => {
   return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers });
 };
 
-/** Whoever configures `http:` means it: a provider on the same machine, or in a network of its own. */
+/** An `http:` issuer was configured on purpose: a provider on the same machine, or in a private network. */
 export function allowPlain(address: string): readonly ((config: Configuration) => void)[] {
   return address.startsWith('http:') ? [allowInsecureRequests] : [];
 }
 
-/** A text of at most so many characters, or nothing. */
+/** A text of limited length, or undefined. */
 export function textOf(value: unknown, longest = 255): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= longest ? value : undefined;
 }

@@ -1,7 +1,7 @@
-/** Whose identities elsewhere are whose. */
+/** The table of linked OAuth accounts. */
 import type { Migration } from '../../core/plugin.ts';
 
-/** An identity is what a provider calls somebody, together with the provider: the same word at another one is somebody else. */
+/** An identity is a provider and its subject: the same subject at another provider is another user. */
 export const migrations: readonly Migration[] = [
   {
     id: 1,

@@ -1,4 +1,4 @@
-/** The plugin `passthrough`: files, batches, websockets and whatever else is carried to one channel as it is. */
+/** The plugin `passthrough`: forwards files, batches, WebSockets and other requests unchanged to one channel. */
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
@@ -18,7 +18,7 @@ export default definePlugin({
     return {
       passages: entries
         .map((entry) => passageOf(entry, host, catalog))
-        // Where one prefix is inside another, the closer one has it.
+        // If prefixes are nested, the longest one wins.
         .sort((a, b) => b.prefix.length - a.prefix.length),
       link() {
         for (const [i, entry] of entries.entries()) {
@@ -46,7 +46,7 @@ function passageOf(entry: PassthroughEntry, host: Host, catalog: Catalog): Passa
   return {
     prefix,
     target(x) {
-      // That both are there has been checked before the start.
+      // The existence of both was checked before the start.
       const channel = catalog.channel(entry.channel)!;
       const vendor = host.vendors().get(channel.vendor)!;
       if (isOff(channel, host)) throw coreErrors.no_channel(`The channel behind ${prefix} is switched off.`);
@@ -60,7 +60,7 @@ function passageOf(entry: PassthroughEntry, host: Host, catalog: Catalog): Passa
   };
 }
 
-/** Without what a client may have put its key for us in. */
+/** Removes the parameters and headers that may contain the client's key for this gateway. */
 function urlOf(
   x: Exchange,
   channel: Channel,
@@ -72,39 +72,39 @@ function urlOf(
   return url;
 }
 
-/** A channel without the credential its vendor asks for. */
+/** Whether a channel lacks the credential that its vendor needs. */
 function isOff(channel: Channel, host: Host): boolean {
   return channel.key === '' && host.vendors().get(channel.vendor)?.keyless !== true;
 }
 
-/** What is wrong with an entry: the field, and what to say. */
+/** An error of an entry: the field and the message. */
 function mistakes(
   entry: PassthroughEntry,
   earlier: readonly PassthroughEntry[],
   host: Host,
   catalog: Catalog,
 ): (readonly [field: string, message: string])[] {
-  const found: (readonly [string, string])[] = [];
+  const problems: (readonly [string, string])[] = [];
   const { prefix } = entry;
   const style = [...host.styles().values()].find(
     ({ ingress }) => ingress?.path === prefix || ingress?.path.startsWith(`${prefix}/`),
   );
   if (style !== undefined)
-    found.push(['prefix', `the style '${style.name}' is served at ${style.ingress?.path} already`]);
-  if (earlier.some((other) => other.prefix === prefix)) found.push(['prefix', `${prefix} is listed twice`]);
+    problems.push(['prefix', `the style '${style.name}' is served at ${style.ingress?.path} already`]);
+  if (earlier.some((other) => other.prefix === prefix)) problems.push(['prefix', `${prefix} is listed twice`]);
   const channel = catalog.channel(entry.channel);
   if (channel === undefined) {
-    found.push(['channel', `there is no channel '${entry.channel}'`]);
+    problems.push(['channel', `there is no channel '${entry.channel}'`]);
   } else if (host.vendors().get(channel.vendor)?.credentials === undefined) {
-    found.push(['channel', `the vendor '${channel.vendor}' of this channel offers no passthrough`]);
+    problems.push(['channel', `the vendor '${channel.vendor}' of this channel offers no passthrough`]);
   } else if (channel.url.includes('{model}')) {
-    found.push([
+    problems.push([
       'channel',
       'its `url` has `{model}` in it, and a passthrough route has no model; add a channel without it',
     ]);
   }
   if (entry.free === (entry.price !== undefined)) {
-    found.push([entry.free ? 'price' : 'free', 'say either what a request costs (`price`) or `free: true`']);
+    problems.push([entry.free ? 'price' : 'free', 'say either what a request costs (`price`) or `free: true`']);
   }
-  return found;
+  return problems;
 }

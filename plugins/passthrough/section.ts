@@ -1,13 +1,13 @@
-/** The section `passthrough` of gateway.yaml: which paths are carried to which channel, and for how much. */
+/** The section `passthrough` of gateway.yaml: which paths are forwarded to which channel, and their price. */
 import { schema } from '../../core/plugin.ts';
 
-/** One path and everything below it. */
+/** A path and everything below it. */
 export interface PassthroughEntry {
   /** `/v1/files` */
   readonly prefix: string;
   /** The name of a channel. */
   readonly channel: string;
-  /** Where it is, below the channel's url; undefined: the prefix without `/v1`. */
+  /** The path below the channel's url; undefined: the prefix without `/v1`. */
   readonly path?: string;
   /** Quota units per request. */
   readonly price?: number;
@@ -16,10 +16,9 @@ export interface PassthroughEntry {
 
 const SEGMENTS = '(/[A-Za-z0-9_-][A-Za-z0-9._~-]*)+';
 
-/** How the section must look. */
 export const passthroughSection = schema<readonly PassthroughEntry[]>({
   type: 'array',
-  description: 'Paths whose bytes are carried to a channel as they are, websockets included.',
+  description: 'Paths whose requests are forwarded to a channel unchanged, WebSockets included.',
   default: [],
   items: {
     type: 'object',
@@ -39,7 +38,7 @@ export const passthroughSection = schema<readonly PassthroughEntry[]>({
         title: 'path below the url of the channel',
         pattern: `^${SEGMENTS}$`,
         examples: ['/files'],
-        description: 'Where it is at the channel; else the prefix without /v1.',
+        description: 'The path at the channel; default: the prefix without /v1.',
       },
       price: { type: 'integer', minimum: 1, maximum: 1_000_000_000, description: 'Quota units per request.' },
       free: { type: 'boolean', default: false, description: 'True: requests cost nothing.' },

@@ -1,4 +1,4 @@
-/** Plans that the balance pays for: ordered, paid and given in one list. */
+/** Plans paid from the balance: order, payment and subscription are written in one list. */
 import type { Account } from '../../core/contracts/accounts.ts';
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -10,15 +10,16 @@ import { errors } from './errors.ts';
 import { moneyText } from './money.ts';
 import type { OrderRecord, Orders } from './orders.ts';
 
-/** What an order says of who took the money. */
+/** The payment provider of such orders. */
 const BALANCE = 'balance';
-/** The balance is counted in currency units, and nobody says of which currency. */
+/** The balance is in currency units without a currency. */
 const NO_CURRENCY = '';
 
-/** Sells `plan`, which has a price, to an account. Refuses: 400 `invalid_plan`, 409 `insufficient_balance`, `other_plan_runs`, `no_room`. */
+/**
+ * Sells `plan`, which has a price, to an account. Refuses: 400 `invalid_plan`, 409 `insufficient_balance`, `other_plan_runs`, `no_room`.
+ */
 export type BalanceSale = (account: Account, plan: Plan, actor: Actor) => Promise<OrderRecord>;
 
-/** Makes it. */
 export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
   const ledger = host.use(Ledger);
 
@@ -28,7 +29,7 @@ export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
   return async ({ id: accountId }, plan, actor) => {
     const cents = BigInt(plan.priceCents ?? 0);
     const price = inMicro(cents);
-    // Else whoever has it once could have it for ever, and ever more balance.
+    // Otherwise a user could renew it from its own balance forever, and gain balance each time.
     if (plan.balance >= price) {
       throw coreErrors.invalid_plan('This plan comes with as much balance as it costs: pay for it otherwise.');
     }

@@ -1,4 +1,4 @@
-/** Redemption codes: 128 random bits each, found by their hash, sealed for administrators to read, good once. */
+/** Redemption codes: 128 random bits each, found by their hash, encrypted so that administrators can read them, redeemable once. */
 import { createHash, randomBytes } from 'node:crypto';
 import { Audit } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -30,12 +30,11 @@ const INSERT = `INSERT INTO redemption_code (id, hash, sealed, name, quota, crea
 const USE = `UPDATE redemption_code SET used_by = ?, used_ms = ?
   WHERE id = ? AND quota = ? AND used_by IS NULL AND enabled = 1 AND deleted_ms IS NULL
     AND (expires_ms IS NULL OR expires_ms > ?)`;
-/** What can never be redeemed any more, as things stand. */
+/** Codes that can never be redeemed: used, disabled or expired. */
 const DEAD = 'used_by IS NOT NULL OR enabled = 0 OR expires_ms <= ?';
 
-/** Makes the service. */
 export function createCodes(host: Host): RedemptionCodes & {
-  /** The codes as administrators read them; by their hashes they can still be redeemed. */
+  /** Without the master key, codes cannot be shown any more; they can still be redeemed by their hashes. */
   surrender(): Promise<readonly Surrender[]>;
 } {
   const { store, clock, vault } = host;
@@ -51,7 +50,7 @@ export function createCodes(host: Host): RedemptionCodes & {
     try {
       return vault.open(placeOf(hash), sealed);
     } catch {
-      // It was sealed with another key, as after a restore without the key file: it is still good, and can be switched off.
+      // It was encrypted with another master key, as after a restore without the key file: it can still be redeemed and disabled.
       return '';
     }
   }
@@ -100,8 +99,8 @@ export function createCodes(host: Host): RedemptionCodes & {
         mentions('name', text),
         condition('id = ?', /^\d{1,15}$/.test(text) ? Number(text) : undefined),
       );
-      const wanted = all(condition('deleted_ms IS NULL'), named, ...conditionsOf(state, clock.now()));
-      const { total, rows } = await readPage<Row>(store, 'redemption_code', COLUMNS, wanted, { offset, limit });
+      const filter = all(condition('deleted_ms IS NULL'), named, ...conditionsOf(state, clock.now()));
+      const { total, rows } = await readPage<Row>(store, 'redemption_code', COLUMNS, filter, { offset, limit });
       return { total, items: rows.map(toCode) };
     },
 
@@ -200,12 +199,12 @@ export function createCodes(host: Host): RedemptionCodes & {
   };
 }
 
-/** The same words whatever is wrong with it: nobody learns which codes there are. */
+/** The same error for every reason, so that it does not reveal which codes exist. */
 function refuseCode(): never {
   throw errors.invalid_code();
 }
 
-/** What the rows must meet that are in a state. */
+/** The condition for rows in a state. */
 function conditionsOf(
   state: 'unused' | 'disabled' | 'used' | 'expired' | undefined,
   nowMs: number,
@@ -236,7 +235,7 @@ function hashOf(code: string): Buffer {
   return createHash('sha256').update(code).digest();
 }
 
-/** Where a code is sealed for. */
+/** The vault context of a code. */
 function placeOf(hash: Uint8Array): string {
   return `redemption_code.sealed ${Buffer.from(hash).toString('hex')}`;
 }

@@ -1,25 +1,25 @@
-/** What providers have told, kept so that each of it is acted upon once, in whichever order it comes. */
+/** Processed provider notifications, stored so that each is processed once, in any order. */
 import type { Clock, Step, Store } from '../../core/plugin.ts';
 
 /** The table `payment_event`. */
 export interface Events {
-  /** Undoes its list (`seen`) where the same was acted upon before. */
+  /** Rolls its list back (`seen`) if the notification was already processed. */
   once(provider: string, event: string): Step;
-  /** Marks something as acted upon that may yet come. */
+  /** Marks a notification as processed that may still arrive. */
   supersede(provider: string, event: string): Step;
   isSeen(provider: string, event: string): Promise<boolean>;
   /**
-   * The step with which an order is settled by a payment. Undoes its list (`went_back`) where money of that payment went back when nobody
-   * here had heard of it.
+   * The step for a list in which a payment settles an order. Rolls it back (`went_back`) if the payment was refunded before its order was
+   * known.
    */
   settle(provider: string, payment: string): Step;
-  /** The other side: money went back of a payment that settles no order; undoes its list (`moved`) where it does by now. */
+  /** The opposite: a payment without an order was refunded. Rolls its list back (`moved`) if the payment has settled an order meanwhile. */
   goBack(provider: string, payment: string): Step;
-  /** Forgets what no provider will repeat. */
+  /** Deletes notifications that no provider will repeat. */
   forget(): Promise<number>;
 }
 
-/** No provider repeats itself after so long; an order cannot be settled twice anyway. */
+/** Providers do not repeat notifications after so long; an order cannot be settled twice anyway. */
 const KEPT_MS = 90 * 86_400_000;
 
 const INSERT = 'INSERT INTO payment_event (provider, event, at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
@@ -27,7 +27,6 @@ const INSERT_UNSETTLED = `INSERT INTO payment_event (provider, event, at_ms) SEL
     WHERE NOT EXISTS (SELECT 1 FROM top_up WHERE provider = ? AND payment_ref = ?)
   ON CONFLICT (provider, event) DO UPDATE SET at_ms = excluded.at_ms`;
 
-/** On the store. */
 export function createEvents(store: Store, clock: Clock): Events {
   const insert = (provider: string, event: string): Step => ({ sql: INSERT, params: [provider, event, clock.now()] });
 
@@ -51,7 +50,7 @@ export function createEvents(store: Store, clock: Clock): Events {
   };
 }
 
-/** What belongs to whoever tells of a payment first. */
+/** The event that the list of a payment and the list of its refund both insert: only the first one succeeds. */
 function eventOf(payment: string): string {
   return `payment ${payment}`;
 }

@@ -57,7 +57,7 @@ export default definePlugin({
         await orders.expire();
         await events.forget();
       },
-      failure: 'orders that nobody pays could not be ended',
+      failure: 'could not expire unpaid orders',
     });
     return {
       routes: providers.flatMap((provider) => noticeRoutes(host, provider, settlement)),

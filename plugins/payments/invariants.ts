@@ -1,4 +1,4 @@
-/** What must hold between the state of an order and its books, at every commit. */
+/** Invariants between the state of an order and its amounts, at every commit. */
 import type { Invariant } from '../../core/plugin.ts';
 
 const PAID = `('success', 'parked', 'refunded', 'disputed')`;
@@ -6,19 +6,19 @@ const PAID = `('success', 'parked', 'refunded', 'disputed')`;
 export const invariants: readonly Invariant[] = [
   invariant(
     'orders-that-are-paid-say-when',
-    `SELECT trade_no, state AS says, 'with a time of payment just where it is paid' AS should FROM top_up
+    `SELECT trade_no, state AS says, 'a payment time exactly if it is paid' AS should FROM top_up
       WHERE (completed_ms IS NOT NULL) <> (state IN ${PAID})`,
   ),
   invariant(
     'orders-give-what-was-bought-once-it-is-paid',
-    `SELECT trade_no, state || ', given ' || credited || ' of ' || quota AS says, 'all, or nothing' AS should FROM top_up
+    `SELECT trade_no, state || ', given ' || credited || ' of ' || quota AS says, 'everything or nothing' AS should FROM top_up
       WHERE (state = 'success' AND kind = 'quota' AND credited <> quota)
         OR (credited <> 0 AND state IN ('pending', 'failed', 'expired', 'parked'))`,
   ),
-  // Division rounds down, as the settlement does; in floating point, for the product of two amounts may not fit an integer.
+  // Division rounds down, as in the settlement; in floating point, because the product of two amounts may exceed an integer.
   invariant(
     'orders-took-back-the-share-that-was-returned',
-    `SELECT trade_no, 'taken ' || taken AS says, 'the share of ' || credited || ' that went back' AS should FROM top_up
+    `SELECT trade_no, 'taken ' || taken AS says, 'the returned share of ' || credited AS should FROM top_up
       WHERE ABS(taken - 1.0 * credited * CASE WHEN refunded + disputed < money THEN refunded + disputed ELSE money END / money)
         > 1 + credited / 1000000000000.0`,
   ),
@@ -37,7 +37,7 @@ export const invariants: readonly Invariant[] = [
   invariant(
     'codes-are-used-by-somebody-at-some-time',
     `SELECT CAST(id AS TEXT) AS trade_no, 'used by ' || COALESCE(CAST(used_by AS TEXT), 'nobody') AS says,
-        'with a time just where it is used' AS should
+        'a time exactly if it is used' AS should
       FROM redemption_code WHERE (used_by IS NULL) <> (used_ms IS NULL)`,
   ),
 ];

@@ -1,20 +1,20 @@
-/** The addresses at which providers tell what became of an order. Whoever cannot prove to be one learns nothing. */
+/** The webhooks of payment providers. Requests without a valid signature get no information. */
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
 import { type Answer, answer, type Host, type Route } from '../../core/plugin.ts';
 import { Forged, type Provider } from './provider.ts';
-import type { Settlement, Verdict } from './settlement.ts';
+import type { NoticeResult, Settlement } from './settlement.ts';
 
-/** No provider sends more. */
+/** The maximum size of a notification. */
 const LARGEST = 256 * 1_024;
-/** How often the audit hears of what was forged, whoever sends how much of it. */
+/** The rate limit of audit entries about forged notifications. */
 const NOTE_EVERY_MS = 60_000;
 
-const STATUS: Readonly<Record<Verdict, number>> = { done: 200, seen: 200, ignored: 200, refused: 409, later: 409 };
+const STATUS: Readonly<Record<NoticeResult, number>> = { done: 200, seen: 200, ignored: 200, refused: 409, later: 409 };
 
-/** The routes of one provider. */
+/** The routes of a provider. */
 export function noticeRoutes(host: Host, provider: Provider, settlement: Settlement): readonly Route[] {
   const { name, notices } = provider;
-  const told = (status: number, text: string): Answer =>
+  const reply = (status: number, text: string): Answer =>
     answer(status, text, { 'content-type': 'text/plain; charset=utf-8' });
   let quietUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -37,15 +37,15 @@ export function noticeRoutes(host: Host, provider: Provider, settlement: Settlem
     async handle(request) {
       try {
         const notice = await notices.read(request);
-        if (notice === undefined) return told(200, notices.taken);
+        if (notice === undefined) return reply(200, notices.taken);
         if (notice.event === '') throw new Forged('it has no id');
         const verdict = await settlement.take(name, notice, request.ip);
         const status = STATUS[verdict];
-        return told(status, status === 200 ? notices.taken : notices.refused);
+        return reply(status, status === 200 ? notices.taken : notices.refused);
       } catch (error) {
         if (!(error instanceof Forged)) throw error;
         await noteForged(error, request.ip);
-        return told(400, notices.refused);
+        return reply(400, notices.refused);
       }
     },
   }));

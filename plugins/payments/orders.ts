@@ -1,4 +1,4 @@
-/** Orders as they stand in the store, and the one way in which they change state. */
+/** Stored orders, and the one way to change their state. */
 import { randomBytes } from 'node:crypto';
 import type { Order, OrderSearch, OrderState } from '../../core/contracts/payments.ts';
 import type { Clock, Step, Store, Value } from '../../core/plugin.ts';
@@ -6,23 +6,23 @@ import { all, condition, contains, readPage } from '../../core/sdk.ts';
 import { moneyText } from './money.ts';
 import { type Books, leadsTo, returned } from './states.ts';
 
-/** An order with its books. */
+/** An order with its amounts. */
 export interface OrderRecord extends Omit<Order, 'money' | 'returned'>, Books {
   readonly product: string | undefined;
-  /** What the provider calls the payment; undefined: none was told. */
+  /** The provider's id of the payment; undefined until it is known. */
   readonly payment: string | undefined;
-  /** Micro-quota it has given, and how much of that was taken back. */
+  /** Credited micro-quota, and how much of it was taken back. */
   readonly credited: bigint;
   readonly taken: bigint;
 }
 
-/** An order that is about to be made. */
+/** A new order. */
 export type NewOrder = Pick<
   OrderRecord,
   'accountId' | 'provider' | 'method' | 'kind' | 'plan' | 'product' | 'amount' | 'quota' | 'money' | 'currency'
 >;
 
-/** What may change of one; what is absent stays. */
+/** The fields that may change; absent fields stay unchanged. */
 export interface OrderChanges {
   readonly note?: string;
   readonly payment?: string;
@@ -33,7 +33,7 @@ export interface OrderChanges {
   readonly completedMs?: number;
 }
 
-/** How long an order can be paid. The card provider lets its pages live from half an hour to a day. */
+/** How long an order can be paid. The card provider accepts half an hour to a day. */
 const LIVES_MS = 2 * 3_600_000;
 
 interface Row {
@@ -71,28 +71,27 @@ const INSERT = `INSERT INTO top_up
       completed_ms, expires_ms)
   SELECT COALESCE(MAX(id), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM top_up`;
 
-/** What the disputes of an order hold back, but for one. */
+/** The disputed amount of an order, without one of its disputes. */
 const HELD = '(SELECT COALESCE(SUM(amount), 0) FROM payment_dispute WHERE order_id = ? AND dispute <> ?)';
 
-/** All orders. */
 export interface Orders {
   create(order: NewOrder): Promise<OrderRecord>;
-  /** The step of an order that is paid, and given in full, as it is made: for the list that does both. */
+  /** The step that inserts a paid and credited order, for the list that does both. */
   createPaid(order: NewOrder): { readonly tradeNo: string; readonly step: Step };
   find(tradeNo: string): Promise<OrderRecord | undefined>;
-  /** By what the provider calls its payment. */
+  /** Finds an order by the provider's id of its payment. */
   findPayment(provider: string, payment: string): Promise<OrderRecord | undefined>;
   search(search: OrderSearch): Promise<{ readonly total: number; readonly items: readonly OrderRecord[] }>;
   /**
-   * The step that moves an order from where it was read to another state. Undoes its list (`moved`) where meanwhile somebody else
-   * moved it, or money of it.
+   * The step that moves an order from the state in which it was read to another one. Rolls its list back (`moved`) if its state or its
+   * refunded amounts changed meanwhile.
    */
   move(order: OrderRecord, to: OrderState, changes?: OrderChanges): Step;
-  /** How much of an order's money disputes hold back, but for one of them. */
+  /** The disputed amount of an order, without one of its disputes. */
   heldByOthers(order: OrderRecord, dispute: string): Promise<bigint>;
-  /** The step that says how much one dispute holds back. Undoes its list (`moved`) where the others do not hold `others` any more. */
+  /** The step that sets the amount of a dispute. Rolls its list back (`moved`) if the other disputes no longer add up to `others`. */
   hold(order: OrderRecord, dispute: string, amount: bigint, others: bigint): Step;
-  /** Ends the waiting of orders that nobody has paid in time. */
+  /** Expires orders that were not paid in time. */
   expire(): Promise<number>;
 }
 
@@ -130,13 +129,13 @@ export function createOrders(store: Store, clock: Clock): Orders {
     },
 
     async search({ accountId, text, state, provider, offset, limit }) {
-      const wanted = all(
+      const filter = all(
         condition('account_id = ?', accountId),
         contains('trade_no', text),
         condition('state = ?', state),
         condition('provider = ?', provider),
       );
-      const { total, rows } = await readPage<Row>(store, 'top_up', COLUMNS, wanted, { offset, limit });
+      const { total, rows } = await readPage<Row>(store, 'top_up', COLUMNS, filter, { offset, limit });
       return { total, items: rows.map(toRecord) };
     },
 
@@ -185,7 +184,7 @@ export function createOrders(store: Store, clock: Clock): Orders {
   };
 }
 
-/** Whoever knows it can look its payment page up elsewhere: 120 bits. */
+/** 120 random bits: whoever knows the trade number can open its payment page. */
 function newTradeNo(): string {
   return `TP${randomBytes(15).toString('hex')}`;
 }
@@ -195,7 +194,7 @@ function valuesOf(order: NewOrder, tradeNo: string): readonly Value[] {
   return [accountId, provider, method, tradeNo, kind, plan ?? null, product ?? null, amount, quota, money, currency];
 }
 
-/** An order as others see it. */
+/** The public part of an order. */
 export function orderOf(record: OrderRecord): Order {
   const { product: _, refunded, disputed, payment: __, credited: ___, taken: ____, ...order } = record;
   return {

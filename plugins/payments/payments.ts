@@ -1,4 +1,4 @@
-/** The service: what may be bought, and how a payment begins. */
+/** The service: products and prices, and how payments begin. */
 import type { Account } from '../../core/contracts/accounts.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
@@ -14,13 +14,12 @@ import type { Provider } from './provider.ts';
 import type { PaymentsSection } from './section.ts';
 import type { Settlement } from './settlement.ts';
 
-/** The most that one order gives, in micro-quota; a quarter of what an account may have. */
+/** The maximum of one order, in micro-quota; a quarter of an account's maximum balance. */
 const MOST = 1_000_000_000_000_000_000n;
 
-/** Where a browser comes back to where nobody says. */
+/** The default page to return to after payment. */
 const BACK = '/console/topup';
 
-/** Makes it. */
 export function createPayments(
   host: Host,
   section: PaymentsSection,
@@ -41,7 +40,7 @@ export function createPayments(
     return provider ?? refuse(coreErrors.not_available('This way to pay is not configured here.'));
   }
 
-  /** What so many units, hundredths among them, cost. Refuses what is less than the smallest coin. */
+  /** The price of a number of units, which may have decimals. Refuses prices below the currency's smallest unit. */
   function costOf(units: Decimal, { price }: Provider): { readonly money: bigint; readonly currency: string } {
     if (price === undefined) throw errors.invalid_product('Choose one of the products.');
     const { currency } = price;
@@ -57,17 +56,17 @@ export function createPayments(
       .with({ param: 'amount' });
   }
 
-  function methodOf({ name, methods }: Provider, asked: string | undefined): string {
+  function methodOf({ name, methods }: Provider, requested: string | undefined): string {
     const [first] = methods;
-    // Where there is one way only, tools name the provider once more.
+    // If there is only one payment method, clients send the provider's name instead.
     if (first === undefined) return name;
-    if (asked === undefined) return first.type;
-    if (methods.some(({ type }) => type === asked)) return asked;
-    const known = methods.map(({ type }) => type).join(', ');
-    throw errors.invalid_method(known);
+    if (requested === undefined) return first.type;
+    if (methods.some(({ type }) => type === requested)) return requested;
+    const types = methods.map(({ type }) => type).join(', ');
+    throw errors.invalid_method(types);
   }
 
-  /** A plan that is for sale, and that the account may have now. */
+  /** A plan that is for sale, and that the account may buy now. */
   async function planFor(account: Account, name: string): Promise<Plan & { readonly priceCents: number }> {
     const subscriptions = host.find(Subscriptions);
     const plan = subscriptions?.plan(name);
@@ -109,11 +108,11 @@ export function createPayments(
     return { ...common, ...nothing, ...cost, kind: 'plan', plan: plan.name, amount: 0, quota: plan.balance };
   }
 
-  /** The address asked for, where it is a page of the console: nobody is sent elsewhere with our word. */
-  function backTo({ origin, root }: Site, asked: string | undefined, param: string): string {
-    if (asked === undefined || asked === '') return `${root}${BACK}`;
-    const url = URL.canParse(asked) ? new URL(asked) : undefined;
-    // Written anew: what another reader would take for a name or another host is gone, and so are pages inside a browser (`blob:`).
+  /** The requested return URL, which must be a page of the console: providers must not redirect users to other sites on our behalf. */
+  function backTo({ origin, root }: Site, requested: string | undefined, param: string): string {
+    if (requested === undefined || requested === '') return `${root}${BACK}`;
+    const url = URL.canParse(requested) ? new URL(requested) : undefined;
+    // Serialized again: this removes what another parser could read as credentials or another host, and URLs such as `blob:`.
     if (url !== undefined && url.origin === origin && /^https?:$/.test(url.protocol))
       return `${origin}${url.pathname}${url.search}${url.hash}`;
     throw errors.invalid_url(param, origin).with({ param });
@@ -160,7 +159,7 @@ export function createPayments(
         providers.flatMap(({ name: provider, price }) => {
           if (price === undefined) return [];
           const money = timesInMinor(cost, price.price, price.currency);
-          // What is less than the smallest coin cannot be paid.
+          // Prices below the currency's smallest unit cannot be paid.
           if (money <= 0n) return [];
           return [[provider, { price: moneyText(money, price.currency), currency: price.currency }]];
         }),
@@ -172,15 +171,15 @@ export function createPayments(
       const site = host.find(Site) ?? refuse(coreErrors.not_available('Without a console, nobody can pay.'));
       const successUrl = backTo(site, payment.successUrl, 'success_url');
       const cancelUrl = backTo(site, payment.cancelUrl, 'cancel_url');
-      const asked = await orderFor(payment, provider);
-      const order = await orders.create(asked);
+      const ordered = await orderFor(payment, provider);
+      const order = await orders.create(ordered);
       const [ownUrl, noticeUrl] = [`${site.root}${BACK}`, `${site.root}${provider.notices.path}`];
-      const around = { title: titleOf(asked), successUrl, cancelUrl, ownUrl, noticeUrl };
+      const around = { title: titleOf(ordered), successUrl, cancelUrl, ownUrl, noticeUrl };
       try {
         const page = await provider.open({ ...order, ...around });
         return { order: orderOf(order), page };
       } catch (error) {
-        host.log.warn('a provider of payments did not open its page', { provider: provider.name, error });
+        host.log.warn('a payment provider did not create a payment page', { provider: provider.name, error });
         await host.store.atomic([orders.move(order, 'failed', { note: 'the provider did not open its page' })]);
         throw errors.payment_provider_failed();
       }

@@ -1,57 +1,57 @@
-/** What every provider of payments is to this plugin: it opens a page for an order, and understands what it is told afterwards. */
+/** The interface of payment providers: they create a payment page for an order, and decode notifications. */
 import { timingSafeEqual } from 'node:crypto';
 import type { PaymentPage, PaymentProvider } from '../../core/contracts/payments.ts';
 import type { ApiRequest } from '../../core/plugin.ts';
 import type { Price, Product } from './section.ts';
 
-/** An order on its way to its provider. */
+/** An order to be paid. */
 export interface Purchase {
   readonly tradeNo: string;
   readonly accountId: number;
-  /** In the smallest unit of the currency. */
+  /** In the currency's smallest unit. */
   readonly money: bigint;
   readonly currency: string;
-  /** What the person reads on the page. */
+  /** The title of the payment page. */
   readonly title: string;
   readonly method: string;
   readonly product: string | undefined;
   readonly createdMs: number;
   readonly expiresMs: number;
-  /** Pages of the console that the client chose. */
+  /** The return pages that the client chose. */
   readonly successUrl: string;
   readonly cancelUrl: string;
   /**
-   * Its page about payments, for providers whose requests we sign. They sign names and values in one text without saying where a
-   * value ends: whoever chose a value could cut our own signature's text otherwise, and have it say something else.
+   * Our page about payments, for providers whose requests we sign. They sign names and values as one text without delimiting values, so a
+   * client who chose a value could change the meaning of the signed text.
    */
   readonly ownUrl: string;
-  /** Where the provider may reach `notices.path`. */
+  /** The URL at which the provider can reach `notices.path`. */
   readonly noticeUrl: string;
 }
 
-/** What a provider told, proven to be from it. */
+/** A notification with a verified signature. */
 export type Notice = {
-  /** What is acted upon once, in the provider's words. */
+  /** The provider's id of the event, which is processed once. */
   readonly event: string;
 } & (
   | {
       readonly about: 'paid';
       readonly tradeNo: string;
-      /** What the provider calls the payment; refunds are told under it. */
+      /** The provider's id of the payment, to which refunds refer. */
       readonly payment: string;
-      /** What the provider says it was asked for; with and without its tax, where it adds one: one of them is what we asked for. */
+      /** The amount according to the provider; with and without tax, if the provider adds it: one of them is the amount of the order. */
       readonly money: readonly bigint[];
       readonly currency: string;
-      /** The account we named when the page was opened; undefined where the provider does not say it again. */
+      /** The account that we named for the payment page; undefined if the provider does not return it. */
       readonly account: string | undefined;
-      /** The product that was paid, where the provider sells them: the one that was ordered. */
+      /** The paid product, if the provider sells products: it must be the ordered one. */
       readonly product?: string;
-      /** What else speaks against it. */
+      /** A reason not to accept the payment. */
       readonly objection?: string;
     }
-  /** Not paid: not yet, not any more, not in time. */
+  /** Not paid: not yet, failed, or expired. */
   | { readonly about: 'waiting' | 'failed' | 'expired'; readonly tradeNo: string }
-  /** So much went back: `all` of it so far, or `more` than before; `of` is what had been paid, in the same unit. */
+  /** A refund: `all` so far, or `more` than before; `of` is the paid amount in the same unit. */
   | {
       readonly about: 'refunded';
       readonly payment: string;
@@ -60,51 +60,50 @@ export type Notice = {
       readonly amount: bigint;
       readonly of: bigint;
     }
-  /** The person's bank takes the money back, or (`won`) gave in. */
+  /** A chargeback; `won`: the dispute was decided in our favour. */
   | {
       readonly about: 'disputed';
-      /** What the provider calls the dispute; a payment may have several. */
+      /** The provider's id of the dispute; a payment may have several. */
       readonly dispute: string;
       readonly payment: string;
       readonly tradeNo?: string | undefined;
       readonly amount: bigint;
       readonly currency: string;
       readonly won: boolean;
-      /** What may arrive late and is superseded by this. */
+      /** Events that this one supersedes and that may arrive later. */
       readonly supersedes?: string;
     }
 );
 
-/** A request that brings a notice. */
+/** A notification's request. */
 export type NoticeRequest = Pick<ApiRequest, 'method' | 'headers' | 'query' | 'bytes'>;
 
-/** It is not from the provider, or older than it may be. */
+/** The notification is not from the provider, or too old. */
 export class Forged extends Error {}
 
-/** One of them. */
 export interface Provider {
   readonly name: string;
-  /** Undefined where it takes no free amounts. */
+  /** Undefined if it does not take arbitrary amounts. */
   readonly price: Price | undefined;
   readonly methods: PaymentProvider['methods'];
   readonly products: readonly Product[];
-  /** Rejects where the provider does not. */
+  /** Creates a payment page. Rejects if the provider fails. */
   open(purchase: Purchase): Promise<PaymentPage>;
   readonly notices: {
     readonly methods: readonly ('GET' | 'POST')[];
     readonly path: string;
-    /** Throws `Forged`. Undefined: nothing that matters here. */
+    /** Throws `Forged`. Undefined: the event is not relevant. */
     read(request: NoticeRequest): Promise<Notice | undefined>;
-    /** The words it wants to hear. */
+    /** The response that the provider expects. */
     readonly taken: string;
     readonly refused: string;
   };
 }
 
-/** How long a provider has to open its page. */
+/** The timeout for creating a payment page. */
 export const ANSWER_MS = 15_000;
 
-/** Loads something heavy when it is first needed, and tries again where that failed. */
+/** Loads a large module on first use, and again after a failure. */
 export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {
@@ -116,16 +115,16 @@ export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Throws `Forged` where the signature that was given is not the right one. */
+/** Throws `Forged` if the signature is wrong. */
 export function checkSignature(given: string, right: string): void {
   const [a, b] = [Buffer.from(given), Buffer.from(right)];
   if (a.length !== b.length || !timingSafeEqual(a, b)) throw new Forged('the signature does not fit');
 }
 
-/** No provider tells more at once. */
+/** The maximum number of fields. */
 const MOST_FIELDS = 100;
 
-/** The parameters of a form or a query; throws `Forged` where one comes twice, for then two readers see two things. */
+/** The parameters of a form or a query; throws `Forged` for duplicates, which two parsers could read differently. */
 export function readForm(text: string): Record<string, string> {
   if (text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS) throw new Forged('it has too many fields');
   const fields: Record<string, string> = {};
@@ -136,7 +135,7 @@ export function readForm(text: string): Record<string, string> {
   return fields;
 }
 
-/** Those of the values that are amounts in the smallest unit. */
+/** The values that are amounts in the smallest unit. */
 export function amountsIn(...values: readonly unknown[]): readonly bigint[] {
   return values.flatMap((value) =>
     typeof value === 'bigint'

@@ -1,11 +1,11 @@
-/** The section `payments` of gateway.yaml, and which of its providers are there. */
+/** The section `payments` of gateway.yaml, and its active providers. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { schema } from '../../core/plugin.ts';
 import { type Decimal, decimalText, isCountable, readDecimal, readMoney } from './money.ts';
 
 type Written = string | number;
 
-/** As it is written. What is empty counts as left out, so that `${NAME:-}` turns a provider off. */
+/** As in the file. Empty values count as absent, so that `${NAME:-}` disables a provider. */
 export interface PaymentsSection {
   readonly currency: string;
   readonly price: Written;
@@ -46,13 +46,13 @@ interface WrittenProduct {
   readonly quota: number;
 }
 
-/** What a provider is paid in, and how much of it for one unit. */
+/** A provider's currency, and its price for one unit. */
 export interface Price {
   readonly currency: string;
   readonly price: Decimal;
 }
 
-/** Something sold at a fixed price. */
+/** A product with a fixed price. */
 export interface Product extends Price {
   readonly id: string;
   readonly name: string;
@@ -60,7 +60,7 @@ export interface Product extends Price {
   readonly quota: number;
 }
 
-/** The providers that are filled in, with what they need; absent: off. */
+/** The configured providers with their settings; absent: off. */
 export interface Configured {
   readonly stripe?: Price & { readonly secret: string; readonly webhookSecret: string; readonly url: string };
   readonly creem?: {
@@ -95,19 +95,19 @@ const price = {
   examples: [1, '7.3'],
 } as const;
 const terms = {
-  currency: { ...currency, description: 'Where this provider takes another currency.' },
-  price: { ...price, description: 'Its price for one unit, in its currency.' },
+  currency: { ...currency, description: 'The currency of this provider, if it differs.' },
+  price: { ...price, description: 'The price of one unit in this currency.' },
 } as const;
 
 export const paymentsSection = schema<PaymentsSection>({
   type: 'object',
   additionalProperties: false,
   properties: {
-    currency: { ...currency, description: 'What is paid in.', default: 'USD' },
-    price: { ...price, description: 'Currency for one unit bought; a unit is `quota.perUnit` of quota.', default: 1 },
-    smallest: { description: 'The fewest units at once.', type: 'integer', minimum: 1, maximum: 1_000_000, default: 5 },
+    currency: { ...currency, description: 'The currency to pay in.', default: 'USD' },
+    price: { ...price, description: 'Price of one unit; a unit is `quota.perUnit` of quota.', default: 1 },
+    smallest: { description: 'Minimum units per order.', type: 'integer', minimum: 1, maximum: 1_000_000, default: 5 },
     largest: {
-      description: 'The most units at once.',
+      description: 'Maximum units per order.',
       type: 'integer',
       minimum: 1,
       maximum: 1_000_000,
@@ -120,7 +120,7 @@ export const paymentsSection = schema<PaymentsSection>({
       default: [10, 20, 50, 100],
     },
     stripe: {
-      description: 'Cards. The webhook is `/api/stripe/webhook`; without its secret there is no payment.',
+      description: 'Cards. The webhook is `/api/stripe/webhook`; payments need its secret.',
       type: 'object',
       additionalProperties: false,
       properties: {
@@ -159,7 +159,7 @@ export const paymentsSection = schema<PaymentsSection>({
       default: {},
     },
     alipay: {
-      description: 'Mobile wallet, paid in CNY. Keys as base64 or PEM; `publicKey` is the one of the provider.',
+      description: "Mobile wallet, paid in CNY. Keys in base64 or PEM; `publicKey` is the provider's.",
       type: 'object',
       additionalProperties: false,
       properties: {
@@ -172,7 +172,7 @@ export const paymentsSection = schema<PaymentsSection>({
       default: {},
     },
     epay: {
-      description: 'Aggregated payment: wallets behind one merchant account.',
+      description: 'Payment aggregators: several wallets with one merchant account.',
       type: 'object',
       additionalProperties: false,
       properties: {
@@ -200,12 +200,12 @@ export const paymentsSection = schema<PaymentsSection>({
   default: {},
 });
 
-/** Nobody guesses a secret of so many bytes. */
+/** The minimum length of a secret that cannot be guessed, in bytes. */
 const SHORTEST_SECRET = 16;
 
 /**
- * Which providers there are. One with nothing filled in is off; one filled in by half, or with a secret that could be guessed, is a
- * problem: it could take money and never believe that it came.
+ * The active providers. One without any settings is off. One with incomplete settings, or with a secret that can be guessed, is an error:
+ * it could take money, and its notifications could not be verified.
  */
 export function readSection(
   section: PaymentsSection,
@@ -223,7 +223,7 @@ export function readSection(
     return { price, currency };
   }
 
-  /** False where all of them are empty; complains where some are. */
+  /** False if all of them are empty; reports an error if only some are. */
   function isOn(name: keyof Configured, fields: Readonly<Record<string, string>>): boolean {
     const empty = Object.keys(fields).filter((field) => fields[field]!.trim() === '');
     if (empty.length === Object.keys(fields).length) return false;
@@ -247,7 +247,7 @@ export function readSection(
     return price === undefined ? priceAt([], section.price, currency) : priceAt([name], price, currency);
   }
 
-  /** The price of a product, which is paid as it stands. */
+  /** The price of a product, to be paid as it is. */
   function amountAt(path: readonly (string | number)[], written: Written, currency: string): Price | undefined {
     const price = priceAt(path, written, currency);
     if (price === undefined || (readMoney(decimalText(price.price), currency) ?? 0n) > 0n) return price;
@@ -296,11 +296,11 @@ export function readSection(
   }
 
   if (section.smallest > section.largest) complain(['smallest'], 'is more than `largest`');
-  const found = { stripe: stripe(), creem: creem(), alipay: alipay(), epay: epay() };
-  return Object.fromEntries(Object.entries(found).filter(([, provider]) => provider !== undefined)) as Configured;
+  const configured = { stripe: stripe(), creem: creem(), alipay: alipay(), epay: epay() };
+  return Object.fromEntries(Object.entries(configured).filter(([, provider]) => provider !== undefined)) as Configured;
 }
 
-/** An RSA key as providers hand it out: the base64 of its DER without any frame, or PEM. */
+/** An RSA key in the formats that providers use: base64 of its DER, or PEM. */
 function readKey(written: string, frames: readonly string[], read: (pem: string) => KeyObject): KeyObject | undefined {
   const body = written.replace(/-----[A-Z ]+-----/g, '').replace(/\s/g, '');
   for (const frame of frames) {
@@ -308,7 +308,7 @@ function readKey(written: string, frames: readonly string[], read: (pem: string)
       const key = read(`-----BEGIN ${frame}-----\n${body}\n-----END ${frame}-----\n`);
       if (key.asymmetricKeyType === 'rsa') return key;
     } catch {
-      // The next frame may fit.
+      // Another PEM label may match.
     }
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** What becomes of an order when its provider speaks: given once, taken back once, or neither, and always told to the audit. */
+/** Applies provider notifications to orders: credits once, takes back once, or neither, and always writes to the audit log. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -14,34 +14,34 @@ import type { Notice } from './provider.ts';
 import { heldBy, isPaid, type Returned, refundedAfter, returned, smaller, stateOf } from './states.ts';
 
 /**
- * What to tell the provider. `done`: it was acted upon. `seen`: it had been before. `ignored`: there is nothing to do. `refused`: it does
- * not fit the order. `later`: something else has to come first, so it should be sent again.
+ * The result for the provider. `done`: it was processed. `seen`: it had been processed before. `ignored`: nothing to do. `refused`: it does
+ * not match the order. `later`: something else has to happen first, so the provider should send it again.
  */
-export type Verdict = 'done' | 'seen' | 'ignored' | 'refused' | 'later';
+export type NoticeResult = 'done' | 'seen' | 'ignored' | 'refused' | 'later';
 
 export interface Settlement {
-  /** Acts upon a notice that is proven to be from `provider`. Rejects where the store does: then nothing was changed. */
-  take(provider: string, notice: Notice, ip: string): Promise<Verdict>;
-  /** Gives what an order bought, on an administrator's word. Refuses: 404, 409. */
+  /** Processes a verified notification of `provider`. Rejects if the store fails: then nothing changed. */
+  take(provider: string, notice: Notice, ip: string): Promise<NoticeResult>;
+  /** Completes an order on the word of an administrator. Refuses: 404, 409. */
   complete(tradeNo: string, actor: Actor, reason?: string): Promise<void>;
 }
 
 type Paid = Extract<Notice, { about: 'paid' }>;
-/** A list that came back because somebody else was faster is made anew from what there is now. */
-type Outcome = Verdict | 'again';
-/** Why nobody can be given what was paid for. */
+/** If another request was faster, the list is built again from the current state. */
+type Outcome = NoticeResult | 'again';
+/** Why a paid order cannot be credited. */
 interface Hindrance {
   readonly reason: string;
 }
 
-/** By what the list came back with. */
+/** The reasons by the failed `must` of the list. */
 const HINDRANCES: Readonly<Record<string, string>> = {
-  no_room: 'the account has no room for so much',
-  other_plan_runs: 'another plan runs',
-  went_back: 'money of this payment went back before it was told',
+  no_room: 'the balance would exceed its maximum',
+  other_plan_runs: 'another plan is active',
+  went_back: 'the payment was refunded before it was reported',
 };
 
-/** How often that is tried. */
+/** The maximum number of attempts. */
 const TRIES = 10;
 
 export function createSettlement(host: Host, orders: Orders, events: Events): Settlement {
@@ -70,16 +70,16 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     return { reason };
   }
 
-  /** For lists that give nobody anything. */
+  /** For lists that credit nothing. */
   async function note(steps: readonly Step[]): Promise<'done' | 'seen' | 'again'> {
     const outcome = await write(steps);
     if (typeof outcome === 'object') throw new Error(`an order could not be settled: ${outcome.reason}`);
     return outcome;
   }
 
-  /** Something is wrong with what was told: an administrator has to look at it. */
+  /** The notification does not match its order: an administrator has to look at it. */
   async function object(actor: Actor, order: OrderRecord, reason: string): Promise<'refused'> {
-    log.warn('a notification of a payment does not fit its order', { order: order.tradeNo, reason });
+    log.warn('a payment notification does not match its order', { order: order.tradeNo, reason });
     await host.find(Audit)?.note({
       actor,
       action: 'order.refused',
@@ -89,7 +89,7 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     return 'refused';
   }
 
-  /** The steps that give what was bought, and how much of it is quota; or why nobody can be given it. */
+  /** The steps that credit an order and the credited quota; or why the order cannot be credited. */
   async function giftOf({
     accountId,
     kind,
@@ -114,7 +114,7 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     }
   }
 
-  /** Gives it, with `along`; or says why that cannot be. */
+  /** Credits an order, together with `along`; or returns why that is impossible. */
   async function give(
     order: OrderRecord,
     along: readonly Step[],
@@ -147,7 +147,7 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     const once = events.once(order.provider, event);
     if (isPaid(order)) {
       if (order.payment === payment) return 'seen';
-      // Given on an administrator's word before: now it is known what to look for when it goes back. Or paid twice.
+      // An administrator completed the order before: now the payment's id is known, to which refunds refer. Or it was paid twice.
       const steps =
         order.payment === undefined
           ? [orders.move(order, order.state, { payment }), events.settle(order.provider, payment)]
@@ -158,7 +158,7 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     }
     const outcome = await give(order, [once, events.settle(order.provider, payment)], payment, actor, 'order.paid');
     if (typeof outcome === 'string') return outcome;
-    log.warn('an order was paid and could not be given', { order: order.tradeNo, reason: outcome.reason });
+    log.warn('a paid order could not be credited', { order: order.tradeNo, reason: outcome.reason });
     return note([
       once,
       orders.move(order, 'parked', { payment, note: outcome.reason, completedMs: clock.now() }),
@@ -201,7 +201,8 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     const all = back === order.money;
     const ref = `top-up:${order.tradeNo}:${notice.event}`;
     const money = `${moneyText(back, order.currency)} ${order.currency}`;
-    // Ended before the list that says so: cut off in between, the notification comes again. Told again, it may be about another one.
+    // Canceled before the list that records it: after an interruption, the notification comes again. A repeated one may be about a later
+    // subscription.
     const ends = all && returned(order) < order.money && order.kind === 'plan' && order.note === '';
     if (ends && !(await events.isSeen(order.provider, notice.event))) await endPlan(order);
     const { refunded, disputed } = next;
@@ -217,7 +218,7 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     return typeof outcome === 'object' ? object(actor, order, outcome.reason) : outcome;
   }
 
-  /** A plan whose price went back ends, where it is still the one that was bought. */
+  /** If the price of a plan was refunded, the plan ends, if it is still the purchased one. */
   async function endPlan({ accountId, plan }: OrderRecord): Promise<void> {
     const subscriptions = host.find(Subscriptions);
     const current = await subscriptions?.of(accountId);
@@ -231,7 +232,7 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     const order = byPayment ?? (tradeNo === undefined ? undefined : await orders.find(tradeNo));
     if (order === undefined) {
       // The provider's account may sell other things, too.
-      log.info('a notification of a payment is about no order of ours', { provider, event: notice.event });
+      log.info('a payment notification is about an unknown order', { provider, event: notice.event });
       const goesBack = isReturn && notice.payment !== '' && !(notice.about === 'disputed' && notice.won);
       return goesBack && (await note([events.goBack(provider, notice.payment)])) === 'again' ? 'again' : 'ignored';
     }
@@ -289,7 +290,7 @@ function textOf(notice: Returned, money: string): string {
   return notice.won ? `A dispute has ended; ${money} went back in all.` : `Disputed: ${money} in all.`;
 }
 
-/** For people who read the audit: whole quota units. */
+/** For readers of the audit log: whole quota units. */
 function inUnits(micro: bigint): number {
   return Number(micro / 1_000_000n);
 }

@@ -1,20 +1,20 @@
-/** The life of an order: which states lead to which, and what becomes of one when money of it goes back. */
+/** The states of an order and their transitions, and the effect of refunds. */
 import type { Order, OrderState } from '../../core/contracts/payments.ts';
 import type { Notice } from './provider.ts';
 
-/** Money of an order, in the smallest unit of its currency. */
+/** The money of an order, in the smallest unit of its currency. */
 export interface Books {
   readonly money: bigint;
   readonly currency: string;
   readonly refunded: bigint;
-  /** What banks hold back now. */
+  /** The disputed amount. */
   readonly disputed: bigint;
 }
 
-/** A notice that money goes back, or (a dispute that was won) comes again. */
+/** A refund or a dispute; or a dispute that was won, which releases the money. */
 export type Returned = Extract<Notice, { about: 'refunded' | 'disputed' }>;
 
-/** Nothing leads back to `pending`, and money that came is a success from wherever it finds the order. */
+/** Nothing leads back to `pending`; a payment leads to success from every state. */
 const LEADS_TO: Readonly<Record<OrderState, readonly OrderState[]>> = {
   pending: ['success', 'failed', 'expired', 'parked'],
   failed: ['success', 'parked'],
@@ -25,48 +25,47 @@ const LEADS_TO: Readonly<Record<OrderState, readonly OrderState[]>> = {
   disputed: ['refunded', 'success', 'disputed', 'parked'],
 };
 
-/** True where an order may go from one state to the other; some may stay, and change what they say of money. */
+/** Whether an order may change to a state; some states lead to themselves, with other amounts. */
 export function leadsTo(from: OrderState, to: OrderState): boolean {
   return LEADS_TO[from].includes(to);
 }
 
-/** True where the money has come, whatever became of it. */
+/** Whether the order was paid, whatever happened later. */
 export function isPaid({ state }: Pick<Order, 'state'>): boolean {
   return state !== 'pending' && state !== 'failed' && state !== 'expired';
 }
 
-/** How much of the money went back: refunded and disputed may be the same money. */
+/** The amount that was taken back: refunded and disputed amounts may be the same money. */
 export function returned({ money, refunded, disputed }: Omit<Books, 'currency'>): bigint {
   return smaller(refunded + disputed, money);
 }
 
-/** How much of the money one dispute holds back; all of it where that is not said, or in another currency. */
+/** The amount of a dispute; the whole payment if the amount is unknown, or in another currency. */
 export function heldBy({ money, currency }: Books, dispute: Extract<Notice, { about: 'disputed' }>): bigint {
   if (dispute.won) return 0n;
   return dispute.currency === currency && dispute.amount > 0n ? smaller(dispute.amount, money) : money;
 }
 
-/** How much of the money has been refunded in all; undefined where the notice does not say. */
+/** The refunded amount in total; undefined if the notification does not say. */
 export function refundedAfter(
   { money, refunded }: Books,
   { amount, of, sum }: Extract<Notice, { about: 'refunded' }>,
 ): bigint | undefined {
   if (amount <= 0n || of <= 0n) return undefined;
-  // As a share: what was paid may have a tax in it, or be counted in another currency.
+  // As a share: the paid amount may include tax, or be in another currency.
   const share = (money * amount + of - 1n) / of;
   const total = sum === 'all' ? share : refunded + share;
-  // Notifications overtake each other: the sum of all refunds never falls.
+  // Notifications may overtake each other: the refunded amount never decreases.
   return smaller(total > refunded ? total : refunded, money);
 }
 
-/** The state of an order that is paid, by what of its money went back; `note`: why it was parked, if it was. */
+/** The state of a paid order by its refunded amounts; `note`: why it was not credited, if so. */
 export function stateOf(books: Omit<Books, 'currency'>, note: string): 'success' | 'parked' | 'refunded' | 'disputed' {
   if (books.disputed > 0n) return 'disputed';
   if (books.refunded === books.money) return 'refunded';
   return note === '' ? 'success' : 'parked';
 }
 
-/** The smaller of two amounts. */
 export function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

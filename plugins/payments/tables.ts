@@ -1,11 +1,11 @@
-/** The tables of payments: orders, what providers have told of them, and redemption codes. */
+/** The tables of payments: orders, processed notifications, and redemption codes. */
 import type { Migration } from '../../core/plugin.ts';
 
 /**
- * `top_up`: `money` and what was returned of it (`refunded`, `disputed`) in the smallest unit of the currency; `quota` is what the
- * order gives, `credited` what it has given, `taken` what was taken back, all micro-quota. One payment of a provider can settle one
- * order. `payment_event`: what was acted upon, so that it is acted upon once. `payment_dispute`: what each dispute of an order holds
- * back, in the unit of its money. `redemption_code`: found by its hash; the code itself is sealed, and gone where it was removed.
+ * `top_up`: `money` and the returned amounts (`refunded`, `disputed`) are in the smallest unit of the currency; `quota` is what the order
+ * adds, `credited` what it has added, `taken` what was taken back, all in micro-quota. A provider's payment can settle one order.
+ * `payment_event`: processed notifications, so that each is processed once. `payment_dispute`: the amount of each dispute of an order, in
+ * the unit of its money. `redemption_code`: found by its hash; the code itself is encrypted, and erased when it is removed.
  */
 export const migrations: readonly Migration[] = [
   {

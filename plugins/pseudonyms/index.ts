@@ -7,7 +7,7 @@ import { BUILT_IN, builtIn } from './kinds.ts';
 import { pseudonymsSection } from './section.ts';
 import { type KindFinder, placeholderFinders, Table } from './table.ts';
 
-/** Of a call in which anything was replaced. */
+/** The placeholders of a call in which something was replaced. */
 const placeholders = slot<Table>('pseudonyms.table');
 
 export default definePlugin({
@@ -37,7 +37,7 @@ export default definePlugin({
       return inspection;
     }
 
-    // Without anything to find it has no part in any call.
+    // Without kinds and lists, the plugin does not inspect calls.
     if (listed.length === 0) return {};
     const kinds = [...new Set(listed.map(({ kind }) => kind))].join(', ');
     return {

@@ -1,7 +1,7 @@
-/** What can be found without a list, by its form. */
+/** Kinds of personal data that are recognized by their form. */
 import { type Finder, type Match, patternFinder } from '../../core/contracts/matching.ts';
 
-/** By their names in gateway.yaml: how placeholders are called, and what one looks like in the syntax of RE2. */
+/** By name in gateway.yaml: the name of their placeholders, and a pattern in the syntax of RE2. */
 export const BUILT_IN = {
   email: { kind: 'EMAIL', pattern: String.raw`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}` },
   iban: { kind: 'IBAN', pattern: String.raw`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b` },
@@ -13,7 +13,7 @@ export const BUILT_IN = {
   },
 } as const;
 
-/** Makes the finder of one of them. */
+/** Creates the finder of a kind. */
 export function builtIn(name: keyof typeof BUILT_IN): Finder {
   const finder = patternFinder(BUILT_IN[name].pattern);
   return name === 'card' ? cardsIn(finder) : finder;
@@ -21,7 +21,7 @@ export function builtIn(name: keyof typeof BUILT_IN): Finder {
 
 const DIGITS = { least: 13, most: 19 };
 
-/** In a row of digits, the first groups whose last digit is the right check digit of a card. */
+/** Finds card numbers: digit groups with a valid check digit. */
 function cardsIn(rows: Finder): Finder {
   return {
     find(text, from) {
@@ -40,7 +40,7 @@ function cardIn(row: string): Match | undefined {
     end: index + digits.length,
   }));
   for (const [first, { start }] of groups.entries()) {
-    // Of cards that begin here the longest.
+    // Of the cards that begin here, the longest.
     for (const { end } of groups.slice(first, first + DIGITS.most).reverse()) {
       if (isCard(row.slice(start, end))) return { start, end };
     }
@@ -48,7 +48,7 @@ function cardIn(row: string): Match | undefined {
   return undefined;
 }
 
-/** The formula of Luhn: every second digit from the end is doubled. */
+/** The Luhn check: every second digit from the end is doubled. */
 function isCard(text: string): boolean {
   const digits = [...text.replaceAll(/\D/g, '')].map(Number).reverse();
   if (digits.length < DIGITS.least || digits.length > DIGITS.most) return false;

@@ -13,10 +13,9 @@ export interface PseudonymsSection extends Scope {
 const kind = {
   type: 'string',
   pattern: '^[A-Z][A-Z_]{0,19}$',
-  description: 'What placeholders are called: `CUSTOMER` becomes `[CUSTOMER_1]`.',
+  description: 'The name of the placeholders: `CUSTOMER` becomes `[CUSTOMER_1]`.',
 };
 
-/** How the section must look. */
 export const pseudonymsSection = schema<PseudonymsSection>({
   type: 'object',
   description: 'Personal data that vendors do not get: placeholders are sent, and replaced again in the answer.',
@@ -28,7 +27,8 @@ export const pseudonymsSection = schema<PseudonymsSection>({
       uniqueItems: true,
       default: [],
       items: { enum: Object.keys(BUILT_IN) },
-      description: 'What is found without a list: email addresses, phone numbers, IBANs, card numbers, IPv4 addresses.',
+      description:
+        'Kinds that are recognized by their form: email addresses, phone numbers, IBANs, card numbers, IPv4 addresses.',
     },
     lists: {
       type: 'array',
@@ -43,7 +43,7 @@ export const pseudonymsSection = schema<PseudonymsSection>({
             type: 'array',
             minItems: 1,
             items: { type: 'string', minLength: 1, maxLength: 200 },
-            description: 'Names, addresses, whatever: whole words and phrases, whatever their case.',
+            description: 'Names, addresses and so on: whole words and phrases, case-insensitive.',
           },
         },
       },

@@ -1,4 +1,4 @@
-/** The placeholders of one call, and what each of them stands for. */
+/** The placeholders of one call and their values. */
 import { type Finder, patternFinder, Scanner } from '../../core/contracts/matching.ts';
 import { Shifts, type TextFlow } from '../../core/translation/index.ts';
 
@@ -7,17 +7,17 @@ export interface KindFinder extends Finder {
   readonly kind: string;
 }
 
-/** Any placeholder. A text that has one of itself is a value like any other: it gets a placeholder of its own. */
+/** Any placeholder. A text that already contains one is a value: it gets its own placeholder. */
 const PLACEHOLDER = /\[[A-Z][A-Z_]*_\d+\]/g;
-/** The beginning of one at the end of a text. */
+/** The beginning of a placeholder at the end of a text. */
 const BEGUN = /\[(?:[A-Z][A-Z_]{0,20}\d{0,9})?$/;
 
-/** A finder of texts that look like placeholders of these kinds. */
+/** Creates a finder of texts that look like placeholders of these kinds. */
 export function placeholderFinders(kinds: readonly string[]): readonly KindFinder[] {
   return [...new Set(kinds)].map((kind) => ({ kind, ...patternFinder(String.raw`\[${kind}_\d+\]`) }));
 }
 
-/** Values and their placeholders, numbered in the order in which they come: the beginning of a conversation always has the same. */
+/** Values and their placeholders, numbered in the order of appearance: the beginning of a conversation always gets the same ones. */
 export class Table {
   readonly #finders: readonly KindFinder[];
   readonly #placeholders = new Map<string, string>();
@@ -37,7 +37,7 @@ export class Table {
     return this.#counts;
   }
 
-  /** The text with placeholders. */
+  /** Replaces values by placeholders. */
   hide(text: string): string {
     const scanner = new Scanner(this.#finders, text);
     let out = '';
@@ -51,8 +51,8 @@ export class Table {
   }
 
   #placeholder(kind: string, value: string): string {
-    const known = this.#placeholders.get(value);
-    if (known !== undefined) return known;
+    const existing = this.#placeholders.get(value);
+    if (existing !== undefined) return existing;
     const number = (this.#counts.get(kind) ?? 0) + 1;
     const placeholder = `[${kind}_${number}]`;
     this.#counts.set(kind, number);
@@ -61,15 +61,15 @@ export class Table {
     return placeholder;
   }
 
-  /** The text with the values; a placeholder that stands for nothing stays. */
+  /** Replaces placeholders by their values; unknown placeholders stay. */
   restore(text: string): string {
     return text.replace(PLACEHOLDER, (placeholder) => this.#values.get(placeholder) ?? placeholder);
   }
 
-  /** The same of a text that grows: the beginning of a placeholder at its end is held back. */
+  /** The same for a growing text: the beginning of a placeholder at its end is held back. */
   flow(): TextFlow {
     let held = '';
-    /** Where `held` begins in the whole text. */
+    /** The offset of `held` in the whole text. */
     let offset = 0;
     const shifts = new Shifts();
     const release = (text: string): string => {

@@ -1,4 +1,4 @@
-/** Codes: those of an authenticator and backup codes, from the set-up to the last one taken. */
+/** Codes of authenticators (TOTP) and backup codes: setup, verification, removal. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -10,12 +10,12 @@ import type { Endings } from './endings.ts';
 import { errors } from './errors.ts';
 import { newTotpSecret, stepOfCode, totpCard } from './totp.ts';
 
-/** So many wrong codes in a row lock an account's codes; each lock is twice as long as the one before. */
+/** The number of consecutive wrong codes that locks an account's codes; each lock is twice as long as the previous one. */
 const TRIES = 5;
 const FIRST_LOCK_MS = 5 * 60_000;
 const LONGEST_LOCK_MS = 24 * 60 * 60_000;
 
-/** Counts an attempt before anybody looks at the code: of any number at once, no more than `TRIES` get as far as that. */
+/** Counts an attempt before the code is compared, so that at most `TRIES` concurrent attempts are compared. */
 const TAKE_TRY = `UPDATE totp SET
     wrong = CASE WHEN wrong + 1 < ${TRIES} THEN wrong + 1 ELSE 0 END,
     locked_until_ms = CASE WHEN wrong + 1 < ${TRIES} THEN 0 ELSE ? + lock_ms END,
@@ -25,34 +25,33 @@ const TAKE_TRY = `UPDATE totp SET
       ELSE ${LONGEST_LOCK_MS} END
   WHERE account_id = ? AND locked_until_ms <= ?`;
 
-/** The `must` of a step that redeems a code. */
+/** The `must` of the step that redeems a code. */
 const REDEEMED = 'the code is good';
 
 interface TotpRow {
-  /** Sealed. */
+  /** Encrypted. */
   readonly secret: string;
   readonly locked_until_ms: number;
 }
 
-/** What the codes of an account are, and the methods of the service that are about them. */
+/** The state of an account's codes, and the service's methods about codes. */
 export interface Codes extends Pick<SecondFactors, 'setUp' | 'enable' | 'disable' | 'renewBackupCodes' | 'check'> {
   status(
     accountId: number,
   ): Promise<{ readonly totp: boolean; readonly lockedUntilMs: number; readonly backupCodes: number }>;
-  /** The steps that take all of it away; with a `must` where an account has to have a secret. */
+  /** The steps that remove all codes; with `must` they fail for an account without an authenticator. */
   removeSteps(accountId: number, must?: string): readonly Step[];
-  /** All authenticators, with the backup codes that stand in for them: their secrets cannot be opened any more. */
+  /** All authenticators and their backup codes: without the master key, their secrets cannot be decrypted. */
   surrender(): Promise<readonly Surrender[]>;
 }
 
-/** Makes them. */
 export function createCodes(host: Host, endings: Endings): Codes {
   const { store, clock, vault } = host;
 
   const rowOf = (accountId: number): Promise<TotpRow | undefined> =>
     store.one<TotpRow>('SELECT secret, locked_until_ms FROM totp WHERE account_id = ?', accountId);
 
-  /** Takes an attempt. Refuses where there is nothing to try, and where there were too many. */
+  /** Takes an attempt. Refuses if there are no codes, or after too many attempts. */
   async function takeTry(accountId: number): Promise<TotpRow> {
     const now = clock.now();
     const taken = await store.run(TAKE_TRY, now, accountId, now);
@@ -63,7 +62,7 @@ export function createCodes(host: Host, endings: Endings): Codes {
     throw errors.codes_locked(seconds).with({ headers: { 'retry-after': String(seconds) } });
   }
 
-  /** The steps that redeem a code, which a second code or the same again cannot; undefined where it is wrong. */
+  /** The steps that redeem a code exactly once; undefined if it is wrong. */
   function redeemSteps(accountId: number, { secret }: TotpRow, code: string): readonly Step[] | undefined {
     const plain = plainCode(code);
     const step = stepOfCode(vault.open(sealedFor(accountId), secret), plain, clock.now());
@@ -89,7 +88,7 @@ export function createCodes(host: Host, endings: Endings): Codes {
     ];
   }
 
-  /** Redeems a code and writes a change with it. */
+  /** Redeems a code and writes a change in one list. */
   async function redeem(accountId: number, code: string, change: readonly Step[] = []): Promise<void> {
     const row = await takeTry(accountId);
     const steps = redeemSteps(accountId, row, code);
@@ -98,14 +97,14 @@ export function createCodes(host: Host, endings: Endings): Codes {
     wrongCode();
   }
 
-  /** False where the code that goes with it was redeemed by somebody else meanwhile. */
+  /** False if another request redeemed the code meanwhile. */
   async function write(steps: readonly Step[]): Promise<boolean> {
     const failed = await store.atomic(steps);
     if (failed !== undefined && failed !== REDEEMED) throw new Error(`a change of second factors failed: ${failed}`);
     return failed === undefined;
   }
 
-  /** Writes to the audit that codes are locked; of all the guesses that found out, one does. */
+  /** Writes the lock to the audit log, once per lock. */
   async function noteLock(accountId: number, untilMs: number): Promise<void> {
     const name = (await host.use(Accounts).find(accountId))?.name ?? '';
     const actor = { accountId, name, ip: '' };
@@ -157,7 +156,7 @@ export function createCodes(host: Host, endings: Endings): Codes {
       if ((await rowOf(id)) !== undefined) enabledAlready();
       const pending = await store.one<{ secret: string }>('SELECT secret FROM totp_pending WHERE account_id = ?', id);
       if (pending === undefined) throw errors.no_setup();
-      // Nobody has to guess this code, for whoever is signed in has been shown the secret: its tries are not counted.
+      // Attempts are not counted: the signed-in user knows the secret and need not guess.
       const secret = vault.open(pendingFor(id), pending.secret);
       const step = stepOfCode(secret, plainCode(code), clock.now());
       if (step === undefined) wrongCode();
@@ -185,7 +184,7 @@ export function createCodes(host: Host, endings: Endings): Codes {
 
     async renewBackupCodes({ id }, code, session, along = []) {
       const backupCodes = newBackupCodes();
-      // A backup code that makes ten new ones would never be the last.
+      // Requires a code of the authenticator: with backup codes alone, a user could create new ones forever.
       const ofAuthenticator = hashOfBackupCode(plainCode(code)) === undefined ? code : '';
       await redeem(id, ofAuthenticator, [
         { sql: 'DELETE FROM backup_code WHERE account_id = ?', params: [id] },
@@ -227,14 +226,13 @@ const forgetTries = (accountId: number): Step => ({
   params: [FIRST_LOCK_MS, accountId],
 });
 
-/** A code as people type it: in groups, in small letters, with spaces around it. */
+/** Normalizes a typed code: groups, lower case, surrounding space. */
 const plainCode = (typed: string): string => typed.replace(/[\s-]/g, '').toUpperCase();
 
-/** Where a secret stands, for the vault: what waits cannot be moved to where it counts. */
+/** The vault context of a secret: a pending secret cannot be moved to the place of an active one. */
 const sealedFor = (accountId: number): string => `totp.secret ${accountId}`;
 const pendingFor = (accountId: number): string => `totp_pending.secret ${accountId}`;
 
-/** Refuses: there are none. */
 export function noCodes(): never {
   throw coreErrors.no_second_factor();
 }

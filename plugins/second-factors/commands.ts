@@ -1,4 +1,4 @@
-/** Second factors on the command line: what an account has, and the way back in for whoever has lost theirs. */
+/** Second factor commands: list, and remove for users who lost theirs. */
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -19,12 +19,12 @@ export function userFactors(host: Host, factors: SecondFactors): Command {
       const account = await host.use(Accounts).findByName(name);
       if (account === undefined) throw coreErrors.account_not_found(name);
       const status = await factors.status(account.id);
-      const had = describe(status);
-      if (values.remove !== true) return had.length === 0 ? `${account.name} has no second factor` : had.join('\n');
-      if (had.length === 0) throw coreErrors.no_second_factor(`${account.name} has no second factor.`);
+      const lines = describe(status);
+      if (values.remove !== true) return lines.length === 0 ? `${account.name} has no second factor` : lines.join('\n');
+      if (lines.length === 0) throw coreErrors.no_second_factor(`${account.name} has no second factor.`);
       if (status.totp) await factors.reset(account.id, 'totp', noted(account, 'two-factor.reset'));
       if (status.passkey) await factors.reset(account.id, 'passkey', noted(account, 'passkey.reset'));
-      return `removed from ${account.name}: ${had.join(', ')}`;
+      return `removed from ${account.name}: ${lines.join(', ')}`;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What a browser says of a credential, as far as it is looked at: nothing else of it goes any further. */
+/** The fields of a browser's WebAuthn credential that are used; all others are dropped. */
 import type {
   AuthenticationResponseJSON,
   AuthenticatorTransport,
@@ -7,11 +7,11 @@ import type {
 import type { JsonObject } from '../../core/plugin.ts';
 import { isObject } from '../../core/translation/index.ts';
 
-/** The answer to a question who somebody is; undefined where it has not that shape, or comes from a frame of another site. */
+/** The result of an authentication; undefined if it is malformed, or from a frame of another site. */
 export function readAssertion(credential: JsonObject): AuthenticationResponseJSON | undefined {
-  const said = readCommon(credential);
-  if (said === undefined) return undefined;
-  const { id, clientDataJSON, response } = said;
+  const common = readCommon(credential);
+  if (common === undefined) return undefined;
+  const { id, clientDataJSON, response } = common;
   const { authenticatorData, signature, userHandle } = response;
   if (typeof authenticatorData !== 'string' || typeof signature !== 'string') return undefined;
   return {
@@ -25,11 +25,11 @@ export function readAssertion(credential: JsonObject): AuthenticationResponseJSO
   };
 }
 
-/** The answer to a wish for a new credential; undefined as above. */
+/** The result of a registration; undefined as above. */
 export function readAttestation(credential: JsonObject): RegistrationResponseJSON | undefined {
-  const said = readCommon(credential);
-  if (said === undefined) return undefined;
-  const { id, clientDataJSON, response } = said;
+  const common = readCommon(credential);
+  if (common === undefined) return undefined;
+  const { id, clientDataJSON, response } = common;
   const { attestationObject, transports } = response;
   if (typeof attestationObject !== 'string') return undefined;
   return {
@@ -50,7 +50,7 @@ function readCommon(
   return { id, clientDataJSON, response };
 }
 
-/** True where our page was in a frame of another site; the library lets some of those pass. */
+/** Whether our page was in a frame of another site; the library accepts some of those. */
 function fromStrangeFrame(clientDataJSON: string): boolean {
   try {
     const { crossOrigin } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()) as {
@@ -64,5 +64,7 @@ function fromStrangeFrame(clientDataJSON: string): boolean {
 
 const TRANSPORTS: readonly string[] = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 
-const readTransports = (said: unknown): AuthenticatorTransport[] =>
-  Array.isArray(said) ? TRANSPORTS.filter((known): known is AuthenticatorTransport => said.includes(known)) : [];
+const readTransports = (transports: unknown): AuthenticatorTransport[] =>
+  Array.isArray(transports)
+    ? TRANSPORTS.filter((transport): transport is AuthenticatorTransport => transports.includes(transport))
+    : [];

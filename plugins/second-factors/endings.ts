@@ -2,13 +2,12 @@
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 
-/** Makes the steps of it. */
+/** Creates steps. */
 export interface Endings {
-  /** Ends all sessions but `session`, which has to be verified anew, and whatever was begun and waits for its second half. */
+  /** Ends all sessions except `session`, which needs a new verification, and all tickets. */
   steps(accountId: number, session?: number | undefined): readonly Step[];
 }
 
-/** On sessions and tickets. */
 export function createEndings(host: Host): Endings {
   const sessions = host.use(Sessions);
   const tickets = host.use(Tickets);

@@ -1,11 +1,10 @@
-/** The service: codes and passkeys as one, and what is about both. */
+/** The service: codes and passkeys together. */
 import type { SecondFactors } from '../../core/contracts/second-factors.ts';
 import type { Host } from '../../core/plugin.ts';
 import { type Codes, noCodes } from './codes.ts';
 import type { Endings } from './endings.ts';
 import { noPasskey, type Passkeys } from './passkeys.ts';
 
-/** Makes it. */
 export function createFactors(host: Host, codes: Codes, passkeys: Passkeys, endings: Endings): SecondFactors {
   const { setUp, enable, disable, renewBackupCodes, check } = codes;
   return {

@@ -1,4 +1,4 @@
-/** Passkeys: one per account, found by the browser without a name. The ceremonies are WebAuthn's. */
+/** Passkeys: one per account, discoverable without a user name; WebAuthn ceremonies. */
 import { randomBytes } from 'node:crypto';
 import type { AuthenticationResponseJSON, AuthenticatorTransport } from '@simplewebauthn/server';
 import { Accounts } from '../../core/contracts/accounts.ts';
@@ -12,13 +12,13 @@ import { readAssertion, readAttestation } from './credential.ts';
 import type { Endings } from './endings.ts';
 import { errors } from './errors.ts';
 
-/** Comes with the first ceremony: it takes as long to load as all of ours. */
+/** Loaded with the first ceremony: loading takes as long as all of our own modules. */
 const webAuthn = () => import('@simplewebauthn/server');
 
-/** How long somebody may take to find their key. */
+/** The timeout of a ceremony. */
 const CEREMONY_MS = 5 * 60_000;
 const HANDLE_BYTES = 32;
-/** Reasons quote what a browser sent. */
+/** Reasons quote the browser's data, so they are cut. */
 const LONGEST_REASON = 300;
 const NO_ANSWER = 'it is no answer of an authenticator';
 
@@ -36,7 +36,7 @@ interface PasskeyRow {
 const SELECT = `SELECT account_id, credential_id, public_key, counter, transports, created_ms, last_used_ms, handle
   FROM passkey JOIN passkey_user USING (account_id)`;
 
-/** The methods of the service that are about passkeys. */
+/** The service's methods about passkeys. */
 export interface Passkeys
   extends Pick<
     SecondFactors,
@@ -49,27 +49,28 @@ export interface Passkeys
     | 'removePasskey'
   > {
   status(accountId: number): Promise<FactorStatus['passkey']>;
-  /** The step that takes it away. */
+  /** The step that removes the passkey. */
   removeStep(accountId: number): Step;
 }
 
-/** Makes them. */
 export function createPasskeys(host: Host, endings: Endings): Passkeys {
   const { store, clock } = host;
   const tickets = host.use(Tickets);
   const accounts = host.use(Accounts);
 
   function site(): Site {
-    const found =
+    const origin =
       host.find(Site) ?? refuse(coreErrors.not_available('This gateway has no console, and no passkeys without one.'));
-    if (found.passkeys.possible) return found;
+    if (origin.passkeys.possible) return origin;
     throw coreErrors.not_available('Browsers make no passkeys here: console.url is an address without a name.');
   }
 
   const passkeyOf = (accountId: number): Promise<PasskeyRow | undefined> =>
     store.one<PasskeyRow>(`${SELECT} WHERE account_id = ?`, accountId);
 
-  /** How authenticators know an account: random, so that it tells nothing; the same for good, so that they keep one passkey of it. */
+  /**
+   * The account's WebAuthn user handle: random, so that it reveals nothing; constant, so that authenticators keep one passkey per account.
+   */
   async function handleOf(accountId: number): Promise<string> {
     await store.run(
       'INSERT INTO passkey_user (account_id, handle) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -92,7 +93,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     return { options: options as unknown as Json, ticket, expiresMs: clock.now() + CEREMONY_MS };
   }
 
-  /** The challenge of a ticket, which is good for one ceremony of one account in one session. */
+  /** The challenge of a ticket, which is valid for one ceremony of one account in one session. */
   async function challengeOf(
     purpose: TicketPurpose,
     ticket: string,
@@ -106,7 +107,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     return typeof challenge === 'string' ? challenge : refused('its ticket has no challenge');
   }
 
-  /** Proves that an answer is of a passkey, to our challenge, from our pages, by the person: then it is used once more. */
+  /** Verifies that a response is from a passkey, for our challenge, from our origin, with user verification; then records its use. */
   async function prove(passkey: PasskeyRow, challenge: string, response: AuthenticationResponseJSON): Promise<void> {
     const { passkeys } = site();
     const { verifyAuthenticationResponse } = await webAuthn();
@@ -116,7 +117,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
       expectedOrigin: [...passkeys.origins],
       expectedRPID: passkeys.rpId,
       requireUserVerification: true,
-      // The counter is compared below, in the store: two answers at the same time cannot both be the next.
+      // The counter is compared in the store, so that of two concurrent responses only one succeeds.
       credential: { id: passkey.credential_id, publicKey: new Uint8Array(passkey.public_key), counter: 0 },
     }).catch((error: unknown) => refused(error instanceof Error ? error.message : String(error)));
     if (!verified) refused('its signature is wrong');
@@ -135,7 +136,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     if (changed === 0) await noteCopy(passkey, newCounter);
   }
 
-  /** The signature was right and the counter was not: there may be two of what should be one. */
+  /** The signature is right but the counter is not: the passkey may have been copied. */
   async function noteCopy(passkey: PasskeyRow, counter: number): Promise<never> {
     const accountId = passkey.account_id;
     const name = (await accounts.find(accountId))?.name ?? '';
@@ -148,7 +149,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     return refused('its counter went back: it may have been copied');
   }
 
-  /** For the log it is said why; for whoever tries it is not. */
+  /** The reason is logged, and not sent to the client. */
   function refused(reason: string): never {
     host.log.info('a passkey was refused', { reason: reason.slice(0, LONGEST_REASON) });
     throw errors.passkey_refused();
@@ -278,7 +279,6 @@ function existsAlready(): never {
   throw errors.passkey_exists();
 }
 
-/** Refuses: there is none. */
 export function noPasskey(): never {
   throw errors.no_passkey();
 }

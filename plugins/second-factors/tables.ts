@@ -1,11 +1,11 @@
-/** The tables of second factors. Secrets are sealed, backup codes are hashes: nothing here signs anybody in. */
+/** The tables of second factors. Secrets are encrypted, backup codes are hashed. */
 import type { Migration } from '../../core/plugin.ts';
 
 /**
- * `totp`: `last_step` is the newest time step whose code was taken; `wrong`, `locked_until_ms` and `lock_ms` (how long the next lock
- * is) count wrong codes; the audit knows of locks until `noted_ms`. `totp_pending` waits for its first code, apart from what is in
- * force. The hash of a backup code is the SHA-256 of its 24 characters; `pending` ones do not count yet. `passkey_user` names an
- * account to authenticators, and is kept when its passkey goes; `transports` is a JSON list.
+ * `totp`: `last_step` is the newest time step whose code was used; `wrong`, `locked_until_ms` and `lock_ms` (duration of the next lock)
+ * count wrong codes; locks until `noted_ms` are in the audit log. `totp_pending` is an authenticator that waits for its first code. The
+ * hash of a backup code is the SHA-256 of its 24 characters; `pending` ones are not active yet. `passkey_user` has the user handle of an
+ * account, which is kept when its passkey is removed; `transports` is a JSON list.
  */
 export const migrations: readonly Migration[] = [
   {

@@ -1,37 +1,37 @@
-/** The codes of an authenticator: SHA-1, six digits, thirty seconds, which is what all of them can do. */
+/** TOTP codes: SHA-1, six digits, thirty seconds, which all authenticators support. */
 import { generateSecret, generateURI, verifySync } from 'otplib';
 
 const SECRET_BYTES = 20;
-/** A clock may be one step off, and people take their time to type. */
+/** Tolerates a clock that is one step off, and the time to type. */
 const TOLERANCE_SECONDS = 30;
 const CODE = /^[0-9]{6}$/;
 
-/** A secret for an authenticator: 20 random bytes in base32. */
+/** Creates a secret: 20 random bytes in base32. */
 export function newTotpSecret(): string {
   return generateSecret({ length: SECRET_BYTES });
 }
 
-/** The time step whose code that is, now or a step away; undefined where it is wrong, whatever it looks like. */
+/** The time step of a code, at most one step from now; undefined for wrong codes of any form. */
 export function stepOfCode(secret: string, code: string, nowMs: number): number | undefined {
-  // The library throws at what is no code at all.
+  // The library throws for malformed codes.
   if (!CODE.test(code)) return undefined;
-  const found = verifySync({
+  const result = verifySync({
     secret,
     token: code,
     epoch: Math.floor(nowMs / 1_000),
     epochTolerance: TOLERANCE_SECONDS,
   });
-  return found.valid && 'timeStep' in found ? found.timeStep : undefined;
+  return result.valid && 'timeStep' in result ? result.timeStep : undefined;
 }
 
-/** How an authenticator takes a secret over: as an address, and as a picture of it (an SVG document). */
+/** The otpauth URL of a secret and its QR code (an SVG document). */
 export async function totpCard(
   issuer: string,
   name: string,
   secret: string,
 ): Promise<{ readonly uri: string; readonly qr: string }> {
   const uri = generateURI({ issuer, label: name, secret, algorithm: 'sha1', digits: 6, period: 30 });
-  // Loaded by those few who set an authenticator up.
+  // Loaded on demand.
   const { default: qrcode } = await import('qrcode');
   return { uri, qr: await qrcode.toString(uri, { type: 'svg' }) };
 }

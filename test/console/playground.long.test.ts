@@ -90,8 +90,8 @@ describe('an estimate', () => {
   it('tells administrators the channels in their order', async () => {
     const { would_go_to: places } = await estimate(adam, await keyOf(adam), HELLO);
     assert.deepEqual(places, [
-      { channel: 'main', model: 'vendor-model', style: 'chat', state: 'well', asked: true },
-      { channel: 'spare', model: 'test-model', style: 'chat', state: 'well', asked: true },
+      { channel: 'main', model: 'vendor-model', style: 'chat', state: 'available', asked: true },
+      { channel: 'spare', model: 'test-model', style: 'chat', state: 'available', asked: true },
     ]);
   });
 

@@ -247,11 +247,11 @@ describe('a test of a channel', () => {
   it('says in our own words what is wrong', async () => {
     const refusals = [
       [401, /does not accept the key/],
-      [402, /paid/],
-      [404, /no such model/],
-      [429, /too much to do/],
-      [418, /refuses/],
-      [503, /trouble/],
+      [402, /no credit/],
+      [404, /does not have this model/],
+      [429, /overloaded/],
+      [418, /refused/],
+      [503, /failed/],
     ] as const;
     for (const [status, message] of refusals) {
       vendor.next(json(status, { error: { message: 'canary' } }));
@@ -263,7 +263,7 @@ describe('a test of a channel', () => {
     assert.match((await test('main')).message, /not JSON/);
     vendor.next([fin()]);
     const gone = await test('main');
-    assert.deepEqual([gone.success, gone.status, gone.message], [false, 0, 'There is no answer.']);
+    assert.deepEqual([gone.success, gone.status, gone.message], [false, 0, 'The vendor did not respond.']);
     assert.match((await test('lost')).message, /key is empty/);
   });
 

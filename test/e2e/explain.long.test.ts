@@ -109,9 +109,9 @@ describe('a call that is explained', () => {
       ['quota', 'the account is not limited'],
       ['quota', 'the key is not limited'],
       ['models', 'another-name is another name for test-model'],
-      ['offer', 'main: test-model as "vendor-model", in the style chat, POST /chat/completions; well'],
+      ['offer', 'main: test-model as "vendor-model", in the style chat, POST /chat/completions; available'],
       ['offer', "main: the client's bytes pass untouched but for model, stream_options"],
-      ['offer', 'spare: test-model as "test-model", in the style chat, POST /chat/completions; well'],
+      ['offer', 'spare: test-model as "test-model", in the style chat, POST /chat/completions; available'],
       ['offer', "spare: the client's bytes pass untouched but for model, stream_options"],
       ['outcome', 'goes to main'],
     ]);
@@ -136,7 +136,7 @@ describe('a call that is explained', () => {
         path: '/messages',
         losses: ['seed:dropped'],
         fetched: [picture],
-        state: 'well',
+        state: 'available',
         asked: true,
       },
     ]);
@@ -264,7 +264,7 @@ describe('a call that is explained', () => {
     const { code, offers } = await decisionOf(HELLO, { key });
     assert.equal(code, 0);
     assert.deepEqual(
-      offers.map(({ state, asked }) => [/^left alone until 2026-/.test(state), asked]),
+      offers.map(({ state, asked }) => [/^unavailable until 2026-/.test(state), asked]),
       [
         [true, true],
         [true, false],

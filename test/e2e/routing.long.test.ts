@@ -594,7 +594,7 @@ describe('the connections to a vendor', () => {
     assert.equal(vendors[0]!.connections, 8);
     assert.deepEqual(bench.asked, [15, 0]);
     assert.deepEqual(
-      gateway.log.filter((line) => line.includes('left alone')),
+      gateway.log.filter((line) => line.includes('circuit opened')),
       [],
     );
   });

@@ -71,7 +71,7 @@ describe('mail', () => {
       `${'a'.repeat(65)}@example.com`,
       `ann@${'example.'.repeat(40)}com`,
     ]) {
-      await assert.rejects(use(Mail).send({ ...LETTER, to }), /no e-mail address/, to);
+      await assert.rejects(use(Mail).send({ ...LETTER, to }), /not an email address/, to);
     }
     assert.equal(server.tries, before);
     await stop();
@@ -140,7 +140,7 @@ describe('mail', () => {
     const { use, stop } = await withServer('smtp://127.0.0.1:1', clock);
     const letters = Array.from({ length: 204 }, () => use(Mail).send(LETTER));
     const outcomes = Promise.allSettled(letters);
-    await assert.rejects(use(Mail).send(LETTER), /too many letters wait/);
+    await assert.rejects(use(Mail).send(LETTER), /too many emails are waiting/);
     await stop();
     assert.ok(
       (await outcomes).every(({ status }) => status === 'rejected'),

@@ -1399,14 +1399,14 @@ describe('health', () => {
     assert.equal(errors(), 2);
   });
 
-  it('says when a channel is left alone and when it is well again', () => {
+  it('logs when a circuit opens and when it closes', () => {
     const { attempt, wait, lines } = watched();
     attempt('status', 5);
     wait();
     attempt();
     assert.deepEqual(
       lines.map(({ level, message }) => `${level}: ${message}`),
-      ['warn: a channel fails and is left alone', 'info: a channel is well again'],
+      ['warn: circuit opened', 'info: circuit closed'],
     );
   });
 });

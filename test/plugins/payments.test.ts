@@ -145,7 +145,7 @@ describe('payments', () => {
     await driven.use(Ledger).credit({ kind: 'account', owner: 1 }, room, 'fill', 'test');
     assert.equal(await tell(stripe.session(session)), 200);
     const order = await driven.use(Payments).order(session.tradeNo);
-    assert.deepEqual([order?.state, order?.note], ['parked', 'the account has no room for so much']);
+    assert.deepEqual([order?.state, order?.note], ['parked', 'the balance would exceed its maximum']);
     assert.deepEqual(await faults(), []);
   });
 

@@ -191,7 +191,7 @@ function tests(): void {
       const frozen = await starting('frozen');
       const healthy = await starting('healthy');
       frozen.signal('SIGSTOP');
-      await healthy.logged(({ msg }) => msg === 'a process was given up for dead', 60_000);
+      await healthy.logged(({ msg }) => msg === 'removed a process that did not renew its lease', 60_000);
       frozen.signal('SIGCONT');
       const { code } = await frozen.ended;
       assert.equal(code, 1);

@@ -294,7 +294,7 @@ function tests(): void {
       await server.query(url, 'DELETE FROM store_writer');
       await assert.rejects(store.run('INSERT INTO note (id) VALUES (1)'), (error: Error) => {
         assert.ok(error instanceof StoreUnavailable);
-        assert.match(error.message, /given up for dead/);
+        assert.match(error.message, /did not renew its lease in time/);
         return true;
       });
       assert.equal(store.pressure().oldestMs, Infinity);

@@ -1,54 +1,54 @@
 /** What `/api` takes and answers, by method and path. Made by `npm run api-types`: change the schemas of the routes. */
 // biome-ignore-all lint: made by a script
 export type Receipt = {
-  /** The charge is told to the last place. False: too little was written down, and `reason` says why. */
+  /** The charge can be explained exactly. False: too little was recorded, and `reason` says why. */
   exact: boolean;
-  /** What was charged for; every token is in one item. */
+  /** The billed items; every token is in one item. */
   items: ReceiptItem[];
-  /** What part of the price the department pays, a decimal number. */
+  /** The price factor of the department, a decimal number. */
   factor: string;
-  /** Quota units in a currency unit at that time; null: nothing was priced. */
+  /** Quota units in a currency unit at that time; null: no price applied. */
   quota_per_unit: number | null;
-  /** How the items become the total, for people. */
+  /** How the items are added up. */
   rounding: string;
   /** Quota units, a decimal number. */
   total: string;
-  /** What was set aside for it in the end; null: that was not written down. */
+  /** The final reservation in quota units; null: not recorded. */
   held: string | null;
   /** Quota units, a decimal number. */
   charged: string;
-  /** hold: no more than that was set aside, nor could be. delivery: the answer broke off, and what had gone out was charged. */
+  /** hold: the charge was limited to the reservation, which could not be raised. delivery: the answer broke off, and the delivered part was charged. */
   capped_by: 'hold' | 'delivery' | null;
-  /** Why nothing was charged, or (recovered: the gateway stopped during the call; not_noted: an older release) why it cannot be retold. */
+  /** Why the call was free, or why the charge cannot be explained (recovered: the gateway stopped during the call; not_noted: recorded by an older release). */
   reason: 'refused' | 'failed' | 'unused' | 'free' | 'unpriced' | 'recovered' | 'not_noted' | null;
-  /** A subscription included it: the balance paid nothing. */
+  /** A subscription included the call; the balance paid nothing. */
   included: boolean;
 } | null;
 export type Price = {
   free: boolean;
-  /** All of it on one line. */
+  /** The whole price on one line. */
   text: string;
-  /** Currency units per million tokens of input. */
+  /** Currency units per million tokens: input. */
   input?: string;
-  /** Currency units per million tokens of input that is read from a cache. */
+  /** Currency units per million tokens: input that is read from a cache. */
   cacheRead?: string;
-  /** Currency units per million tokens of input that is written to a cache. */
+  /** Currency units per million tokens: input that is written to a cache. */
   cacheWrite?: string;
-  /** Currency units per million tokens of input that is written to a cache for an hour. */
+  /** Currency units per million tokens: input that is written to a cache for an hour. */
   cacheWriteLong?: string;
-  /** Currency units per million tokens of audio input. */
+  /** Currency units per million tokens: audio input. */
   inputAudio?: string;
-  /** Currency units per million tokens of image input. */
+  /** Currency units per million tokens: image input. */
   inputImage?: string;
-  /** Currency units per million tokens of output. */
+  /** Currency units per million tokens: output. */
   output?: string;
-  /** Currency units per million tokens of reasoning. */
+  /** Currency units per million tokens: reasoning. */
   reasoning?: string;
-  /** Currency units per million tokens of audio output. */
+  /** Currency units per million tokens: audio output. */
   outputAudio?: string;
-  /** Currency units per million tokens of image output. */
+  /** Currency units per million tokens: image output. */
   outputImage?: string;
-  /** Currency units per image of an unknown kind. */
+  /** Currency units per image of any other kind. */
   perImage?: string;
   /** Currency units per million characters of speech. */
   characters?: string;
@@ -58,17 +58,17 @@ export type Price = {
   perRequest?: string;
 } | null;
 export type PriceSource = {
-  /** model: `price` of its entry in gateway.yaml. prices: the section `prices` of it. published: a list price that came with this gateway. */
+  /** model: `price` of its entry in gateway.yaml. prices: the section `prices` of gateway.yaml. published: a list price that is part of this release. */
   kind: 'model' | 'prices' | 'published';
-  /** For people: who says so. */
+  /** The source as text. */
   text: string;
 } | null;
 export type NamedWindow = {
-  /** In quota units. */
+  /** Quota units. */
   limit?: number;
-  /** In quota units. */
+  /** Quota units. */
   used?: number;
-  /** In quota units. */
+  /** Quota units. */
   remaining?: number;
   /** Unix seconds; 0: none. */
   reset_at?: number;
@@ -88,21 +88,21 @@ export interface Operations {
     };
     data: {
       items: AuditEntry[];
-      /** All entries, whatever was asked for. */
+      /** All entries, whatever the filters. */
       total: number;
-      /** Where the next page begins; null: there is none. */
+      /** The `before` of the next page; null: this is the last. */
       before: number | null;
     };
   };
   'GET /api/audit/chain': {
     search: { after?: number };
     data: {
-      /** The last entry that was checked now; `total`: that was all. */
+      /** The last entry that was verified now; if it equals `total`, the verification is complete. */
       checked: number;
       total: number;
-      /** The end of the chain, as `turnpike audit verify --head` takes it. */
+      /** The head of the chain, as `turnpike audit verify --head` takes it. */
       head: string;
-      /** The first entry that does not fit; null: all do. */
+      /** The first entry with a wrong hash; null: none. */
       broken: { seq: number; why: string } | null;
     };
   };
@@ -138,13 +138,13 @@ export interface Operations {
   'POST /api/department/': {
     body: {
       name: string;
-      /** The department above; null or 0: none. */
+      /** The parent department; null or 0: none. */
       parent_id?: number | null;
-      /** The budget in all, in quota units, those below included; null: no limit. */
+      /** The total budget in quota units, departments below included; null: no limit. */
       quota?: number | null;
-      /** The same for a calendar month (UTC). */
+      /** The budget of a calendar month (UTC), in quota units. */
       monthly_quota?: number | null;
-      /** What calls of its people cost: 1 is the price. Six decimals at most. */
+      /** Price factor of calls by its members: 1 is the full price. Six decimals at most. */
       ratio?: number;
       /** 1 enabled, 0 disabled. */
       status?: 0 | 1;
@@ -158,13 +158,13 @@ export interface Operations {
     params: { id: string };
     body: {
       name?: string;
-      /** The department above; null or 0: none. */
+      /** The parent department; null or 0: none. */
       parent_id?: number | null;
-      /** The budget in all, in quota units, those below included; null: no limit. */
+      /** The total budget in quota units, departments below included; null: no limit. */
       quota?: number | null;
-      /** The same for a calendar month (UTC). */
+      /** The budget of a calendar month (UTC), in quota units. */
       monthly_quota?: number | null;
-      /** What calls of its people cost: 1 is the price. Six decimals at most. */
+      /** Price factor of calls by its members: 1 is the full price. Six decimals at most. */
       ratio?: number;
       /** 1 enabled, 0 disabled. */
       status?: 0 | 1;
@@ -180,7 +180,7 @@ export interface Operations {
   'POST /api/department/{id}/members': {
     params: { id: string };
     body: {
-      /** Accounts with a role below your own. */
+      /** Users with a role below yours. */
       user_ids: number[];
     };
     data: number;
@@ -189,7 +189,7 @@ export interface Operations {
   'POST /api/department/{id}/recharge': {
     params: { id: string };
     body: {
-      /** In quota units. */
+      /** Quota units. */
       amount: number;
     };
     data: Department;
@@ -198,14 +198,14 @@ export interface Operations {
     params: { id: string };
     data: {
       department: Department;
-      /** The budget in all; null: no limit. */
+      /** The total budget; null: no limit. */
       tree_quota: number | null;
-      /** Those below included. */
+      /** Departments below included. */
       tree_used_quota: number;
-      /** Less what running calls hold. */
+      /** Less the reservations of running calls; null: no limit. */
       remaining_quota: number | null;
       descendant_count: number;
-      /** This calendar month (UTC); null where it has no budget. */
+      /** This calendar month (UTC); null without a budget. */
       monthly: {
         limit?: number;
         used?: number;
@@ -335,7 +335,7 @@ export interface Operations {
   };
   'GET /api/log/self/live': {
     data: {
-      /** How many run, in all gateways that answer; at most 200 are in the list. */
+      /** Running calls in all gateways that answered; at most 200 are listed. */
       total: number;
       items: RunningCall[];
     };
@@ -393,7 +393,7 @@ export interface Operations {
   'POST /api/oauth/email/bind': {
     body: {
       email: string;
-      /** As the letter has it. */
+      /** The code in the email. */
       code: string;
     };
     data: null;
@@ -401,10 +401,10 @@ export interface Operations {
   'GET /api/oauth/state': { search: { provider?: string }; data: string };
   'POST /api/oauth/state': {
     body: {
-      /** The word in its paths: `github`. */
+      /** The provider's name: `github`. */
       provider?: string;
       intent?: 'login' | 'bind';
-      /** Not used. */
+      /** Ignored. */
       aff?: string;
     };
     data: {
@@ -423,18 +423,18 @@ export interface Operations {
   'GET /api/openapi.json': { data: {} };
   'POST /api/playground/estimate': {
     body: {
-      /** One of the own keys. */
+      /** One of your keys. */
       token_id: number;
-      /** One that a model answers on: `chat`. */
+      /** The API style of the call: `chat`. */
       style: string;
-      /** The call, as it would be sent. */
+      /** The body of the call. */
       body: {};
     };
     data: Estimate;
   };
   'GET /api/price/': {
     data: {
-      /** Which list prices came with this gateway. */
+      /** The version of the list prices in this release. */
       snapshot: { name: string; version: string };
       models: PricedModel[];
     };
@@ -442,19 +442,19 @@ export interface Operations {
   'GET /api/pricing': {
     data: {
       model_name: string;
-      /** 0: by tokens. 1: per call, or per image. */
+      /** 0: by tokens. 1: per call or per image. */
       quota_type: 0 | 1;
       model_ratio: number;
       /** Currency units per call or image. */
       model_price: number;
-      /** Of output to input. */
+      /** Ratio of the output price to the input price. */
       completion_ratio: number;
       cache_ratio?: number;
       create_cache_ratio?: number;
       owner_by?: string;
       enable_groups?: string[];
       supported_endpoint_types?: string[];
-      /** The same exactly: currency units as decimal numbers are written. */
+      /** The exact price: currency units as decimal numbers. */
       price?: {};
     }[];
   };
@@ -487,25 +487,25 @@ export interface Operations {
       quota?: number;
       /** Unix seconds; 0: never. */
       expired_time?: number;
-      /** 1 unused, 2 disabled; set with `status_only`, else as it was read. */
+      /** 1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged. */
       status?: number;
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       user_id?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       username?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       key?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       created_time?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       redeemed_time?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       used_user_id?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       used_username?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       count?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       DeletedAt?: { [k: string]: unknown };
     };
     data: RedemptionCode;
@@ -534,11 +534,11 @@ export interface Operations {
   'POST /api/subscription/alipay/pay': {
     body: PlanOrderRequest;
     data: {
-      /** The page where it is paid. */
+      /** The payment page. */
       pay_link?: string;
-      /** In its place, what to show as a QR code. */
+      /** Instead of a page: the content of a QR code. */
       pay_url?: string;
-      /** The same as a picture: a data address of SVG. */
+      /** The QR code as an SVG data URL. */
       pay_qr?: string;
       order_id: string;
     };
@@ -547,30 +547,30 @@ export interface Operations {
     body: {
       /** Its name. */
       plan?: string;
-      /** The same. */
+      /** Same as plan. */
       plan_id?: string;
     };
     data: Order;
   };
   'POST /api/subscription/epay/pay': {
     body: PlanOrderRequest;
-    /** The fields of a form that the browser posts to `url`. */
+    /** The fields of a form to be posted to `url`. */
     data: { [k: string]: string };
   };
   'GET /api/subscription/plans': { data: { plan: Plan }[] };
   'GET /api/subscription/self': {
     data: {
       billing_preference?: 'subscription_first';
-      /** The one that runs, if any. */
+      /** The active one, if any. */
       subscriptions: { subscription: Subscription }[];
-      /** The same, or the last to have expired. */
+      /** The same, or the last expired one. */
       all_subscriptions: { subscription: Subscription }[];
     };
   };
   'POST /api/subscription/stripe/pay': {
     body: PlanOrderRequest;
     data: {
-      /** The page where it is paid. */
+      /** The payment page. */
       pay_link?: string;
       order_id: string;
     };
@@ -653,7 +653,7 @@ export interface Operations {
       cost: string;
       prompt_tokens: number;
       completion_tokens: number;
-      /** People whose calls were served. */
+      /** Users with served calls. */
       active_members: number;
       active_keys: number;
       active_models: number;
@@ -691,41 +691,41 @@ export interface Operations {
   'POST /api/token/': {
     body: {
       name: string;
-      /** When it stops to work, unix seconds in the future; -1: never. */
+      /** Expiry, Unix seconds in the future; -1: never. */
       expired_time?: number;
       /** What it may spend from now on, in quota units. */
       remain_quota?: number;
-      /** It may spend what its account has. Left out: unless remain_quota is there. */
+      /** Limited only by the user's balance. Default: true unless remain_quota is set. */
       unlimited_quota?: boolean;
-      /** Left out: where model_limits names some. */
+      /** Default: true if model_limits is not empty. */
       model_limits_enabled?: boolean;
-      /** Names of models, with commas between them. */
+      /** Model names, separated by commas. */
       model_limits?: string;
-      /** Addresses and networks (10.0.0.0/8), one on a line; empty: all. */
+      /** Allowed addresses and networks (10.0.0.0/8), one per line; empty: all. */
       allow_ips?: string | null;
-      /** A translation that would change the answer is refused. */
+      /** Refuse translations that would change the answer. */
       strict?: boolean;
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       key?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       created_time?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       group?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       cross_group_retry?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       auto_groups?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       DeletedAt?: { [k: string]: unknown };
-      /** Counted by the gateway; sent back, it changes nothing. */
+      /** Counted by the gateway; ignored. */
       accessed_time?: { [k: string]: unknown };
-      /** Counted by the gateway; sent back, it changes nothing. */
+      /** Counted by the gateway; ignored. */
       used_quota?: { [k: string]: unknown };
-      /** Whose key: a user with a role below your own, for administrators. Left out or 0: your own. */
+      /** For administrators: the owner, a user with a role below yours. Omitted or 0: yourself. */
       user_id?: number;
-      /** The gateway gives it: 0, or left out. */
+      /** Assigned by the gateway: 0, or omitted. */
       id?: 0;
-      /** 1 enabled, 2 disabled. Left out: 1. */
+      /** 1 enabled, 2 disabled. Default: 1. */
       status?: 1 | 2;
     };
     data: Key;
@@ -734,40 +734,40 @@ export interface Operations {
     search: { status_only?: string };
     body: {
       name?: string;
-      /** When it stops to work, unix seconds in the future; -1: never. */
+      /** Expiry, Unix seconds in the future; -1: never. */
       expired_time?: number;
       /** What it may spend from now on, in quota units. */
       remain_quota?: number;
-      /** It may spend what its account has. Left out: unless remain_quota is there. */
+      /** Limited only by the user's balance. Default: true unless remain_quota is set. */
       unlimited_quota?: boolean;
-      /** Left out: where model_limits names some. */
+      /** Default: true if model_limits is not empty. */
       model_limits_enabled?: boolean;
-      /** Names of models, with commas between them. */
+      /** Model names, separated by commas. */
       model_limits?: string;
-      /** Addresses and networks (10.0.0.0/8), one on a line; empty: all. */
+      /** Allowed addresses and networks (10.0.0.0/8), one per line; empty: all. */
       allow_ips?: string | null;
-      /** A translation that would change the answer is refused. */
+      /** Refuse translations that would change the answer. */
       strict?: boolean;
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       key?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       created_time?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       group?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       cross_group_retry?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       auto_groups?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       DeletedAt?: { [k: string]: unknown };
-      /** Counted by the gateway; sent back, it changes nothing. */
+      /** Counted by the gateway; ignored. */
       accessed_time?: { [k: string]: unknown };
-      /** Counted by the gateway; sent back, it changes nothing. */
+      /** Counted by the gateway; ignored. */
       used_quota?: { [k: string]: unknown };
-      /** Whose key: a user with a role below your own, for administrators. Left out or 0: your own. */
+      /** For administrators: the owner, a user with a role below yours. Omitted or 0: yourself. */
       user_id?: number;
       id: number;
-      /** 1 enabled, 2 disabled; 3 and 4 are said back and change nothing. */
+      /** 1 enabled, 2 disabled; 3 and 4 are ignored. */
       status?: 1 | 2 | 3 | 4;
     };
     data: Key;
@@ -790,7 +790,7 @@ export interface Operations {
   'GET /api/token/usage': {
     search: { days?: number; token_id?: string };
     data: {
-      /** The days that the lists are of, the oldest first. */
+      /** The days of the lists, oldest first. */
       dates: string[];
       items: KeyUsage[];
     };
@@ -800,7 +800,7 @@ export interface Operations {
   'POST /api/token/{id}/key': {
     params: { id: string };
     body: {
-      /** How long the key that was works on; left out: not at all. */
+      /** How long the old secret stays valid; default: not at all. */
       grace_seconds?: number;
     };
     data: Key;
@@ -819,7 +819,7 @@ export interface Operations {
       end_timestamp: number;
       group_by: 'none' | 'model' | 'key';
       total: UsageSums;
-      /** Those that cost most come first; none with `group_by=none`. */
+      /** Highest cost first; empty with `group_by=none`. */
       items: UsageGroup[];
     };
   };
@@ -839,7 +839,7 @@ export interface Operations {
       end_timestamp: number;
       granularity: 'day' | 'hour';
       group_by: 'none' | 'model' | 'key';
-      /** The oldest first; times without any calls, and groups without any then, are left out. */
+      /** Oldest first; times without calls, and groups without calls at a time, are left out. */
       items: UsageTrendItem[];
     };
   };
@@ -860,7 +860,7 @@ export interface Operations {
       end_timestamp: number;
       group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
       total: UsageSums;
-      /** Those that cost most come first; none with `group_by=none`. */
+      /** Highest cost first; empty with `group_by=none`. */
       items: UsageGroup[];
     };
   };
@@ -871,12 +871,12 @@ export interface Operations {
       data: {
         object: 'token_usage';
         name: string;
-        /** Quota units, with a fraction if there is one; of an unlimited key what it used. */
+        /** Quota units, with a fraction if there is one; for an unlimited key the used quota. */
         total_granted: number;
         total_used: number;
-        /** 0 where it is unlimited. */
+        /** 0 if it is unlimited. */
         total_available: number;
-        /** It may spend what its account has. */
+        /** Limited only by the user's balance. */
         unlimited_quota: boolean;
         model_limits?: { [k: string]: true };
         model_limits_enabled?: boolean;
@@ -904,7 +904,7 @@ export interface Operations {
       end_timestamp: number;
       granularity: 'day' | 'hour';
       group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
-      /** The oldest first; times without any calls, and groups without any then, are left out. */
+      /** Oldest first; times without calls, and groups without calls at a time, are left out. */
       items: UsageTrendItem[];
     };
   };
@@ -926,15 +926,15 @@ export interface Operations {
     body: {
       username: string;
       password: string;
-      /** Empty: as it is. */
+      /** Empty: unchanged. */
       display_name?: string;
-      /** 1 member, 10 administrator; always below your own. */
+      /** 1 member, 10 administrator; always below yours. */
       role?: 1 | 10;
-      /** It counts as proven. */
+      /** Counts as verified. */
       email?: string;
-      /** A word of the operator's for this kind of account. */
+      /** A free text that groups accounts. */
       group?: string;
-      /** Never shown to the person. */
+      /** Never shown to the user. */
       remark?: string;
     };
     data: User;
@@ -943,69 +943,69 @@ export interface Operations {
     body: {
       id: number;
       username?: string;
-      /** Empty: as it is. */
+      /** Empty: unchanged. */
       display_name?: string;
-      /** Empty: it stays. Needs a check (POST /api/verify). */
+      /** Empty: unchanged. Requires a verification (POST /api/verify). */
       password?: string;
-      /** It counts as proven; empty: none. Needs a check (POST /api/verify). */
+      /** Counts as verified; empty: none. Requires a verification (POST /api/verify). */
       email?: string | null;
-      /** A word of the operator's for this kind of account. */
+      /** A free text that groups accounts. */
       group?: string;
-      /** Never shown to the person. */
+      /** Never shown to the user. */
       remark?: string;
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       role?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       status?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       quota?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       unlimited_quota?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       department_id?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       department_name?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       has_password?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       created_at?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       DeletedAt?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       two_factor?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       passkey?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       bindings?: { [k: string]: unknown };
-      /** Counted by the gateway; sent back, it changes nothing. */
+      /** Counted by the gateway; ignored. */
       used_quota?: { [k: string]: unknown };
-      /** Counted by the gateway; sent back, it changes nothing. */
+      /** Counted by the gateway; ignored. */
       last_login_at?: { [k: string]: unknown };
-      /** Counted by the gateway; sent back, it changes nothing. */
+      /** Counted by the gateway; ignored. */
       debt?: { [k: string]: unknown };
     };
     data: User;
   };
   'POST /api/user/2fa/backup_codes': {
     body: {
-      /** Of the authenticator, or a backup code. */
+      /** A code of the authenticator, or a backup code. */
       code: string;
     };
     data: {
-      /** Good once each. */
+      /** Each can be used once. */
       backup_codes: string[];
     };
   };
   'POST /api/user/2fa/disable': {
     body: {
-      /** Of the authenticator, or a backup code. */
+      /** A code of the authenticator, or a backup code. */
       code: string;
     };
     data: null;
   };
   'POST /api/user/2fa/enable': {
     body: {
-      /** Of the authenticator, or a backup code. */
+      /** A code of the authenticator, or a backup code. */
       code: string;
     };
     data: null;
@@ -1014,22 +1014,22 @@ export interface Operations {
     data: {
       /** Base32. */
       secret: string;
-      /** The same as otpauth. */
+      /** Same as otpauth. */
       qr_code_data: string;
       /** otpauth://totp/… */
       otpauth: string;
-      /** The same as a picture: an address with the data of an SVG image. */
+      /** The QR code as an SVG data URL. */
       qr: string;
-      /** Good once each. */
+      /** Each can be used once. */
       backup_codes: string[];
     };
   };
   'GET /api/user/2fa/status': {
     data: {
       enabled: boolean;
-      /** Too many codes were wrong: for now none is taken. */
+      /** Too many wrong codes: codes are refused for some time. */
       locked: boolean;
-      /** Where it is enabled. */
+      /** Only if it is enabled. */
       backup_codes_remaining?: number;
     };
   };
@@ -1037,11 +1037,11 @@ export interface Operations {
   'POST /api/user/alipay/pay': {
     body: TopUpRequest;
     data: {
-      /** The page where it is paid. */
+      /** The payment page. */
       pay_link?: string;
-      /** In its place, what to show as a QR code. */
+      /** Instead of a page: the content of a QR code. */
       pay_url?: string;
-      /** The same as a picture: a data address of SVG. */
+      /** The QR code as an SVG data URL. */
       pay_qr?: string;
       order_id: string;
     };
@@ -1051,43 +1051,43 @@ export interface Operations {
   'POST /api/user/creem/pay': {
     body: {
       product_id: string;
-      /** The way to pay, of `pay_methods`. */
+      /** The payment method, one of `pay_methods`. */
       payment_method?: string;
-      /** A page of the console to come back to; not for wallets. */
+      /** The page of the console to return to after payment; not for wallets. */
       success_url?: string;
-      /** Where to come back to unpaid. */
+      /** The page to return to without payment. */
       cancel_url?: string;
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       price?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       money?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       quota?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       currency?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       top_up_code?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       pay_method_index?: { [k: string]: unknown };
     };
     data: { checkout_url: string; order_id: string };
   };
   'GET /api/user/department': {
-    /** From the own department up to the top; empty for whoever is in none. */
+    /** From your department to the top; empty if you are in none. */
     data: {
       name: string;
       /** 1 enabled; 0 disabled: calls are refused. */
       status: 0 | 1;
-      /** What calls of its people cost: 1 is the price. The first one counts. */
+      /** Price factor of calls by its members: 1 is the full price. The first department's factor applies. */
       ratio: number;
       budgets: {
-        /** In all, or in a calendar month (UTC). */
+        /** Total, or per calendar month (UTC). */
         window: 'total' | 'month';
         /** Quota units. */
         limit: number;
-        /** By all its people and those below, together. */
+        /** Used by all members, those of departments below included. */
         used: number;
-        /** Less what running calls hold. */
+        /** Less the reservations of running calls. */
         remaining: number;
         /** Unix seconds; null: never. */
         resets_at: number | null;
@@ -1099,7 +1099,7 @@ export interface Operations {
     body: { expires_days?: number };
     data: {
       id: number;
-      /** Shown here and never again. */
+      /** Returned once. */
       code: string;
       /** Unix seconds. */
       expires_at: number;
@@ -1112,7 +1112,7 @@ export interface Operations {
   'DELETE /api/user/invitations/{id}': { params: { id: string }; data: null };
   'POST /api/user/login': {
     body: {
-      /** Or the e-mail address. */
+      /** The user name or email address. */
       username: string;
       password: string;
     };
@@ -1120,12 +1120,12 @@ export interface Operations {
   };
   'POST /api/user/login/2fa': {
     body: {
-      /** Of the authenticator, or a backup code. */
+      /** A code of the authenticator, or a backup code. */
       code: string;
-      /** Of the first step; else its cookie counts. */
+      /** From the first step; default: the cookie. */
       flow_token?: string;
     };
-    /** Who has signed in. */
+    /** The signed-in user. */
     data: SignedIn;
   };
   'GET /api/user/logout': { data: null };
@@ -1134,7 +1134,7 @@ export interface Operations {
     data: {
       role: 1 | 10 | 100;
       status: 1 | 2;
-      /** What is left now, in quota units. */
+      /** The new balance in quota units. */
       quota: number;
     };
   };
@@ -1152,7 +1152,7 @@ export interface Operations {
   'POST /api/user/passkey/login/begin': { data: PasskeyCeremony };
   'POST /api/user/passkey/login/finish': {
     body: PasskeyCredential;
-    /** Who has signed in. */
+    /** The signed-in user. */
     data: SignedIn;
   };
   'POST /api/user/passkey/register/begin': { data: PasskeyCeremony };
@@ -1161,7 +1161,7 @@ export interface Operations {
   'POST /api/user/passkey/verify/finish': { body: PasskeyCredential; data: Verified };
   'POST /api/user/pay': {
     body: TopUpRequest;
-    /** The fields of a form that the browser posts to `url`. */
+    /** The fields of a form to be posted to `url`. */
     data: { [k: string]: string };
   };
   'POST /api/user/register': {
@@ -1169,15 +1169,15 @@ export interface Operations {
       username: string;
       /** 8 to 256 characters. */
       password: string;
-      /** The same once more, or left out. */
+      /** Repeats the password, or omitted. */
       password2?: string;
-      /** Needs `verification_code`. */
+      /** Requires `verification_code`. */
       email?: string;
-      /** Of the letter that GET /api/verification sends. */
+      /** The code that GET /api/verification sends. */
       verification_code?: string;
-      /** An invitation, where one is wanted. */
+      /** An invitation, if one is required. */
       invite_code?: string;
-      /** The same as invite_code. */
+      /** Same as invite_code. */
       aff_code?: string;
     };
     data: null;
@@ -1186,10 +1186,10 @@ export interface Operations {
     body: {
       email: string;
       token: string;
-      /** Left out: one is made up, and answered. */
+      /** Omitted: a random one is created and returned. */
       password?: string;
     };
-    /** The password that was made up; null where one was sent. */
+    /** The created password; null if the request had one. */
     data: string | null;
   };
   'GET /api/user/search': {
@@ -1211,12 +1211,12 @@ export interface Operations {
     body: {
       username?: string;
       display_name?: string;
-      /** A new one; empty: it stays. Ends all other sessions. */
+      /** The new password; empty: unchanged. Ends all other sessions. */
       password?: string;
-      /** The current one; needed for a new one. */
+      /** The current password; required to change it. */
       original_password?: string;
       language?: string;
-      /** JSON text of a console. */
+      /** JSON text of the client. */
       sidebar_modules?: string;
     };
     data: null;
@@ -1228,32 +1228,32 @@ export interface Operations {
   'DELETE /api/user/sessions/{id}': { params: { id: string }; data: { revoked_sid: string; current: boolean } };
   'PUT /api/user/setting': {
     body: {
-      /** How notices come. */
+      /** How notifications are sent. */
       notify_type?: 'email' | 'webhook';
-      /** Quota units; a notice is sent when fewer are left. Null: none is. */
+      /** Quota units; a notification is sent when the balance falls below it. Null: none is sent. */
       quota_warning_threshold?: number | null;
-      /** Empty or null takes it away. */
+      /** Empty or null removes it. */
       webhook_url?: string | null;
-      /** Signs notices. Empty: it stays as it is; null takes it away. Never shown. */
+      /** Signs webhook notifications. Empty: unchanged; null removes it. Never returned. */
       webhook_secret?: string | null;
-      /** Instead of the address of the account. Empty or null takes it away. */
+      /** Used instead of the account's email address. Empty or null removes it. */
       notification_email?: string | null;
-      /** Whether the own log tells addresses. */
+      /** Whether your own log contains IP addresses. */
       record_ip_log?: boolean;
       language?: string;
-      /** JSON text of a console. */
+      /** JSON text of the client. */
       sidebar_modules?: string;
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       bark_url?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       gotify_url?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       gotify_token?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       accept_unset_model_ratio_model?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
+      /** Read-only: send it unchanged, or omit it. */
       upstream_model_update_notify_enabled?: { [k: string]: unknown };
-      /** Goes with gotify_url, and says nothing without it. */
+      /** Part of gotify_url; ignored without it. */
       gotify_priority?: { [k: string]: unknown };
     };
     data: null;
@@ -1263,14 +1263,14 @@ export interface Operations {
   'POST /api/user/stripe/pay': {
     body: TopUpRequest;
     data: {
-      /** The page where it is paid. */
+      /** The payment page. */
       pay_link?: string;
       order_id: string;
     };
   };
   'GET /api/user/subscription/stats': { data: SubscriptionState };
   'GET /api/user/token': {
-    /** Shown here and never again. */
+    /** Returned once. */
     data: string;
   };
   'DELETE /api/user/token': {
@@ -1286,7 +1286,7 @@ export interface Operations {
       created_at?: number;
       /** Unix seconds. */
       expires_at?: number;
-      /** How long a new one works: `console.accessToken.days`. */
+      /** Lifetime of a new token in days: `console.accessToken.days`. */
       valid_days: number;
     };
   };
@@ -1307,7 +1307,7 @@ export interface Operations {
   'POST /api/user/topup/complete': {
     body: {
       trade_no: string;
-      /** How you know that it was paid, for the audit. */
+      /** How you know that it was paid, for the audit log. */
       reason?: string;
     };
     data: Order;
@@ -1350,11 +1350,11 @@ export interface Operations {
   'POST /api/verify': {
     body: {
       method: '2fa' | 'passkey' | 'password';
-      /** With `2fa`: of the authenticator, or a backup code. */
+      /** With `2fa`: a code of the authenticator, or a backup code. */
       code?: string;
-      /** With `password`, for accounts that have no second factor. */
+      /** With `password`, for accounts without a second factor. */
       password?: string;
-      /** Ignored: a check counts for everything. */
+      /** Ignored: a verification is valid for all operations. */
       scope?: { [k: string]: unknown };
     };
     data: Verified | VerificationCeremony;
@@ -1370,7 +1370,7 @@ export interface Operations {
   };
 }
 export interface AuditEntry {
-  /** Without gaps. */
+  /** Sequence number without gaps. */
   seq: number;
   /** Unix seconds. */
   created_at: number;
@@ -1379,17 +1379,17 @@ export interface AuditEntry {
   ip: string;
   action: string;
   object: string;
-  /** What the person, key or department is called now; empty where that is not known. */
+  /** The current name of the user, key or department; empty if unknown. */
   object_name: string;
-  /** What it was and what it is. */
+  /** The old and new values. */
   facts: { [k: string]: unknown };
-  /** Over this entry and all before it. */
+  /** Hash of this entry and all before it. */
   hash: string;
 }
 export interface Configuration {
-  /** Its name, without the folder. */
+  /** Its name without the folder. */
   file: string;
-  /** Which configuration since the start runs; from 1. */
+  /** Number of the running configuration since the start, from 1. */
   generation: number;
   running: {
     text: string;
@@ -1398,16 +1398,16 @@ export interface Configuration {
   };
   disk: {
     text: string;
-    /** It says something else than what runs. */
+    /** The file differs from the running configuration. */
     changed: boolean;
-    /** Unix seconds; null where it cannot be read. */
+    /** Unix seconds; null if the file cannot be read. */
     modified_at: number | null;
   };
-  /** What keeps it from being taken; none: it would be. */
+  /** Errors; if there are none, the file can be loaded. */
   problems: ConfigRemark[];
-  /** What works and is unwise. */
+  /** Warnings: it can be loaded, but is not advisable. */
   warnings: ConfigRemark[];
-  /** What `turnpike check` prints, line by line; empty where there are problems. */
+  /** The output of `turnpike check` by line; empty if there are errors. */
   report: string[];
 }
 export interface ConfigRemark {
@@ -1415,24 +1415,24 @@ export interface ConfigRemark {
   line: number;
   /** From 1. */
   column: number;
-  /** `channels[0].vendor`; empty for the file itself. */
+  /** `channels[0].vendor`; empty for the whole file. */
   path: string;
   message: string;
 }
 export interface ConfigCheck {
-  /** What keeps it from being taken; none: it would be. */
+  /** Errors; if there are none, the file can be loaded. */
   problems: ConfigRemark[];
-  /** What works and is unwise. */
+  /** Warnings: it can be loaded, but is not advisable. */
   warnings: ConfigRemark[];
-  /** What `turnpike check` prints, line by line; empty where there are problems. */
+  /** The output of `turnpike check` by line; empty if there are errors. */
   report: string[];
 }
 export interface HourlyUsage {
-  /** 0: of everybody. */
+  /** 0: all users. */
   user_id: number;
   username: string;
   model_name: string;
-  /** When the hour begins, unix seconds. */
+  /** Start of the hour, Unix seconds. */
   created_at: number;
   token_used: number;
   count: number;
@@ -1443,13 +1443,13 @@ export interface Department {
   id: number;
   name: string;
   parent_id: number | null;
-  /** The budget in all, in quota units; null: no limit. */
+  /** The total budget in quota units; null: no limit. */
   quota: number | null;
-  /** What its people and those below have used of it. */
+  /** What its members and departments below have used of it. */
   used_quota: number;
-  /** The budget of a calendar month (UTC). */
+  /** The budget of a calendar month (UTC), in quota units; null: no limit. */
   monthly_quota: number | null;
-  /** What calls of its people cost: 1 is the price. */
+  /** Price factor of calls by its members: 1 is the full price. */
   ratio: number;
   /** 1 enabled, 0 disabled. */
   status: 0 | 1;
@@ -1462,13 +1462,13 @@ export interface DepartmentNode {
   id: number;
   name: string;
   parent_id: number | null;
-  /** The budget in all, in quota units; null: no limit. */
+  /** The total budget in quota units; null: no limit. */
   quota: number | null;
-  /** What its people and those below have used of it. */
+  /** What its members and departments below have used of it. */
   used_quota: number;
-  /** The budget of a calendar month (UTC). */
+  /** The budget of a calendar month (UTC), in quota units; null: no limit. */
   monthly_quota: number | null;
-  /** What calls of its people cost: 1 is the price. */
+  /** Price factor of calls by its members: 1 is the full price. */
   ratio: number;
   /** 1 enabled, 0 disabled. */
   status: 0 | 1;
@@ -1476,11 +1476,11 @@ export interface DepartmentNode {
   created_at: number;
   /** Unix seconds. */
   updated_at: number;
-  /** Of the budget of this calendar month (UTC), those below included; 0 where it has none. */
+  /** Used of this calendar month's budget (UTC), departments below included; 0 without a budget. */
   monthly_used_quota: number;
-  /** People right in it. */
+  /** Direct members. */
   member_count: number;
-  /** Departments with children of their own. */
+  /** Its children, of the same shape. */
   children: {}[];
 }
 export interface User {
@@ -1491,10 +1491,10 @@ export interface User {
   role: 1 | 10 | 100;
   /** 1 enabled, 2 disabled. */
   status: 1 | 2;
-  /** Proven; empty where there is none. */
+  /** Verified; empty if there is none. */
   email: string;
   group: string;
-  /** What is left, in quota units; 0 where it is unlimited. */
+  /** The balance in quota units; 0 if it is unlimited. */
   quota: number;
   used_quota: number;
   unlimited_quota: boolean;
@@ -1506,54 +1506,54 @@ export interface User {
   created_at: number;
   /** Unix seconds; 0: never. */
   last_login_at: number;
-  /** When it was deleted. */
+  /** When it was deleted, ISO 8601; null: it is not deleted. */
   DeletedAt: string | null;
 }
 export interface LogPage {
   page: number;
   page_size: number;
-  /** How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000. */
+  /** The number of lines (each stands for `times` requests); with `before`, of those after it. For all users (no username, no group) counting stops at 10,000. */
   total: number;
   items: LogLine[];
   /** The `before` of the next page; null: this is the last. */
   next: string | null;
 }
 export interface LogLine {
-  /** Made of the time: later lines have larger ones. */
+  /** Derived from the time: later lines have larger ids. */
   id: number;
   user_id: number;
-  /** When it began, unix seconds. */
+  /** Start time, Unix seconds. */
   created_at: number;
-  /** 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …). */
+  /** 1 top-up, 2 use, 3 managed by an administrator, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a stored response read …). */
   type: number;
-  /** How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first. */
+  /** How many requests it stands for. Requests of one key that ended alike within a minute, before an upstream attempt, are combined; all other members are those of the first. */
   times: number;
-  /** What happened, for people. */
+  /** A sentence that describes the line. */
   content: string;
   username?: string;
-  /** The name of the key; of one that was deleted, its last. */
+  /** The name of the key; the last name of a deleted key. */
   token_name?: string;
   token_id?: number;
-  /** The model that was asked for. */
+  /** The requested model. */
   model_name?: string;
-  /** What it cost, or moved, in quota units, with a fraction if there is one. */
+  /** Cost or amount in quota units, with a fraction if there is one. */
   quota: number;
   /** The same in currency units, a decimal number. */
   cost?: string;
   prompt_tokens?: number;
   completion_tokens?: number;
-  /** Seconds. */
+  /** Duration in seconds. */
   use_time?: number;
   is_stream?: boolean;
   /** Always 0: channels have names. */
   channel?: number;
   channel_name?: string;
   group?: string;
-  /** In the own log only where the setting record_ip_log is on. */
+  /** In your own log only if the setting record_ip_log is on. */
   ip?: string;
   /** The `x-request-id` of the answer. */
   request_id: string;
-  /** A JSON object as text: outcome, status, attempts, milliseconds in all (duration_ms) and to the first byte (frt), of a refusal its code, tokens read from caches (cache_tokens) and written to them. */
+  /** A JSON object as text: outcome, status, upstream attempts, milliseconds in total (duration_ms) and to the first byte (frt), the error code of a refusal, tokens read from caches (cache_tokens) and written to them. */
   other: string;
 }
 export interface CallContent {
@@ -1594,72 +1594,72 @@ export interface ContentBlock {
   is_error: boolean;
 }
 export interface CallDetail {
-  /** Made of the time: later lines have larger ones. */
+  /** Derived from the time: later lines have larger ids. */
   id: number;
   user_id: number;
-  /** When it began, unix seconds. */
+  /** Start time, Unix seconds. */
   created_at: number;
-  /** 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …). */
+  /** 1 top-up, 2 use, 3 managed by an administrator, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a stored response read …). */
   type: number;
-  /** How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first. */
+  /** How many requests it stands for. Requests of one key that ended alike within a minute, before an upstream attempt, are combined; all other members are those of the first. */
   times: number;
-  /** What happened, for people. */
+  /** A sentence that describes the line. */
   content: string;
   username?: string;
-  /** The name of the key; of one that was deleted, its last. */
+  /** The name of the key; the last name of a deleted key. */
   token_name?: string;
   token_id?: number;
-  /** The model that was asked for. */
+  /** The requested model. */
   model_name?: string;
-  /** What it cost, or moved, in quota units, with a fraction if there is one. */
+  /** Cost or amount in quota units, with a fraction if there is one. */
   quota: number;
   /** The same in currency units, a decimal number. */
   cost?: string;
   prompt_tokens?: number;
   completion_tokens?: number;
-  /** Seconds. */
+  /** Duration in seconds. */
   use_time?: number;
   is_stream?: boolean;
   /** Always 0: channels have names. */
   channel?: number;
   channel_name?: string;
   group?: string;
-  /** In the own log only where the setting record_ip_log is on. */
+  /** In your own log only if the setting record_ip_log is on. */
   ip?: string;
   /** The `x-request-id` of the answer. */
   request_id: string;
-  /** A JSON object as text: outcome, status, attempts, milliseconds in all (duration_ms) and to the first byte (frt), of a refusal its code, tokens read from caches (cache_tokens) and written to them. */
+  /** A JSON object as text: outcome, status, upstream attempts, milliseconds in total (duration_ms) and to the first byte (frt), the error code of a refusal, tokens read from caches (cache_tokens) and written to them. */
   other: string;
-  /** When it began, unix milliseconds. */
+  /** Start time, Unix milliseconds. */
   at_ms: number;
   duration_ms: number;
-  /** From its beginning to the first byte of the answer. */
+  /** Milliseconds from the request to the first byte of the answer. */
   first_byte_ms: number | null;
-  /** Output tokens: of a stream from the first byte on, else of the whole time. */
+  /** Output tokens per second: of a stream from the first byte, otherwise over the whole duration. */
   tokens_per_second: number | null;
   outcome: 'served' | 'refused' | 'failed' | 'aborted' | 'recovered';
-  /** The status that the client got, or would have got. */
+  /** The HTTP status that the client got, or would have got. */
   status: number;
-  /** chat, responses, messages …; of a passage its path; empty: it is no call. */
+  /** chat, responses, messages …; for a passthrough route its path; empty for requests that are not calls. */
   style: string;
   stream: boolean;
   /** The `x-request-id` that the client sent. */
   client_request_id: string | null;
-  /** Channel, status and failure of each, and how long it took; for administrators the model there and the reason, too. */
+  /** Upstream attempts: channel, status, failure and duration; for administrators also the upstream model and the reason. */
   attempts: { [k: string]: unknown }[];
-  /** What the translation changed or left out, as the header `x-turnpike-translation` names it. */
+  /** Warnings of the translation, as in the header `x-turnpike-translation`. */
   translation: string[];
-  /** What else was noted of it. */
+  /** Additional notes about the call. */
   notes: { [k: string]: unknown };
-  /** Every count that was made: input and output tokens, and those among them that are told apart (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: nothing was used. */
+  /** All counts: input and output tokens, and their subsets (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: no usage. */
   usage: { [k: string]: number };
-  /** The kind of images that were made; null: none were. */
+  /** The kind of the generated images; null: none. */
   image: { size: string; quality: string } | null;
-  /** The vendor did not count, so we did. */
+  /** The gateway counted, because the vendor did not. */
   estimated: boolean;
-  /** How the charge came about; null: nobody keeps books here. */
+  /** How the charge was computed; null: the gateway runs without billing. */
   receipt: Receipt;
-  /** What the call moved in the books, in every layer that it was taken from; none where it cost nothing. */
+  /** The ledger entries of the call, one for each bucket; empty if it cost nothing. */
   entries: LedgerEntry[];
   /** Prompt and answer are stored, and you may read them (GET /api/log/content/{request_id}). */
   has_content: boolean;
@@ -1681,10 +1681,10 @@ export interface ReceiptItem {
     | 'characters'
     | 'use'
     | 'request';
-  /** Of a use: which tool of the vendor it was (`web_search`). */
+  /** For uses: the vendor's tool (`web_search`). */
   name: string | null;
   count: number;
-  /** Currency units for `per` of them, a decimal number. */
+  /** Currency units per `per` units, a decimal number. */
   price: string;
   per: 1000000 | 3600 | 1;
   unit: 'token' | 'image' | 'second' | 'character' | 'use' | 'request';
@@ -1694,103 +1694,103 @@ export interface ReceiptItem {
 export interface LedgerEntry {
   op: 'debit' | 'credit' | 'refund' | 'adjust';
   kind: 'account' | 'key' | 'department' | 'department-month' | 'day' | 'week' | 'month' | 'debt';
-  /** Of an account, key or department; of day, week and month the subscription. */
+  /** The id of the account, key or department; for day, week and month of the subscription. */
   owner_id: number;
-  /** Of a subscription the plan, while it is the current one. */
+  /** For a subscription its plan, if it is still the current one. */
   owner_name: string | null;
-  /** When the window began; null: it has none. */
+  /** Start of the window, Unix milliseconds; null: no window. */
   window_start_ms: number | null;
-  /** What was set aside, in quota units; null: that was not written down. */
+  /** The reservation in quota units; null: not recorded. */
   hold: string | null;
   /** Quota units, a decimal number. */
   amount: string;
-  /** What was set free of the hold. */
+  /** The released part of the reservation. */
   release: string | null;
   at_ms: number;
   /** The `request_id`. */
   ref: string;
-  /** `call`; `recovery`: what was closed after the gateway had stopped. */
+  /** `call`; `recovery`: settled after a restart of the gateway. */
   actor: string;
 }
 export interface Latency {
-  /** How many were looked at. */
+  /** How many calls were examined. */
   calls: number;
-  /** When the oldest of them began, unix seconds; 0: there are none. */
+  /** Start of the oldest of them, Unix seconds; 0: none. */
   since: number;
   served: number;
   failed: number;
   refused: number;
-  /** The client left. */
+  /** The client disconnected. */
   aborted: number;
-  /** Of calls that were served: from the request to the end of the answer. */
+  /** Served calls: from the request to the end of the answer. */
   duration: LatencyDistribution;
-  /** Of the same: from the request to the first byte of the answer. */
+  /** Served calls: from the request to the first byte of the answer. */
   first_byte: LatencyDistribution;
 }
 export interface LatencyDistribution {
   count: number;
-  /** Null: there are none. */
+  /** Null: no calls. */
   p50_ms: number | null;
-  /** Null: there are none. */
+  /** Null: no calls. */
   p95_ms: number | null;
-  /** Null: there are none. */
+  /** Null: no calls. */
   p99_ms: number | null;
   histogram: {
-    /** Up to and with so many milliseconds; null: longer. */
+    /** The inclusive upper bound in milliseconds; null: none. */
     le_ms: number | null;
-    /** That are longer than the step before. */
+    /** Calls above the previous bound and up to this one. */
     count: number;
   }[];
 }
 export interface RunningCalls {
-  /** How many run, in all gateways that answer; at most 200 are in the list. */
+  /** Running calls in all gateways that answered; at most 200 are listed. */
   total: number;
   items: GatewayCall[];
 }
 export interface GatewayCall {
-  /** What will be its `request_id` in the log. */
+  /** Its `request_id` in the log. */
   id: string;
   /** Unix milliseconds. */
   started_at_ms: number;
-  /** How long it has run, in milliseconds. */
+  /** Running for so many milliseconds. */
   ms: number;
-  /** Empty until it is known who is calling. */
+  /** Empty until the caller is authenticated. */
   username: string;
   token_name: string;
-  /** Empty where its path is carried without being understood. */
+  /** Empty for passthrough routes. */
   style: string;
   /** Empty until the request was read. */
   model: string;
   stream: boolean;
-  /** Which was asked last; null: none yet. */
+  /** The channel of the last upstream attempt; null: none yet. */
   channel: string | null;
   attempts: number;
-  /** waiting: no vendor was asked yet. asking: one was. answering: the client has had a part of its answer. */
+  /** waiting: before the first upstream attempt. asking: an upstream attempt runs. answering: the client received a part of the answer. */
   phase: 'waiting' | 'asking' | 'answering';
   /** So far. */
   output_tokens: number;
-  /** The gateway that it runs in, `HOST:PORT`; null: there is only one on the database. */
+  /** The gateway, `HOST:PORT`; null: there is only one on the database. */
   gateway: string | null;
 }
 export interface RunningCall {
-  /** What will be its `request_id` in the log. */
+  /** Its `request_id` in the log. */
   id: string;
   /** Unix milliseconds. */
   started_at_ms: number;
-  /** How long it has run, in milliseconds. */
+  /** Running for so many milliseconds. */
   ms: number;
-  /** Empty until it is known who is calling. */
+  /** Empty until the caller is authenticated. */
   username: string;
   token_name: string;
-  /** Empty where its path is carried without being understood. */
+  /** Empty for passthrough routes. */
   style: string;
   /** Empty until the request was read. */
   model: string;
   stream: boolean;
-  /** Which was asked last; null: none yet. */
+  /** The channel of the last upstream attempt; null: none yet. */
   channel: string | null;
   attempts: number;
-  /** waiting: no vendor was asked yet. asking: one was. answering: the client has had a part of its answer. */
+  /** waiting: before the first upstream attempt. asking: an upstream attempt runs. answering: the client received a part of the answer. */
   phase: 'waiting' | 'asking' | 'answering';
   /** So far. */
   output_tokens: number;
@@ -1806,11 +1806,11 @@ export interface UsageStatistics {
   cost: string;
   prompt_tokens: number;
   completion_tokens: number;
-  /** Calls that began within the last 60 seconds and have ended, whatever the range. */
+  /** Calls that began within the last 60 seconds and have ended, whatever the period. */
   rpm: number;
-  /** Their tokens. */
+  /** The tokens of these calls. */
   tpm: number;
-  /** The oldest first. */
+  /** Oldest first. */
   by_day: {
     /** UTC. */
     date: string;
@@ -1825,7 +1825,7 @@ export interface UsageStatistics {
     prompt_tokens: number;
     completion_tokens: number;
   }[];
-  /** The 100 that cost most. */
+  /** The 100 with the highest cost. */
   by_model: {
     model_name: string;
     /** Calls that were served, or cost something. */
@@ -1839,7 +1839,7 @@ export interface UsageStatistics {
     prompt_tokens: number;
     completion_tokens: number;
   }[];
-  /** The 100 that cost most. */
+  /** The 100 with the highest cost. */
   by_key: {
     token_id: number;
     token_name: string;
@@ -1857,23 +1857,23 @@ export interface UsageStatistics {
 }
 export interface ModelCard {
   name: string;
-  /** The model behind it, where it is another name of one. */
+  /** The model behind it, if this name is an alias. */
   model: string;
-  /** The styles it may be asked in. */
+  /** The API styles it can be called with. */
   styles: {
     name: string;
-    /** Where: `/v1/chat/completions`. */
+    /** The path of the style: `/v1/chat/completions`. */
     path: string;
-    /** False: calls are translated to another style on their way. */
+    /** False: calls are translated to another style. */
     native: boolean;
   }[];
-  /** What it is for; null: that is not known, only in which styles it may be asked. */
+  /** Its purpose; null: only its styles are known. */
   purposes: ('chat' | 'embeddings' | 'images' | 'speech' | 'transcription')[] | null;
-  /** Tokens; null: nobody knows. */
+  /** Tokens; null: unknown. */
   context_window: number | null;
-  /** Tokens; null: nobody knows. */
+  /** Tokens; null: unknown. */
   max_output: number | null;
-  /** null: nobody knows. */
+  /** null: unknown. */
   abilities: {
     vision: boolean | null;
     tools: boolean | null;
@@ -1884,25 +1884,25 @@ export interface ModelCard {
   };
   /** Calls cost nothing. */
   free: boolean;
-  /** Decimal numbers as text; what is missing is charged as input or output. null: it has no price. */
+  /** Decimal numbers as text; missing token rates default to input or output. null: no price. */
   price: Price;
-  /** degraded: some of what may serve it fails, or it is served by another model. down: nothing answers. */
+  /** degraded: some of its channels fail, or a fallback serves it. down: no channel can serve it. */
   health: 'well' | 'degraded' | 'down';
   recent: RecentAttempts;
-  /** For administrators: where it is served; else null. */
+  /** For administrators: the channels that serve it; otherwise null. */
   channels: { name: string; vendor: string; state: 'closed' | 'open' | 'half-open' }[] | null;
 }
 export interface RecentAttempts {
-  /** Unix seconds: a day ago, or when the process started; counts are in its memory. */
+  /** Unix seconds: 24 hours ago, or the start of the process (counts are in memory). */
   since: number;
-  /** Without those that were refused, or left before they were answered. */
+  /** Attempts, without refused requests and those whose client disconnected before the answer. */
   attempts: number;
   failures: number;
-  /** From 0 to 1; null: there were none. */
+  /** From 0 to 1; null: no attempts. */
   success_share: number | null;
-  /** Milliseconds, to about a tenth; null: nothing was answered. */
+  /** Milliseconds, accurate to about a tenth; null: no answers. */
   p50_first_byte_ms: number | null;
-  /** Milliseconds, to about a tenth; null: nothing was answered. */
+  /** Milliseconds, accurate to about a tenth; null: no answers. */
   p95_first_byte_ms: number | null;
   /** Unix seconds; 0: none since the process started. */
   last_success_at: number;
@@ -1923,77 +1923,77 @@ export interface SecondStepRequired {
   expires_at: number;
 }
 export interface Estimate {
-  /** Quota units that are set aside for it, rounded up; null: that is not known, or it would be refused. */
+  /** The reservation in quota units, rounded up; null: unknown, or the call would be refused. */
   at_most: number | null;
-  /** at_most is a guess, and grows with the answer: the call limits not all of its output. */
+  /** at_most is an estimate that grows with the answer, because the call does not limit all of its output. */
   may_grow: boolean;
-  /** Tokens, by length: nobody has counted them. */
+  /** Tokens, estimated from the length of the input. */
   input_estimate: number | null;
   /** Tokens; null: the call sets no limit. */
   output_limit: number | null;
-  /** On one line. */
+  /** The whole price on one line. */
   price: string | null;
-  /** What cannot be carried over to where it would go first, as `x-turnpike-translation` names it. */
+  /** Warnings of the translation for the first channel, as in `x-turnpike-translation`. */
   losses: string[];
-  /** For administrators: the channels in the order in which they would be asked; else null. */
+  /** For administrators: the channels in the order of upstream attempts; otherwise null. */
   would_go_to:
     | {
         channel: string;
-        /** What it is called there. */
+        /** The upstream model. */
         model: string;
-        /** The one spoken there. */
+        /** The API style of the channel. */
         style: string;
         state: string;
-        /** False where it is passed over as things stand. */
+        /** False: currently skipped, because its circuit is open. */
         asked: boolean;
       }[]
     | null;
-  /** What the call would be refused with. */
+  /** The error that would refuse the call. */
   refusal: { status: number; code: string; message: string } | null;
 }
 export interface PricedModel {
   name: string;
-  /** Its other names. */
+  /** Its aliases. */
   aliases: string[];
-  /** The models that it stands in for. */
+  /** The models it is a fallback of. */
   fallback_of: string[];
   free: boolean;
-  /** It, or what may serve in its place, has no price. */
+  /** The model, or one of its fallbacks, has no price. */
   unpriced: boolean;
-  /** What becomes of its calls. */
+  /** How its calls are billed. */
   calls: 'charged' | 'free' | 'refused';
   /** The same as a sentence. */
   consequence: string;
-  /** Decimal numbers as text; what is missing is charged as input or output. null: it has no price. */
+  /** Decimal numbers as text; missing token rates default to input or output. null: no price. */
   price: Price;
   source: PriceSource;
-  /** The first day of the price (UTC), where that is written: `2026-01-31`. */
+  /** First day of the price (UTC), if it has one: `2026-01-31`. */
   effective_from: string | null;
-  /** Prices that follow, in their order. */
+  /** Later prices, in order. */
   upcoming: {
     effective_from: string;
     text: string;
-    /** Decimal numbers as text; what is missing is charged as input or output. null: it has no price. */
+    /** Decimal numbers as text; missing token rates default to input or output. null: no price. */
     price: Price;
   }[];
-  /** Where it is served; list prices may differ from one to the other. */
+  /** The channels that serve it; their list prices may differ. */
   channels: {
     channel: string;
-    /** What it is called there. */
+    /** The upstream model. */
     model: string;
-    /** The price on one line; null: it has none. */
+    /** The whole price on one line; null: no price. */
     text: string | null;
     source: PriceSource;
   }[];
-  /** The list price, where gateway.yaml says another. */
+  /** The list price, if gateway.yaml sets another price. */
   published: { text: string; source: string } | null;
-  /** Amounts that are more than a tenth away from what is published: to be looked at again. */
+  /** Amounts that differ from the published ones by more than a tenth. */
   drift: {
     /** Its name in `price`. */
     field: string;
     configured: string;
     published: string;
-    /** How far above it; null: the published one is 0. */
+    /** How far it is above the published amount; null: the published amount is 0. */
     percent: number | null;
   }[];
 }
@@ -2005,23 +2005,23 @@ export interface RedemptionCodePage {
 }
 export interface RedemptionCode {
   id: number;
-  /** Who made it. */
+  /** The creator. */
   user_id: number;
-  /** The name of whoever made it. */
+  /** The name of the creator. */
   username: string;
-  /** The code; its beginning if there was no check (POST /api/verify) within the last five minutes. */
+  /** The code; only its beginning without a verification (POST /api/verify) within the last five minutes. */
   key: string;
-  /** 1 unused, 2 disabled, 3 used */
+  /** 1 unused, 2 disabled, 3 used. */
   status: 1 | 2 | 3;
   name: string;
   /** Quota units. */
   quota: number;
   created_time: number;
-  /** 0: not yet. */
+  /** Unix seconds; 0: not used. */
   redeemed_time: number;
-  /** 0: nobody. */
+  /** 0: not used. */
   used_user_id: number;
-  /** Empty: nobody. */
+  /** Empty: not used. */
   used_username: string;
   /** Unix seconds; 0: never. */
   expired_time: number;
@@ -2040,29 +2040,29 @@ export interface Status {
   password_login_enabled?: true;
   invitation_required: boolean;
   email_verification: boolean;
-  /** What becomes of letters: a server sends them, or they stand in the log; or there are none. */
+  /** How emails are delivered: by a mail server, or only written to the log; or not at all. */
   letters: 'sent' | 'logged' | 'none';
-  /** Currency for one unit bought, at the first provider of payments; else 1. */
+  /** Price of one unit at the first payment provider; otherwise 1. */
   price?: number;
-  /** The same at stripe, where that is one of them. */
+  /** The same at stripe, if it is configured. */
   stripe_unit_price?: number;
   setup?: true;
   display_in_currency?: true;
   quota_display_type?: 'USD';
   usd_exchange_rate?: 1;
-  /** What one can sign in with: GET /api/oauth/:name. */
+  /** The OAuth providers: GET /api/oauth/:name. */
   oauth_providers: { name: string; label: string }[];
   github_oauth?: boolean;
   github_client_id?: string;
   oidc_enabled?: boolean;
-  /** Of the first that speaks OpenID Connect. */
+  /** Of the first OIDC provider. */
   oidc_client_id?: string;
   oidc_display_name?: string;
   oidc_authorization_endpoint?: '';
   passkey_login: boolean;
   passkey_display_name?: string;
   passkey_rp_id: string;
-  /** With commas between them. */
+  /** Separated by commas. */
   passkey_origins: string;
   passkey_allow_insecure?: boolean;
   passkey_user_verification?: 'required';
@@ -2106,16 +2106,16 @@ export interface Status {
   wechat_qrcode?: '';
 }
 export interface SubscriptionState {
-  /** Its name; null: there is no subscription. */
+  /** Its name; null: no subscription. */
   plan: string | null;
-  /** What people read. */
+  /** The display name. */
   plan_name: string;
   status: 'active' | 'expired' | 'none';
   /** Unix seconds; 0: none. */
   starts_at: number;
   /** Unix seconds; 0: none. */
   expires_at: number;
-  /** Those that the plan limits; all of them UTC, the month thirty days from the start. */
+  /** The windows that the plan limits, in UTC; a month is thirty days from the start. */
   windows: { [k: string]: SubscriptionWindow };
   has_subscription?: boolean;
   /** Unix seconds; 0: none. */
@@ -2127,11 +2127,11 @@ export interface SubscriptionState {
   monthly?: NamedWindow;
 }
 export interface SubscriptionWindow {
-  /** In quota units. */
+  /** Quota units. */
   limit: number;
-  /** In quota units. */
+  /** Quota units. */
   used: number;
-  /** In quota units. */
+  /** Quota units. */
   remaining: number;
   /** Unix seconds; 0: none. */
   resets_at: number;
@@ -2139,42 +2139,42 @@ export interface SubscriptionWindow {
 export interface PlanOrderRequest {
   /** Its name. */
   plan?: string;
-  /** The same. */
+  /** Same as plan. */
   plan_id?: string;
-  /** The way to pay, of `pay_methods`. */
+  /** The payment method, one of `pay_methods`. */
   payment_method?: string;
-  /** A page of the console to come back to; not for wallets. */
+  /** The page of the console to return to after payment; not for wallets. */
   success_url?: string;
-  /** Where to come back to unpaid. */
+  /** The page to return to without payment. */
   cancel_url?: string;
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   price?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   money?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   quota?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   currency?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   top_up_code?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   pay_method_index?: { [k: string]: unknown };
 }
 export interface Order {
   id: number;
   user_id: number;
-  /** Told to administrators who list the orders; else empty. */
+  /** Only for administrators who list orders; otherwise empty. */
   username: string;
   kind: 'quota' | 'plan';
   plan: string;
-  /** Currency units bought; quota units of a product; 0 for a plan. */
+  /** Currency units bought; for a product its quota units; for a plan 0. */
   amount: number;
-  /** Quota units it gives. */
+  /** Quota units that the order adds. */
   quota: number;
   money: number;
   money_text: string;
   currency: string;
-  /** How much of it went back. */
+  /** How much of it was refunded or charged back. */
   money_returned: string;
   trade_no: string;
   payment_method: string;
@@ -2190,29 +2190,29 @@ export interface Plan {
   title: string;
   /** Its name. */
   id: string;
-  /** In currency units; null: it is not for sale. */
+  /** Currency units; null: not for sale. */
   price_amount: number | null;
   duration_unit?: 'day';
   duration_value: number;
   enabled?: true;
-  /** In quota units; null: no limit. */
+  /** Quota units; null: no limit. */
   daily_amount: number | null;
-  /** In quota units; null: no limit. */
+  /** Quota units; null: no limit. */
   weekly_amount: number | null;
-  /** In quota units; null: no limit. */
+  /** Quota units; null: no limit. */
   monthly_amount: number | null;
-  /** Balance that comes with it, in quota units. */
+  /** Balance that is credited with it, in quota units. */
   balance_amount: number;
-  /** Calls within the windows cost nothing more. */
+  /** Calls within the windows are not charged to the balance. */
   includes_balance: boolean;
 }
 export interface Subscription {
   id?: number;
   user_id?: number;
   plan_id?: string;
-  /** Of the month, in quota units; 0: no limit. */
+  /** The monthly limit in quota units; 0: no limit. */
   amount_total?: number;
-  /** In quota units. */
+  /** Quota units. */
   amount_used?: number;
   /** Unix seconds; 0: none. */
   start_time?: number;
@@ -2232,83 +2232,83 @@ export interface Vitals {
   /** Seconds. */
   uptime: number;
   memory: {
-    /** Everything that the process holds, in bytes. */
+    /** Resident memory of the process, in bytes. */
     rss: number;
     /** Bytes. */
     heap_used: number;
     /** Bytes. */
     heap_total: number;
-    /** The heap cannot grow beyond it. Bytes. */
+    /** Maximum heap size in bytes. */
     heap_limit: number;
     /** Bytes. */
     external: number;
-    /** Of the machine, or of the container where that has less. Bytes. */
+    /** Memory of the machine, or of the container if it has less, in bytes. */
     machine: number;
   };
   cpu: {
-    /** Seconds of processor time since the process began. */
+    /** CPU seconds in user mode since the start. */
     user: number;
-    /** The same inside the operating system. */
+    /** CPU seconds in the kernel. */
     system: number;
     cores: number;
-    /** Of the machine, over 1, 5 and 15 minutes. */
+    /** Load average over 1, 5 and 15 minutes. */
     load: number[];
   };
-  /** How late the event loop is, over the last minute; null in the first ten seconds. */
+  /** Event loop delay over the last minute; null in the first ten seconds. */
   lag: {
     /** Milliseconds. */
     mean_ms: number;
     /** Milliseconds. */
     p50_ms: number;
-    /** In the worst ten seconds. Milliseconds. */
+    /** Of the worst ten seconds, in milliseconds. */
     p99_ms: number;
     /** Milliseconds. */
     max_ms: number;
   } | null;
-  /** Calls that run now, in all gateways that answer. */
+  /** Running calls in all gateways that responded. */
   in_flight: number;
   configuration: {
-    /** Which configuration since the start this is; from 1. */
+    /** Number of the running configuration since the start, from 1. */
     generation: number;
     /** Unix seconds. */
     loaded_at: number;
-    /** Other gateways on the same database that run with another gateway.yaml: `HOST:PORT` of each. */
+    /** Other gateways on the same database with a different gateway.yaml: their `HOST:PORT`. */
     differing: string[];
   };
-  /** How long sections of gateway.yaml keep what they keep: `{"log": "90d"}`. */
+  /** Retention by section of gateway.yaml: `{"log": "90d"}`. */
   keeps: { [k: string]: string };
   store: {
-    /** Of its file, without the folder. */
+    /** Its file name without the folder. */
     name: string;
     /** Lists that wait to be written. */
     waiting: number;
-    /** False where it cannot be written now. */
+    /** False: currently not writable. */
     writable: boolean;
-    /** False while the disk is nearly full: calls are served, and their responses are not kept. */
+    /** False while the disk is nearly full: calls are served, but responses are not stored. */
     keeps_responses: boolean;
-    /** Null, as the next three, where the store does not say. */
+    /** Size of the database file. Null, like the next three members, if the store does not report it. */
     bytes: number | null;
-    /** Of what is not in the file yet. */
+    /** Size of the write-ahead log. */
     log_bytes: number | null;
-    /** Bytes free where it lies. */
+    /** Free bytes on its disk. */
     disk_free: number | null;
-    /** Bytes in all there. */
+    /** Size of its disk in bytes. */
     disk_total: number | null;
   };
-  /** The last `turnpike backup`; null: there was none. */
+  /** The last `turnpike backup`; null: none. */
   backup: {
     /** Unix seconds. */
     at: number;
-    /** Of its file, without the folder. */
+    /** Its file name without the folder. */
     name: string;
-    /** Null where the file could not be looked at. */
+    /** Null if the file cannot be read. */
     bytes: number | null;
-    /** How long it took. */
+    /** Duration in milliseconds. */
     ms: number;
   } | null;
-  /** The address of a proxy that forwards requests and that `listen.trustProxy` does not name: all users share it. Null: there is none. */
+  /** The address of a proxy that is missing in `listen.trustProxy`, so that all users share its address. Null: none. */
   untrusted_proxy: string | null;
-  /** All gateways on the same database, in the order of their names. */
+  /** All gateways on the same database, by name. */
   gateways: Gateway[];
 }
 export interface Gateway {
@@ -2319,11 +2319,11 @@ export interface Gateway {
   started_at: number;
   /** True for the gateway that answers this request. */
   self: boolean;
-  /** What it reports; null: it did not answer within a second. */
+  /** Its report; null: it did not respond within a second. */
   report: {
-    /** As `/readyz`: `ready` takes calls; `busy`: the database is slow or cannot be written. */
+    /** As in `/readyz`: `ready` takes calls; `busy`: the database is slow or not writable. */
     readiness: 'starting' | 'ready' | 'busy' | 'draining';
-    /** Digest of its gateway.yaml: equal digests, equal files. */
+    /** Digest of its gateway.yaml, to compare gateways. */
     configuration: string;
     memory: {
       /** Bytes. */
@@ -2335,32 +2335,32 @@ export interface Gateway {
       /** Bytes. */
       machine: number;
     };
-    /** How late the event loop is, over the last minute; null in the first ten seconds. */
+    /** Event loop delay over the last minute; null in the first ten seconds. */
     lag: {
       /** Milliseconds. */
       mean_ms: number;
       /** Milliseconds. */
       p50_ms: number;
-      /** In the worst ten seconds. Milliseconds. */
+      /** Of the worst ten seconds, in milliseconds. */
       p99_ms: number;
       /** Milliseconds. */
       max_ms: number;
     } | null;
-    /** Calls that run now. */
+    /** Running calls. */
     in_flight: number;
     /** Calls that began within the last five minutes. */
     calls: number;
     store: {
       /** Lists that wait to be written. */
       waiting: number;
-      /** False where it cannot write now. */
+      /** False: currently not writable. */
       writable: boolean;
     };
-    /** Where rate limits are counted; null: it has no `counters`. */
+    /** The rate-limit counters; null: the plugin `counters` is not used. */
     counters: {
       /** `memory` or `valkey`. */
       driver: string;
-      /** Whether the shared server can be reached now; null: each gateway counts by itself. */
+      /** Whether the shared server is reachable; if not, each gateway enforces its share of the limits. Null: not shared. */
       shared: boolean | null;
     } | null;
   } | null;
@@ -2372,9 +2372,9 @@ export interface VitalsSample {
   rss: number;
   /** Bytes. */
   heap_used: number;
-  /** Processor time per time: 1 is one core. */
+  /** CPU seconds per second: 1 is one core. */
   cpu: number;
-  /** p99 of how late the event loop was, in milliseconds. */
+  /** p99 of the event loop delay, in milliseconds. */
   lag_ms: number;
   in_flight: number;
   /** Lists that waited to be written. */
@@ -2383,30 +2383,30 @@ export interface VitalsSample {
 export interface DepartmentBudget {
   department_id: number;
   name: string;
-  /** The department above. */
+  /** The parent department. */
   parent_id: number | null;
   period: 'total' | 'month';
   /** Unix seconds. */
   period_start: number | null;
   /** Unix seconds. */
   period_end: number | null;
-  /** Quota units, here and below with a fraction if there is one; null: there is no limit. */
+  /** Quota units, with a fraction if there is one; null: no limit. */
   budget: number | null;
-  /** Of the budget, by its people and those below. */
+  /** Used of the budget, departments below included; quota units. */
   used: number;
-  /** What calls that run have set aside is not in it. */
+  /** Less the reservations of running calls; quota units. */
   remaining: number | null;
-  /** How much of it is used. */
+  /** Used percentage of the budget. */
   percentage: number | null;
-  /** Within the range that was asked for, with a fraction if there is one. */
+  /** Spent in the requested period; quota units. */
   spent: number;
 }
 export interface UsageTrendItem {
   /** `2026-09-20`, or `2026-09-20T13:00:00Z`; UTC. */
   date: string;
-  /** When it begins, unix seconds. */
+  /** Start of the day or hour, Unix seconds. */
   timestamp: number;
-  /** The id of the department, member or key, or the model; null: all others. */
+  /** The id of the department, user or key, or the name of the model; null: the rest. */
   group: string | null;
   name: string;
   /** Calls that were served, or cost something. */
@@ -2425,36 +2425,36 @@ export interface Forecast {
   month_start: number;
   /** Unix seconds. */
   month_end: number;
-  /** How it is worked out, for people. */
+  /** How the forecast is computed. */
   method: string;
   total: Spending;
   departments: {
     department_id: number;
     name: string;
     parent_id: number | null;
-    /** In this calendar month (UTC), in quota units. */
+    /** Spent in this calendar month (UTC), in quota units. */
     spent: number;
-    /** Quota units per day: the mean of the last 7 whole days, or of those since the first call, if they are fewer. */
+    /** Quota units per day: the mean of the last 7 whole days, or of all since the first call if they are fewer. */
     daily_mean_7: number;
-    /** Quota units per day: the mean of the last 28 whole days, or of those since the first call, if they are fewer. */
+    /** Quota units per day: the mean of the last 28 whole days, or of all since the first call if they are fewer. */
     daily_mean_28: number;
-    /** What the month will come to. */
+    /** Forecast for the whole month, in quota units. */
     projected: number;
-    /** low: there were calls on fewer than 7 whole days, counted from the first of the last 28. */
+    /** low: there were calls on fewer than 7 of the last 28 whole days. */
     confidence: 'usual' | 'low';
     budgets: BudgetForecast[];
   }[];
 }
 export interface Spending {
-  /** In this calendar month (UTC), in quota units. */
+  /** Spent in this calendar month (UTC), in quota units. */
   spent: number;
-  /** Quota units per day: the mean of the last 7 whole days, or of those since the first call, if they are fewer. */
+  /** Quota units per day: the mean of the last 7 whole days, or of all since the first call if they are fewer. */
   daily_mean_7: number;
-  /** Quota units per day: the mean of the last 28 whole days, or of those since the first call, if they are fewer. */
+  /** Quota units per day: the mean of the last 28 whole days, or of all since the first call if they are fewer. */
   daily_mean_28: number;
-  /** What the month will come to. */
+  /** Forecast for the whole month, in quota units. */
   projected: number;
-  /** low: there were calls on fewer than 7 whole days, counted from the first of the last 28. */
+  /** low: there were calls on fewer than 7 of the last 28 whole days. */
   confidence: 'usual' | 'low';
 }
 export interface BudgetForecast {
@@ -2463,14 +2463,14 @@ export interface BudgetForecast {
   budget: number;
   used: number;
   remaining: number;
-  /** The day (UTC) on which nothing is left of it at the mean of seven days; null: it lasts (that of a month to its end). */
+  /** The day (UTC) on which the budget is used up at the mean of seven days; null: it lasts (a monthly budget: until the end of the month). */
   used_up_on: string | null;
 }
 export interface MemberUsage {
   user_id: number;
   username: string;
   display_name: string;
-  /** The department now. */
+  /** The current department. */
   department_id: number | null;
   department: string;
   /** Calls that were served, or cost something. */
@@ -2485,7 +2485,7 @@ export interface MemberUsage {
   completion_tokens: number;
 }
 export interface ModelUsage {
-  /** Empty: calls that were refused before a channel was found. */
+  /** Empty: calls that were refused before a channel was chosen. */
   model: string;
   /** Calls that were served, or cost something. */
   requests: number;
@@ -2520,29 +2520,29 @@ export interface Key {
   id: number;
   user_id: number;
   name: string;
-  /** Its first and last four characters; whole only in the answer that makes it. */
+  /** Its first and last four characters; complete only in the response that creates it. */
   key: string;
   /** 1 enabled, 2 disabled, 3 expired, 4 exhausted. */
   status: 1 | 2 | 3 | 4;
   /** Unix seconds. */
   created_time: number;
-  /** The last call with it, to the minute, unix seconds; 0: there was none. */
+  /** The last call with it, to the minute, Unix seconds; 0: never. */
   accessed_time: number;
   /** Unix seconds; -1: never. */
   expired_time: number;
-  /** What it may spend still, in quota units; 0 where it is unlimited. */
+  /** What it may still spend, in quota units; 0 if it is unlimited. */
   remain_quota: number;
   used_quota: number;
-  /** It may spend what its account has. */
+  /** Limited only by the user's balance. */
   unlimited_quota: boolean;
   model_limits_enabled: boolean;
-  /** The models it may call, with commas between them. */
+  /** The models it may call, separated by commas; empty: all. */
   model_limits: string;
-  /** The addresses and networks it may be used from, one on a line; empty: all. */
+  /** Allowed addresses and networks, one per line; empty: all. */
   allow_ips: string;
   /** Always empty: prices and models are the same for all keys. */
   group: string;
-  /** A translation that would change the answer is refused. */
+  /** Translations that would change the answer are refused. */
   strict: boolean;
 }
 export interface KeyUsage {
@@ -2554,11 +2554,11 @@ export interface KeyUsage {
   calls: number[];
   /** Calls that were refused or failed, and cost nothing. */
   errors: number[];
-  /** To the minute, unix seconds; null: never. */
+  /** To the minute, Unix seconds; null: never. */
   last_used_at: number | null;
 }
 export interface UsageGroup {
-  /** The id of the department, account or key; or the model, or the channel. */
+  /** The id of the department, user or key, or the name of the model or channel. */
   group: string;
   name: string;
   /** Calls that were served, or cost something. */
@@ -2581,41 +2581,41 @@ export interface UserPage {
 export interface PriceRequest {
   /** Currency units. */
   amount: number;
-  /** The way to pay, of `pay_methods`. */
+  /** The payment method, one of `pay_methods`. */
   payment_method?: string;
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   price?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   money?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   quota?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   currency?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   top_up_code?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   pay_method_index?: { [k: string]: unknown };
 }
 export interface TopUpRequest {
   /** Currency units. */
   amount: number;
-  /** The way to pay, of `pay_methods`. */
+  /** The payment method, one of `pay_methods`. */
   payment_method?: string;
-  /** A page of the console to come back to; not for wallets. */
+  /** The page of the console to return to after payment; not for wallets. */
   success_url?: string;
-  /** Where to come back to unpaid. */
+  /** The page to return to without payment. */
   cancel_url?: string;
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   price?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   money?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   quota?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   currency?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   top_up_code?: { [k: string]: unknown };
-  /** Not set here: as it was read, or left out. */
+  /** Read-only: send it unchanged, or omit it. */
   pay_method_index?: { [k: string]: unknown };
 }
 export interface InvitationPage {
@@ -2633,7 +2633,7 @@ export interface Invitation {
   created_at: number;
   /** Unix seconds. */
   expires_at: number;
-  /** The account that was made with it; 0: none. */
+  /** The account that was created with it; 0: none. */
   used_by: number;
   used_by_name: string;
   /** Unix seconds; 0: not. */
@@ -2643,35 +2643,35 @@ export interface Invitation {
 }
 export interface UserAction {
   id: number;
-  /** `delete`, the role and the quota need a check (POST /api/verify); only root changes roles. */
+  /** `delete`, roles and quota require a verification (POST /api/verify); only root changes roles. */
   action: 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
-  /** For add_quota, in quota units. */
+  /** For add_quota: quota units. */
   value?: number;
-  /** For add_quota: more, less (never below nothing), or exactly so much left. Left out: add. */
+  /** For add_quota: add to the balance, subtract (never below zero), or override it. Default: add. */
   mode?: 'add' | 'subtract' | 'override';
-  /** Why; for the audit log. */
+  /** The reason, for the audit log. */
   reason?: string;
 }
 export interface PasskeyCeremony {
-  /** The public key options of WebAuthn as JSON; the same once more in `publicKey`, where some tools look. */
+  /** The WebAuthn public key options as JSON, also in `publicKey` for clients that read them there. */
   options: { publicKey: {}; [k: string]: unknown };
-  /** Goes back with the credential; else its cookie counts. */
+  /** To be sent with the credential; default: the cookie. */
   flow_token: string;
   /** Unix seconds. */
   expires_at: number;
 }
 export interface PasskeyCredential {
-  /** Of `begin`; else its cookie counts. */
+  /** From `begin`; default: the cookie. */
   flow_token?: string;
-  /** What the browser answered, as JSON; or its members beside this one. */
+  /** The browser's result as JSON; its members may also be at the top level. */
   credential?: {};
   id?: string;
   rawId?: string;
   type?: string;
   response?: {};
-  /** Not looked at. */
+  /** Ignored. */
   authenticatorAttachment?: { [k: string]: unknown };
-  /** Not looked at. */
+  /** Ignored. */
   clientExtensionResults?: { [k: string]: unknown };
 }
 export interface Verified {
@@ -2688,21 +2688,21 @@ export interface Self {
   role: number;
   /** 1 enabled. */
   status: number;
-  /** Empty where none is proven. */
+  /** Empty if none is verified. */
   email: string;
   github_id?: string;
   oidc_id?: string;
-  /** What the account is called elsewhere, by provider. */
+  /** The linked OAuth accounts: their names by provider. */
   bindings?: { [k: string]: string };
   has_password?: boolean;
   group: string;
-  /** What is left, in quota units; below zero: what is owed; 0 where it is unlimited. */
+  /** The balance in quota units; negative: debt; 0 if it is unlimited. */
   quota: number;
   used_quota: number;
-  /** Calls ever made, refused ones among them. */
+  /** All calls so far, refused ones included. */
   request_count?: number;
   unlimited_quota?: boolean;
-  /** What PUT /api/user/setting keeps, as JSON text; secrets are left out. */
+  /** The settings that PUT /api/user/setting stores, as JSON text without secrets. */
   setting: string;
   sidebar_modules?: string;
   permissions?: {};
@@ -2719,7 +2719,7 @@ export interface Self {
 }
 export interface OwnSession {
   sid: string;
-  /** The one that asks. */
+  /** This session. */
   current: boolean;
   /** `password`, `passkey`, or the name of an OAuth provider. */
   login_method: string;
@@ -2733,22 +2733,22 @@ export interface OwnSession {
   expires_at: number;
 }
 export interface Statement {
-  /** It may use as much as it likes; the balances are what that came to. */
+  /** The account has no limit; the balances are what its movements add up to. */
   unlimited: boolean;
-  /** Quota units, a decimal number: what closes today. */
+  /** Current balance in quota units, a decimal number; today's closing balance. */
   balance: string;
-  /** That of it which running calls have set aside. */
+  /** The part reserved by running calls. */
   held: string;
-  /** What is owed since a payment went back; it is paid from what comes next. */
+  /** Debt from refunded or charged-back payments; it is paid from later credits. */
   debt: string;
-  /** The oldest first; quota units, rounded down, and exactly. A call counts on the day on which it began. What subscriptions included is left out; of calls that an older release recorded that is not known, and days then open with too much. */
+  /** Oldest first; quota units, rounded down, and exact. A call counts on the day on which it began. Usage included in subscriptions is left out; for calls recorded by older releases this is unknown, so opening balances of their days may be too high. */
   days: {
     date: string;
     opening: number;
     credits: number;
-    /** What calls cost, and what else was taken or paid. */
+    /** The cost of calls, and other debits. */
     debits: number;
-    /** What was taken back because a payment went back. */
+    /** Debits because a payment was refunded or charged back. */
     refunds: number;
     closing: number;
     requests: number;
@@ -2756,26 +2756,26 @@ export interface Statement {
       opening: string;
       credits: string;
       debits: string;
-      /** That of the debits which calls cost. */
+      /** The part of the debits that calls cost. */
       calls: string;
       refunds: string;
       closing: string;
     };
   }[];
-  /** What moved money beside calls, newest first. */
+  /** Other transactions than calls, newest first. */
   events: {
     /** Unix seconds. */
     at: number;
-    /** As the log has it. */
+    /** The kind of the log line. */
     kind: 'top-up' | 'manage' | 'system' | 'refund';
     side: 'credit' | 'debit' | 'refund';
-    /** Quota units; below zero where it was taken. */
+    /** Quota units; negative for debits. */
     amount: number;
     /** The same as a decimal number. */
     exact: string;
     /** A payment provider, `redemption code`, `administrator`, `system`. */
     by: string;
-    /** What names it: `top-up:` and the number of the order. */
+    /** Reference: `top-up:` and the order number. */
     ref: string;
   }[];
   /** The `before` of the next page; null: this is the last. */
@@ -2802,9 +2802,9 @@ export interface TopUpInfo {
   waffo_pay_methods?: unknown[];
   /** JSON: [{productId, name, price, currency, quota}] */
   creem_products: string;
-  /** By provider: what one unit costs. */
+  /** Price of one unit by provider. */
   prices: { [k: string]: { price: string; currency: string } };
-  /** By plan that is for sale, and by provider: what it costs. */
+  /** Price by plan that is for sale and by provider. */
   plan_prices: { [k: string]: { [k: string]: { price: string; currency: string } } };
   min_topup: number;
   max_topup: number;
@@ -2824,10 +2824,10 @@ export interface UserDetail {
   role: 1 | 10 | 100;
   /** 1 enabled, 2 disabled. */
   status: 1 | 2;
-  /** Proven; empty where there is none. */
+  /** Verified; empty if there is none. */
   email: string;
   group: string;
-  /** What is left, in quota units; 0 where it is unlimited. */
+  /** The balance in quota units; 0 if it is unlimited. */
   quota: number;
   used_quota: number;
   unlimited_quota: boolean;
@@ -2839,13 +2839,13 @@ export interface UserDetail {
   created_at: number;
   /** Unix seconds; 0: never. */
   last_login_at: number;
-  /** When it was deleted. */
+  /** When it was deleted, ISO 8601; null: it is not deleted. */
   DeletedAt: string | null;
   two_factor: boolean;
   passkey: boolean;
-  /** The providers it can sign in with. */
+  /** The linked OAuth providers. */
   bindings: string[];
-  /** What it owes, in quota units: its calls are refused while it does. */
+  /** Debt in quota units; its calls are refused until it is paid. */
   debt: number;
 }
 export interface UserSession {
@@ -2864,59 +2864,59 @@ export interface UserSession {
 export interface Channel {
   name: string;
   vendor: string;
-  /** False where its key is empty. */
+  /** False: its key is empty. */
   on: boolean;
   weight: number;
   priority: number;
-  /** closed: calls go there. open: none does for a while. half-open: the next one shows whether it is well again. */
+  /** closed: calls are sent to it. open: no calls for a while. half-open: the next call decides. */
   state: 'closed' | 'open' | 'half-open';
-  /** Unix seconds; 0 unless it is open. */
+  /** Unix seconds; 0 unless the circuit is open. */
   open_until: number;
   last_failure: {
     kind: string;
-    /** The vendor's; 0 where it did not answer. */
+    /** The vendor's HTTP status; 0: no response. */
     status: number;
     /** Unix seconds. */
     at: number;
-    /** What that means, in our words. */
+    /** The meaning of the status. */
     message: string;
   } | null;
   recent: RecentAttempts;
   models: {
     name: string;
-    /** What it is called there. */
+    /** The upstream model. */
     model: string;
-    /** closed: calls go there. open: none does for a while. half-open: the next one shows whether it is well again. */
+    /** closed: calls are sent to it. open: no calls for a while. half-open: the next call decides. */
     state: 'closed' | 'open' | 'half-open';
-    /** In a row, up to now. */
+    /** Consecutive failures. */
     failures: number;
   }[];
 }
 export interface ModelRoute {
   /** The public name. */
   name: string;
-  /** The model behind it, where it is another name of one. */
+  /** The model behind it, if this name is an alias. */
   model: string;
   free: boolean;
   channels: { channel: string; model: string; priority: number; weight: number }[];
   fallback: string[];
-  /** Decimal numbers as text; what is missing is charged as input or output. null: it has no price. */
+  /** Decimal numbers as text; missing token rates default to input or output. null: no price. */
   price: Price;
 }
 export interface ChannelTest {
   success: boolean;
-  /** Which one was asked; empty where only its list of models was asked for. */
+  /** The tested model; empty if only the vendor's model list was requested. */
   model: string;
-  /** The vendor's; 0 where it did not answer. */
+  /** The vendor's HTTP status; 0: no response. */
   status: number;
   latency_ms: number;
   message: string;
 }
 export interface VerificationCeremony {
   verified?: false;
-  /** The public key options of WebAuthn as JSON; the same once more in `publicKey`, where some tools look. */
+  /** The WebAuthn public key options as JSON, also in `publicKey` for clients that read them there. */
   options: { publicKey: {}; [k: string]: unknown };
-  /** Goes back with the credential; else its cookie counts. */
+  /** To be sent with the credential; default: the cookie. */
   flow_token: string;
   /** Unix seconds. */
   expires_at: number;

@@ -1,4 +1,4 @@
-/** One call as a whole: its line, and everything that a list has no room for. */
+/** All details of one call: its log line, and what lists leave out. */
 import { RATE_NAMES, RATES } from '../../../core/contracts/rates.ts';
 import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
 import type { Host, Usage } from '../../../core/plugin.ts';
@@ -7,7 +7,7 @@ import { lineSchema, notesOf, shownAttempts, shownLine, type Viewer } from './lo
 import { createNames } from './names.ts';
 import { entriesSchema, receiptSchema, shownEntries, shownReceipt } from './receipt.ts';
 
-/** What it shows of the call that a line of the log is about. */
+/** The details of the call that a log line is about. */
 export async function shownCall(
   host: Host,
   entry: LogEntry,
@@ -40,14 +40,14 @@ export async function shownCall(
   };
 }
 
-/** Output tokens per second: of a stream from its first byte on, else of the whole time. */
+/** Output tokens per second: of a stream from its first byte, otherwise over the whole duration. */
 function speedOf({ usage, stream, durationMs, firstByteMs }: UsageRecord): number | null {
   const output = usage?.output ?? 0;
   const tookMs = stream ? durationMs - (firstByteMs ?? 0) : durationMs;
   return output > 0 && tookMs > 0 ? Math.round((output * 100_000) / tookMs) / 100 : null;
 }
 
-/** Every count that was made; input and output are always there. */
+/** All counts; input and output are always present. */
 function countsOf(usage: Usage): Readonly<Record<string, number>> {
   const parts: Readonly<Record<string, number | undefined>> = {
     ...Object.fromEntries(RATE_NAMES.map((rate) => [RATES[rate].wire, usage[rate]])),
@@ -61,44 +61,51 @@ function countsOf(usage: Usage): Readonly<Record<string, number>> {
 }
 
 const properties = {
-  at_ms: { ...integer, description: 'When it began, unix milliseconds.' },
+  at_ms: { ...integer, description: 'Start time, Unix milliseconds.' },
   duration_ms: integer,
-  first_byte_ms: { type: ['integer', 'null'], description: 'From its beginning to the first byte of the answer.' },
+  first_byte_ms: {
+    type: ['integer', 'null'],
+    description: 'Milliseconds from the request to the first byte of the answer.',
+  },
   tokens_per_second: {
     type: ['number', 'null'],
-    description: 'Output tokens: of a stream from the first byte on, else of the whole time.',
+    description: 'Output tokens per second: of a stream from the first byte, otherwise over the whole duration.',
   },
   outcome: { enum: ['served', 'refused', 'failed', 'aborted', 'recovered'] },
-  status: { ...integer, description: 'The status that the client got, or would have got.' },
-  style: { ...text, description: 'chat, responses, messages …; of a passage its path; empty: it is no call.' },
+  status: { ...integer, description: 'The HTTP status that the client got, or would have got.' },
+  style: {
+    ...text,
+    description:
+      'chat, responses, messages …; for a passthrough route its path; empty for requests that are not calls.',
+  },
   stream: boolean,
   client_request_id: { type: ['string', 'null'], description: 'The `x-request-id` that the client sent.' },
   attempts: {
     type: 'array',
     description:
-      'Channel, status and failure of each, and how long it took; for administrators the model there and the reason, too.',
+      'Upstream attempts: channel, status, failure and duration; for administrators also the upstream model and the reason.',
     items: { type: 'object', required: ['channel', 'ms'], additionalProperties: true },
   },
   translation: {
     type: 'array',
     items: text,
-    description: 'What the translation changed or left out, as the header `x-turnpike-translation` names it.',
+    description: 'Warnings of the translation, as in the header `x-turnpike-translation`.',
   },
-  notes: { type: 'object', additionalProperties: true, description: 'What else was noted of it.' },
+  notes: { type: 'object', additionalProperties: true, description: 'Additional notes about the call.' },
   usage: {
     type: 'object',
     additionalProperties: number,
     description:
-      "Every count that was made: input and output tokens, and those among them that are told apart (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: nothing was used.",
+      "All counts: input and output tokens, and their subsets (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: no usage.",
   },
   image: {
     type: ['object', 'null'],
     required: ['size', 'quality'],
     properties: { size: text, quality: text },
-    description: 'The kind of images that were made; null: none were.',
+    description: 'The kind of the generated images; null: none.',
   },
-  estimated: { ...boolean, description: 'The vendor did not count, so we did.' },
-  receipt: { ...receiptSchema, description: 'How the charge came about; null: nobody keeps books here.' },
+  estimated: { ...boolean, description: 'The gateway counted, because the vendor did not.' },
+  receipt: { ...receiptSchema, description: 'How the charge was computed; null: the gateway runs without billing.' },
   entries: entriesSchema,
   has_content: {
     ...boolean,
@@ -106,7 +113,6 @@ const properties = {
   },
 } as const;
 
-/** Its schema. */
 export const callSchema = {
   title: 'CallDetail',
   type: 'object',

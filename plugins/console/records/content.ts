@@ -16,10 +16,10 @@ export function shownContent(content: StoredContent) {
   };
 }
 
-function shownBlock({ type, text: said, name, id, bytes, cutBytes, isError }: StoredBlock) {
+function shownBlock({ type, text: blockText, name, id, bytes, cutBytes, isError }: StoredBlock) {
   return {
     type,
-    text: said,
+    text: blockText,
     name: name ?? null,
     id: id ?? null,
     bytes: bytes ?? null,

@@ -1,9 +1,9 @@
-/** What the form of a department says, in the words of tools, and what that comes to in ours. */
+/** The form of a department, and its conversion to the service's fields. */
 import type { DepartmentChanges } from '../../../core/contracts/departments.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { MOST_UNITS, microOf } from '../units.ts';
 
-/** What a form may say; what is absent stays. */
+/** The fields of a form; absent fields stay unchanged. */
 export interface DepartmentForm {
   readonly name?: string;
   readonly parent_id?: number | null;
@@ -13,7 +13,7 @@ export interface DepartmentForm {
   readonly status?: 0 | 1;
 }
 
-/** What tools call fields of a department. */
+/** The names of a department's fields in the API. */
 export const DEPARTMENT_WORDS = {
   parentId: 'parent_id',
   budget: 'quota',
@@ -22,26 +22,26 @@ export const DEPARTMENT_WORDS = {
   accountIds: 'user_ids',
 } as const;
 
-/** Ratios are kept in millionths. */
+/** Ratios are stored in millionths. */
 export const PPM = 1_000_000;
 
 const amount = { type: ['integer', 'null'], minimum: 0, maximum: MOST_UNITS };
 
-/** The members of a form. */
+/** The members of the schema. */
 export const formProperties = {
   name: { type: 'string', minLength: 1, maxLength: 64 },
   parent_id: {
-    description: 'The department above; null or 0: none.',
+    description: 'The parent department; null or 0: none.',
     type: ['integer', 'null'],
     minimum: 0,
   },
   quota: {
-    description: 'The budget in all, in quota units, those below included; null: no limit.',
+    description: 'The total budget in quota units, departments below included; null: no limit.',
     ...amount,
   },
-  monthly_quota: { description: 'The same for a calendar month (UTC).', ...amount },
+  monthly_quota: { description: 'The budget of a calendar month (UTC), in quota units.', ...amount },
   ratio: {
-    description: 'What calls of its people cost: 1 is the price. Six decimals at most.',
+    description: 'Price factor of calls by its members: 1 is the full price. Six decimals at most.',
     type: 'number',
     minimum: 0,
     maximum: 1_000,
@@ -49,7 +49,7 @@ export const formProperties = {
   status: { description: '1 enabled, 0 disabled.', enum: [0, 1] },
 } as const;
 
-/** What a form comes to. Refuses (400) a ratio that cannot be said in millionths. */
+/** Converts a form. Refuses (400) a ratio with more than six decimals. */
 export function changesOf(form: DepartmentForm): DepartmentChanges {
   const { name, parent_id: parent, quota, monthly_quota: monthly, ratio, status } = form;
   return {
@@ -62,7 +62,7 @@ export function changesOf(form: DepartmentForm): DepartmentChanges {
   };
 }
 
-/** True of a form that says what somebody may spend, or at what price. */
+/** Returns whether a form sets a budget or a price factor. */
 export function isAboutMoney({ quota, monthly_quota: monthly, ratio }: DepartmentForm): boolean {
   return quota !== undefined || monthly !== undefined || ratio !== undefined;
 }
@@ -71,7 +71,7 @@ const budgetOf = (units: number | null): bigint | null => (units === null ? null
 
 function ppmOf(ratio: number): number {
   const ppm = Math.round(ratio * PPM);
-  // A decimal of six places is the double nearest to it, and so is the quotient: they are the same, or it had more places.
+  // The double nearest to a decimal with six places survives this round trip; one with more places does not.
   if (ppm / PPM !== ratio) throw coreErrors.invalid_ratio('A ratio has six decimals at most.').with({ param: 'ratio' });
   return ppm;
 }

@@ -1,4 +1,4 @@
-/** A department as `/api` shows it, and how its budgets stand. */
+/** A department in the API, and the state of its budgets. */
 import { type Department, Departments } from '../../../core/contracts/departments.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { Balance } from '../../../core/contracts/ledger.ts';
@@ -8,7 +8,7 @@ import { integer, number, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 import { PPM } from './department-form.ts';
 
-/** What it shows: amounts in quota units, times in unix seconds; null: there is no limit. */
+/** Amounts in quota units, times in Unix seconds; null: no limit. */
 export interface ShownDepartment {
   readonly id: number;
   readonly name: string;
@@ -24,7 +24,7 @@ export interface ShownDepartment {
 
 const limitOf = (micro: bigint | undefined): number | null => (micro === undefined ? null : unitsOf(micro));
 
-/** `total`: its bucket in the ledger, once a call was taken from it. */
+/** `total`: its bucket in the ledger; undefined until a call was charged to it. */
 export function shownDepartment(department: Department, total: Balance | undefined): ShownDepartment {
   return {
     id: department.id,
@@ -40,35 +40,40 @@ export function shownDepartment(department: Department, total: Balance | undefin
   };
 }
 
-/** How a budget stands; what running calls hold is not left, but not used either. `balance`: its bucket, once a call was taken from it. */
+/**
+ * The state of a budget. Reservations of running calls reduce `remaining` but are not `used`. `balance`: its bucket; undefined until a call
+ * was charged to it.
+ */
 export function budgetUse(limit: bigint, balance: Balance | undefined) {
   const { used, held } = balance ?? { used: 0n, held: 0n };
   const left = limit - used - held;
   return { limit: unitsOf(limit), used: unitsOf(used), remaining: left < 0n ? 0 : unitsOf(left) };
 }
 
-/** The calendar month (UTC) that a moment is in: when it begins, and when the next one does. */
+/** The start and end of the calendar month (UTC) of a time. */
 export function monthOf(nowMs: number): { readonly startMs: number; readonly endMs: number } {
   const now = new Date(nowMs);
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
   return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
 }
 
-/** Its schema. */
 export const departmentProperties = {
   id: integer,
   name: text,
   parent_id: { type: ['integer', 'null'] },
-  quota: { type: ['integer', 'null'], description: 'The budget in all, in quota units; null: no limit.' },
-  used_quota: { ...integer, description: 'What its people and those below have used of it.' },
-  monthly_quota: { type: ['integer', 'null'], description: 'The budget of a calendar month (UTC).' },
-  ratio: { ...number, description: 'What calls of its people cost: 1 is the price.' },
+  quota: { type: ['integer', 'null'], description: 'The total budget in quota units; null: no limit.' },
+  used_quota: { ...integer, description: 'What its members and departments below have used of it.' },
+  monthly_quota: {
+    type: ['integer', 'null'],
+    description: 'The budget of a calendar month (UTC), in quota units; null: no limit.',
+  },
+  ratio: { ...number, description: 'Price factor of calls by its members: 1 is the full price.' },
   status: { enum: [0, 1], description: '1 enabled, 0 disabled.' },
   created_at: unixSeconds,
   updated_at: unixSeconds,
 } as const;
 
-/** The same as a schema of its own. */
+/** The same as a named schema. */
 export const departmentSchema = {
   title: 'Department',
   type: 'object',
@@ -76,7 +81,7 @@ export const departmentSchema = {
   properties: departmentProperties,
 } as const;
 
-/** A list as tools of this family know it: not a page object, with the total beside it. */
+/** A list in the format that API clients expect: not a page object, but with the total beside it. */
 export function listed(items: object): Schema {
   return {
     type: 'object',
@@ -90,7 +95,7 @@ export function listed(items: object): Schema {
   };
 }
 
-/** The department that a path names. Refuses (404) where there is none. */
+/** The department in the path. Refuses (404) if there is none. */
 export function departmentAt({ need }: Tools, id: string | undefined): Department {
   const department = need(Departments).get(idOf(id));
   return department ?? refuse(coreErrors.department_not_found().with({ param: 'id' }));

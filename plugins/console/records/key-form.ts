@@ -1,11 +1,11 @@
-/** What tools send about a key, in their words, and what it means in ours. */
+/** The form of a key, and its conversion to the service's fields. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { KeyChanges, KeyRecord, NewKey } from '../../../core/contracts/keys.ts';
 import { type ReadOnly, readOnlyProperties } from '../read-only.ts';
 import { MOST_UNITS, microOf, secondsOf } from '../units.ts';
 import { NEVER, type ShownKey } from './key.ts';
 
-/** The members that count; all of them may be left out of a change. */
+/** The members that are used; a change may omit any of them. */
 export interface KeyForm {
   readonly user_id?: number;
   readonly name?: string;
@@ -19,18 +19,17 @@ export interface KeyForm {
   readonly strict?: boolean;
 }
 
-/** The end of the year 9999: whoever means never says so. */
+/** The end of the year 9999; -1 means never. */
 const LATEST_S = 253_402_300_799;
 const LONGEST_LIST = 32_768;
 
-/** Their schemas. */
 export const keyFormProperties = {
   name: { type: 'string', maxLength: 200 },
   expired_time: {
     type: 'integer',
     minimum: NEVER,
     maximum: LATEST_S,
-    description: 'When it stops to work, unix seconds in the future; -1: never.',
+    description: 'Expiry, Unix seconds in the future; -1: never.',
   },
   remain_quota: {
     type: 'integer',
@@ -40,22 +39,22 @@ export const keyFormProperties = {
   },
   unlimited_quota: {
     type: 'boolean',
-    description: 'It may spend what its account has. Left out: unless remain_quota is there.',
+    description: "Limited only by the user's balance. Default: true unless remain_quota is set.",
   },
-  model_limits_enabled: { type: 'boolean', description: 'Left out: where model_limits names some.' },
-  model_limits: { type: 'string', maxLength: LONGEST_LIST, description: 'Names of models, with commas between them.' },
+  model_limits_enabled: { type: 'boolean', description: 'Default: true if model_limits is not empty.' },
+  model_limits: { type: 'string', maxLength: LONGEST_LIST, description: 'Model names, separated by commas.' },
   allow_ips: {
     type: ['string', 'null'],
     maxLength: LONGEST_LIST,
-    description: 'Addresses and networks (10.0.0.0/8), one on a line; empty: all.',
+    description: 'Allowed addresses and networks (10.0.0.0/8), one per line; empty: all.',
   },
-  strict: { type: 'boolean', description: 'A translation that would change the answer is refused.' },
+  strict: { type: 'boolean', description: 'Refuse translations that would change the answer.' },
 } as const;
 
 const NO_GROUPS = 'Models and prices are the same for all keys: model_limits says what a key may call.';
 const MADE = 'The gateway makes it.';
 
-/** Members of the record that a form does not set. */
+/** Members of the record that a form cannot set. */
 export const FIXED: ReadOnly = {
   key: MADE,
   created_time: MADE,
@@ -64,25 +63,22 @@ export const FIXED: ReadOnly = {
   auto_groups: NO_GROUPS,
   DeletedAt: 'DELETE /api/token/:id ends a key.',
 };
-/** Members that calls change: what was read may be older than what is. */
+/** Members that calls change: the values that the client read may be outdated. */
 export const COUNTED: ReadOnly = { accessed_time: MADE, used_quota: 'remain_quota says what a key may still spend.' };
-/** Members that tools send along from a record they were shown, or for what is not here. */
+/** Members that clients send along from a record, or for features that do not exist. */
 export const fixedKeyProperties = {
   ...readOnlyProperties(FIXED),
   ...Object.fromEntries(
-    Object.keys(COUNTED).map((name) => [
-      name,
-      { description: 'Counted by the gateway; sent back, it changes nothing.' },
-    ]),
+    Object.keys(COUNTED).map((name) => [name, { description: 'Counted by the gateway; ignored.' }]),
   ),
   user_id: {
-    description: 'Whose key: a user with a role below your own, for administrators. Left out or 0: your own.',
+    description: 'For administrators: the owner, a user with a role below yours. Omitted or 0: yourself.',
     type: 'integer',
     minimum: 0,
   },
 };
 
-/** A new key, as it is asked for. Refuses (400) what makes no sense. */
+/** A new key from its form. Refuses (400) contradictions. */
 export function newKeyOf(form: KeyForm & { readonly name: string }, accountId: number, nowMs: number): NewKey {
   const { unlimited_quota: unlimited = form.remain_quota === undefined, remain_quota: remain, strict } = form;
   if (!unlimited && remain === undefined) {
@@ -102,7 +98,7 @@ export function newKeyOf(form: KeyForm & { readonly name: string }, accountId: n
   };
 }
 
-/** What is to change of a key; members that are left out stay. Refuses (400) what makes no sense. */
+/** The changes in a form; omitted members stay unchanged. Refuses (400) contradictions. */
 export function keyChangesOf(form: KeyForm, key: KeyRecord, nowMs: number): KeyChanges {
   const { name, strict } = form;
   return {
@@ -113,14 +109,14 @@ export function keyChangesOf(form: KeyForm, key: KeyRecord, nowMs: number): KeyC
 }
 
 /**
- * What is to be available to a key from now on, in micro-quota; null: as much as its account has. Undefined where that stays as it
- * is: tools send back what they were shown, and meanwhile the key may have spent something.
+ * What the key may spend from now on, in micro-quota; null: limited only by the balance. Undefined if unchanged: clients send back the
+ * value they read, and the key may have spent something since.
  */
-export function availableOf(form: KeyForm, shown: ShownKey): bigint | null | undefined {
-  const { remain_quota: remain, unlimited_quota: asked } = form;
-  const unlimited = asked ?? (remain === undefined && shown.unlimited_quota);
-  if (unlimited) return shown.unlimited_quota ? undefined : null;
-  if (!shown.unlimited_quota && (remain === undefined || remain === shown.remain_quota)) return undefined;
+export function availableOf(form: KeyForm, current: ShownKey): bigint | null | undefined {
+  const { remain_quota: remain, unlimited_quota: requested } = form;
+  const unlimited = requested ?? (remain === undefined && current.unlimited_quota);
+  if (unlimited) return current.unlimited_quota ? undefined : null;
+  if (!current.unlimited_quota && (remain === undefined || remain === current.remain_quota)) return undefined;
   if (remain === undefined) {
     throw coreErrors
       .invalid_request_error('A key that is not unlimited needs a remain_quota.')
@@ -129,7 +125,7 @@ export function availableOf(form: KeyForm, shown: ShownKey): bigint | null | und
   return microOf(remain);
 }
 
-/** What tools call fields of a key. */
+/** The names of a key's fields in the API. */
 export const KEY_WORDS = { models: 'model_limits', addresses: 'allow_ips' } as const;
 
 function restrictionsOf(
@@ -146,13 +142,13 @@ function restrictionsOf(
   };
 }
 
-/** Undefined: they stay as they are. */
+/** Undefined: unchanged. */
 function modelsOf(form: KeyForm, key: KeyRecord | undefined): readonly string[] | null | undefined {
   const { model_limits_enabled: enabled, model_limits: names } = form;
   if (enabled === false) return null;
   if (names === undefined && (enabled === undefined || key?.models !== undefined)) return undefined;
   const list = listOf(names ?? '', /,/);
-  // Limited to nothing is what the service refuses.
+  // The service refuses an empty list.
   return list === null && enabled === true ? [] : list;
 }
 
@@ -160,7 +156,7 @@ function expiryOf(seconds: number, key: KeyRecord | undefined, nowMs: number): n
   if (seconds === NEVER) return null;
   const ms = seconds * 1_000;
   const before = key?.expiresMs;
-  // What has expired may stay so while something else is changed.
+  // An expired key may stay expired while other fields change.
   if (before !== undefined && secondsOf(before) === seconds) return before;
   if (ms > nowMs) return ms;
   throw coreErrors

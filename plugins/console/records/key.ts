@@ -1,10 +1,10 @@
-/** A key as `/api` shows it: what it may do, and what it has left. */
+/** A key in the API: its permissions and its quota. */
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import type { Balance } from '../../../core/contracts/ledger.ts';
 import { boolean, integer, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
-/** What it shows, in quota units and unix seconds. */
+/** Amounts in quota units, times in Unix seconds. */
 export interface ShownKey {
   readonly id: number;
   readonly user_id: number;
@@ -24,10 +24,10 @@ export interface ShownKey {
   readonly strict: boolean;
 }
 
-/** No expiry, in tools of this family. */
+/** The value for no expiry. */
 export const NEVER = -1;
 
-/** What a key has left and has used, in whole quota units. One without a limit of its own has as much as its account. */
+/** Remaining and used quota in whole quota units. A key without a limit can spend its user's balance. */
 export function quotaOf(balance: Balance | undefined): {
   readonly remain: number;
   readonly used: number;
@@ -42,7 +42,7 @@ export function quotaOf(balance: Balance | undefined): {
   };
 }
 
-/** The record. `secret`: the only time that it can be shown; else the key is masked. */
+/** The record. `secret`: set only in the response that creates the key; otherwise the key is masked. */
 export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: number, secret?: string): ShownKey {
   const { remain, used, unlimited } = quotaOf(balance);
   const isExhausted = balance !== undefined && !unlimited && balance.granted <= balance.used + balance.held;
@@ -53,7 +53,7 @@ export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: nu
     key: secret ?? `${key.prefix}**********${key.suffix}`,
     status: !key.enabled ? 2 : isExpired(key, nowMs) ? 3 : isExhausted ? 4 : 1,
     created_time: secondsOf(key.createdMs),
-    // Uses are noted to the minute: the first one is not before the key was made.
+    // Uses are stored to the minute; the first one must not be before the key's creation.
     accessed_time: key.usedMs === undefined ? 0 : secondsOf(Math.max(key.usedMs, key.createdMs)),
     expired_time: key.expiresMs === undefined ? NEVER : secondsOf(key.expiresMs),
     remain_quota: remain,
@@ -71,7 +71,6 @@ function isExpired({ expiresMs }: KeyRecord, nowMs: number): boolean {
   return expiresMs !== undefined && expiresMs <= nowMs;
 }
 
-/** Its schema. */
 export const keySchema = {
   title: 'Key',
   type: 'object',
@@ -83,21 +82,21 @@ export const keySchema = {
     id: integer,
     user_id: integer,
     name: text,
-    key: { ...text, description: 'Its first and last four characters; whole only in the answer that makes it.' },
+    key: { ...text, description: 'Its first and last four characters; complete only in the response that creates it.' },
     status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
     created_time: unixSeconds,
     accessed_time: {
       ...integer,
-      description: 'The last call with it, to the minute, unix seconds; 0: there was none.',
+      description: 'The last call with it, to the minute, Unix seconds; 0: never.',
     },
     expired_time: { ...integer, description: 'Unix seconds; -1: never.' },
-    remain_quota: { ...integer, description: 'What it may spend still, in quota units; 0 where it is unlimited.' },
+    remain_quota: { ...integer, description: 'What it may still spend, in quota units; 0 if it is unlimited.' },
     used_quota: integer,
-    unlimited_quota: { ...boolean, description: 'It may spend what its account has.' },
+    unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
     model_limits_enabled: boolean,
-    model_limits: { ...text, description: 'The models it may call, with commas between them.' },
-    allow_ips: { ...text, description: 'The addresses and networks it may be used from, one on a line; empty: all.' },
+    model_limits: { ...text, description: 'The models it may call, separated by commas; empty: all.' },
+    allow_ips: { ...text, description: 'Allowed addresses and networks, one per line; empty: all.' },
     group: { ...text, description: 'Always empty: prices and models are the same for all keys.' },
-    strict: { ...boolean, description: 'A translation that would change the answer is refused.' },
+    strict: { ...boolean, description: 'Translations that would change the answer are refused.' },
   },
 } as const;

@@ -1,12 +1,12 @@
-/** How long calls took: percentiles and histograms of the newest ones. */
+/** Latency: percentiles and histograms of the most recent calls. */
 import type { CallTiming } from '../../../core/contracts/records.ts';
 import { integer, named, object } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-/** Upper ends of what is counted together, in milliseconds; the last has none. */
+/** Upper bounds of the histogram buckets, in milliseconds; the last bucket has none. */
 const STEPS_MS = [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000] as const;
 
-/** What there is to say of them. Times are those of calls that were served: refusals are quick, and failures as slow as can be. */
+/** Latency is of served calls only: refusals are fast, and failures take arbitrarily long. */
 export function latencyOf(timings: readonly CallTiming[]) {
   const served = timings.filter(({ outcome }) => outcome === 'served');
   const count = (which: (timing: CallTiming) => boolean): number =>
@@ -25,7 +25,7 @@ export function latencyOf(timings: readonly CallTiming[]) {
 
 function spreadOf(times: readonly number[]) {
   const sorted = Float64Array.from(times).sort();
-  /** The smallest that so many hundredths of them do not exceed. */
+  /** The percentile: the smallest value that this share of the values does not exceed. */
   const percentile = (hundredths: number): number | null =>
     sorted.length === 0 ? null : sorted[Math.ceil((hundredths * sorted.length) / 100) - 1]!;
   let below = 0;
@@ -43,7 +43,7 @@ function spreadOf(times: readonly number[]) {
   };
 }
 
-const percentile = { type: ['integer', 'null'], description: 'Null: there are none.' } as const;
+const percentile = { type: ['integer', 'null'], description: 'Null: no calls.' } as const;
 const spread = (description: string) => ({
   title: 'LatencyDistribution',
   ...object({
@@ -54,25 +54,24 @@ const spread = (description: string) => ({
     histogram: {
       type: 'array',
       items: object({
-        le_ms: { type: ['integer', 'null'], description: 'Up to and with so many milliseconds; null: longer.' },
-        count: { ...integer, description: 'That are longer than the step before.' },
+        le_ms: { type: ['integer', 'null'], description: 'The inclusive upper bound in milliseconds; null: none.' },
+        count: { ...integer, description: 'Calls above the previous bound and up to this one.' },
       }),
     },
   }),
   description,
 });
 
-/** Its schema. */
 export const latencySchema = named(
   'Latency',
   object({
-    calls: { ...integer, description: 'How many were looked at.' },
-    since: { ...integer, description: 'When the oldest of them began, unix seconds; 0: there are none.' },
+    calls: { ...integer, description: 'How many calls were examined.' },
+    since: { ...integer, description: 'Start of the oldest of them, Unix seconds; 0: none.' },
     served: integer,
     failed: integer,
     refused: integer,
-    aborted: { ...integer, description: 'The client left.' },
-    duration: spread('Of calls that were served: from the request to the end of the answer.'),
-    first_byte: spread('Of the same: from the request to the first byte of the answer.'),
+    aborted: { ...integer, description: 'The client disconnected.' },
+    duration: spread('Served calls: from the request to the end of the answer.'),
+    first_byte: spread('Served calls: from the request to the first byte of the answer.'),
   }),
 );

@@ -1,4 +1,4 @@
-/** A line of the log as `/api` shows it. */
+/** A usage record or account event in the API. */
 import { RATE_NAMES, RATES, type RateKind } from '../../../core/contracts/rates.ts';
 import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
 import type { Json, JsonObject } from '../../../core/plugin.ts';
@@ -9,13 +9,13 @@ import { TYPES } from './log-search.ts';
 import type { Names } from './names.ts';
 import { ratiosOf } from './ratios.ts';
 
-/** What it shows: amounts in quota units, times in unix seconds. */
+/** Amounts in quota units, times in Unix seconds. */
 export interface ShownLine {
   readonly id: number;
   readonly user_id: number;
   readonly created_at: number;
   readonly type: number;
-  /** Of requests how many the line stands for. */
+  /** How many requests the line stands for. */
   readonly times: number;
   readonly content: string;
   readonly username: string;
@@ -34,11 +34,11 @@ export interface ShownLine {
   readonly group: string;
   readonly ip: string;
   readonly request_id: string;
-  /** A JSON object as text: tools of this family parse it. */
+  /** A JSON object as text, which API clients parse. */
   readonly other: string;
 }
 
-/** Who looks: administrators see addresses, and why channels failed. */
+/** The viewer: administrators see IP addresses, and why upstream attempts failed. */
 export interface Viewer {
   /** Quota units in one currency unit. */
   readonly perUnit: number;
@@ -46,12 +46,12 @@ export interface Viewer {
   readonly seesIp: boolean;
 }
 
-/** Lines as they are shown. */
+/** Converts lines. */
 export function shownLines(entries: readonly LogEntry[], names: Names, viewer: Viewer): Promise<readonly ShownLine[]> {
   return Promise.all(entries.map((entry) => shownLine(entry, names, viewer)));
 }
 
-/** One line. */
+/** Converts one line. */
 export async function shownLine(
   entry: LogEntry,
   names: Names,
@@ -86,8 +86,8 @@ export async function shownLine(
 }
 
 /**
- * Tools want a number. An id begins with its millisecond and a count within the run: the one times 1,024 and the end of the other
- * stays below 2^53 until the year 2248, keeps the order of time, and is the same in every listing. `request_id` is what is exact.
+ * API clients expect a number. An id begins with its millisecond and a count within the run: the millisecond times 1,024 plus the low bits
+ * of the count stays below 2^53 until the year 2248, keeps the order of time, and is stable. `request_id` is exact.
  */
 export function numberOf(id: string): number {
   return Number.parseInt(id.slice(0, 10), 32) * 1_024 + (Number.parseInt(id.slice(10, 16), 32) % 1_024);
@@ -95,10 +95,10 @@ export function numberOf(id: string): number {
 
 function sentenceOf(call: UsageRecord): string {
   const { repeats, route } = call;
-  const said = route === undefined ? endOf(call) : `${route}: status ${call.status}.`;
+  const sentence = route === undefined ? endOf(call) : `${route}: status ${call.status}.`;
   return repeats === undefined
-    ? said
-    : `${said} ${1 + repeats} such requests within a minute; this is the first.`.trim();
+    ? sentence
+    : `${sentence} ${1 + repeats} such requests within a minute; this is the first.`.trim();
 }
 
 function endOf({ outcome, status, charged }: UsageRecord): string {
@@ -118,13 +118,13 @@ function endOf({ outcome, status, charged }: UsageRecord): string {
   }
 }
 
-/** Kinds of tokens with a name of their own in log lines. */
+/** Token counts that have a member in log lines. */
 const LOGGED = RATE_NAMES.flatMap((rate) => {
   const { logged }: RateKind = RATES[rate];
   return logged === undefined ? [] : [[logged, rate] as const];
 });
 
-/** What there is no column for, under the names that tools know, and what was noted. */
+/** Details without a column, under the names that API clients know, and the notes. */
 function otherOf(call: UsageRecord, isAdmin: boolean): JsonObject {
   const { clientRequestId, price, priceFactor } = call.other;
   const { usage } = call;
@@ -159,19 +159,19 @@ function otherOf(call: UsageRecord, isAdmin: boolean): JsonObject {
   return other;
 }
 
-/** What was noted of a call, without what is told under names of its own. */
+/** The notes of a call, without those that have a member. */
 export function notesOf({ other }: UsageRecord): JsonObject {
   const { attempts, clientRequestId, price, priceFactor, priced, held, unpriced, ...notes } = other;
   return notes;
 }
 
-/** Its attempts, as somebody may see them. */
+/** The upstream attempts, as the viewer may see them. */
 export function shownAttempts({ other: { attempts } }: UsageRecord, isAdmin: boolean): readonly Json[] {
   if (!Array.isArray(attempts)) return [];
   return attempts.map((attempt) => (isAdmin ? attempt : forMembers(attempt)));
 }
 
-/** What a channel is to its vendor, and in which words it failed, is the operator's business. */
+/** Only the operator sees the channel's upstream model and the reason of a failure. */
 function forMembers(attempt: Json): Json {
   const { channel = '', status, failure, ms } = attempt as JsonObject;
   return {
@@ -182,50 +182,49 @@ function forMembers(attempt: Json): Json {
   };
 }
 
-/** Its schema. */
 export const lineSchema = {
   title: 'LogLine',
   type: 'object',
   required: ['id', 'user_id', 'created_at', 'type', 'times', 'content', 'quota', 'request_id', 'other'],
   properties: {
-    id: { ...integer, description: 'Made of the time: later lines have larger ones.' },
+    id: { ...integer, description: 'Derived from the time: later lines have larger ids.' },
     user_id: integer,
-    created_at: { ...integer, description: 'When it began, unix seconds.' },
+    created_at: { ...integer, description: 'Start time, Unix seconds.' },
     type: {
       ...integer,
       description:
-        '1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …).',
+        '1 top-up, 2 use, 3 managed by an administrator, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a stored response read …).',
     },
     times: {
       ...integer,
       description:
-        'How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first.',
+        'How many requests it stands for. Requests of one key that ended alike within a minute, before an upstream attempt, are combined; all other members are those of the first.',
     },
-    content: { ...text, description: 'What happened, for people.' },
+    content: { ...text, description: 'A sentence that describes the line.' },
     username: text,
-    token_name: { ...text, description: 'The name of the key; of one that was deleted, its last.' },
+    token_name: { ...text, description: 'The name of the key; the last name of a deleted key.' },
     token_id: integer,
-    model_name: { ...text, description: 'The model that was asked for.' },
-    quota: { ...number, description: 'What it cost, or moved, in quota units, with a fraction if there is one.' },
+    model_name: { ...text, description: 'The requested model.' },
+    quota: { ...number, description: 'Cost or amount in quota units, with a fraction if there is one.' },
     cost: { ...text, description: 'The same in currency units, a decimal number.' },
     prompt_tokens: integer,
     completion_tokens: integer,
-    use_time: { ...integer, description: 'Seconds.' },
+    use_time: { ...integer, description: 'Duration in seconds.' },
     is_stream: boolean,
     channel: { ...integer, description: 'Always 0: channels have names.' },
     channel_name: text,
     group: text,
-    ip: { ...text, description: 'In the own log only where the setting record_ip_log is on.' },
+    ip: { ...text, description: 'In your own log only if the setting record_ip_log is on.' },
     request_id: { ...text, description: 'The `x-request-id` of the answer.' },
     other: {
       ...text,
       description:
-        'A JSON object as text: outcome, status, attempts, milliseconds in all (duration_ms) and to the first byte (frt), of a refusal its code, tokens read from caches (cache_tokens) and written to them.',
+        'A JSON object as text: outcome, status, upstream attempts, milliseconds in total (duration_ms) and to the first byte (frt), the error code of a refusal, tokens read from caches (cache_tokens) and written to them.',
     },
   },
 } as const;
 
-/** A line in a CSV. */
+/** A line in a CSV file. */
 export const LINE_COLUMNS = [
   ...['created_at', 'type', 'username', 'token_name', 'model_name', 'quota', 'cost', 'prompt_tokens'],
   ...['completion_tokens', 'use_time', 'is_stream', 'channel_name', 'ip', 'content', 'request_id', 'times'],
@@ -240,7 +239,7 @@ export function cellsOf(line: ShownLine): readonly (string | number)[] {
   });
 }
 
-/** The cells of the line that adds up others; `amount`: micro-quota. */
+/** The cells of the total; `amount`: micro-quota. */
 export function totalCells(amount: bigint, times: number, perUnit: number): readonly (string | number)[] {
   const sums: Partial<Record<string, string | number>> = {
     created_at: 'total',

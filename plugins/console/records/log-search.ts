@@ -1,4 +1,4 @@
-/** What a query asks of the log: which lines, of whom, from when to when. */
+/** Log queries: which lines, of which users, in which period. */
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
@@ -7,7 +7,7 @@ import type { Host } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { idNumber, timestamp } from '../schemas.ts';
 
-/** The numbers that tools know the kinds of lines by. */
+/** The numbers of line kinds in the API. */
 export const TYPES: Readonly<Record<LogKind, number>> = {
   'top-up': 1,
   use: 2,
@@ -19,14 +19,14 @@ export const TYPES: Readonly<Record<LogKind, number>> = {
   request: 8,
 };
 
-/** Unix seconds; 0 says nothing. */
-export interface TimesAsked {
+/** Unix seconds; 0: not set. */
+export interface TimesQuery {
   readonly start_timestamp?: number;
   readonly end_timestamp?: number;
 }
 
-/** What a query may say. */
-export interface LogAsked extends TimesAsked {
+/** The parameters of a query. */
+export interface LogQuery extends TimesQuery {
   readonly type: number;
   readonly outcome?: UsageRecord['outcome'];
   readonly token_name?: string;
@@ -37,8 +37,8 @@ export interface LogAsked extends TimesAsked {
   readonly request_id?: string;
 }
 
-/** Of everybody's log. */
-export interface EverybodyAsked extends LogAsked {
+/** Parameters of the log of all users. */
+export interface EverybodyQuery extends LogQuery {
   readonly username?: string;
   readonly user_id?: number;
   readonly department_id?: number;
@@ -46,13 +46,13 @@ export interface EverybodyAsked extends LogAsked {
 
 const name = { type: 'string', maxLength: 256 };
 
-/** The members of a `search` schema that are about time. */
+/** The members of a `search` schema about the period. */
 export const timeProperties = {
-  start_timestamp: { description: 'From then, unix seconds.', ...timestamp },
-  end_timestamp: { description: 'Up to and with then, unix seconds.', ...timestamp },
+  start_timestamp: { description: 'Start, Unix seconds.', ...timestamp },
+  end_timestamp: { description: 'End (inclusive), Unix seconds.', ...timestamp },
 } as const;
 
-/** Those about lines of the log. */
+/** The members about lines. */
 export const logProperties = {
   ...timeProperties,
   type: {
@@ -65,57 +65,56 @@ export const logProperties = {
   },
   outcome: {
     description:
-      'Calls that ended so, and nothing else: aborted where the client left, recovered where the gateway stopped.',
+      'Only calls with this outcome: aborted if the client disconnected, recovered if the gateway stopped during the call.',
     enum: ['served', 'refused', 'failed', 'aborted', 'recovered'],
   },
-  token_name: { description: 'The name of a key. Names are exact: no character stands for others.', ...name },
-  token_id: { ...idNumber, description: 'The key with that number.' },
-  model_name: { description: 'The model that was asked for.', ...name },
-  group: { description: 'The group of the account.', ...name },
-  channel: { description: 'The channel that served.', ...name },
+  token_name: { description: 'The exact name of a key; there are no wildcards.', ...name },
+  token_id: { ...idNumber, description: 'The id of a key.' },
+  model_name: { description: 'The requested model.', ...name },
+  group: { description: 'The group of the user.', ...name },
+  channel: { description: 'The channel that served the call.', ...name },
   request_id: { description: 'The `x-request-id` of the answer.', type: 'string', maxLength: 64 },
 } as const;
 
-/** Those about whose they are. */
+/** The members about users. */
 export const peopleProperties = {
-  username: { description: 'Whose they are.', ...name },
-  user_id: { ...idNumber, description: 'The same by number.' },
-  department_id: { ...idNumber, description: 'Of the people who are in it now, or in one below it.' },
+  username: { description: 'The name of the user.', ...name },
+  user_id: { ...idNumber, description: 'The id of the user.' },
+  department_id: { ...idNumber, description: 'Users who are now in this department or below it.' },
 } as const;
 
-/** And those about everybody's. */
+/** The members of the log of all users. */
 export const everybodyProperties = { ...logProperties, ...peopleProperties } as const;
 
-/** A group with more people than this is no filter, nor is a name that more keys have. */
+/** A group with more users, or a name with more keys, cannot be a filter. */
 const MOST_PEOPLE = 500;
 const MOST_KEYS = 500;
 
-/** Makes filters. They are undefined where nothing can match. */
+/** Creates filters, which are undefined if nothing can match. */
 export interface LogSearch {
-  /** Of somebody's own log; of nobody else's, whatever is asked. */
-  own(person: Person, asked: LogAsked): Promise<LogFilter | undefined>;
-  everybody(asked: EverybodyAsked): Promise<LogFilter | undefined>;
+  /** A filter for the log of one user, whatever the query says. */
+  own(person: Person, query: LogQuery): Promise<LogFilter | undefined>;
+  everybody(query: EverybodyQuery): Promise<LogFilter | undefined>;
 }
 
-/** Makes it. */
 export function createLogSearch(host: Host): LogSearch {
   const accounts = host.use(Accounts);
   const keys = host.use(Keys);
 
-  /** The keys of that name, of some people or of anybody. */
+  /** The ids of keys with that name, of some users or of all. */
   async function keysNamed(name: string, who: readonly number[] | undefined) {
-    const found = await keys.named(name, who?.length === 1 ? who[0] : undefined, MOST_KEYS + 1);
-    if (found.length > MOST_KEYS) {
+    const matches = await keys.named(name, who?.length === 1 ? who[0] : undefined, MOST_KEYS + 1);
+    if (matches.length > MOST_KEYS) {
       const hint = `More than ${MOST_KEYS} keys are called that: ask for something else, or for those of one person.`;
       throw errors.filter_too_wide(hint).with({ param: 'token_name' });
     }
-    return who === undefined ? found : found.filter(({ accountId }) => who.includes(accountId));
+    return who === undefined ? matches : matches.filter(({ accountId }) => who.includes(accountId));
   }
 
-  async function filterOf(asked: LogAsked, who: readonly number[] | undefined): Promise<LogFilter | undefined> {
-    const { token_name, token_id, model_name, channel, request_id, type, outcome } = asked;
+  async function filterOf(query: LogQuery, who: readonly number[] | undefined): Promise<LogFilter | undefined> {
+    const { token_name, token_id, model_name, channel, request_id, type, outcome } = query;
     const named = token_name === undefined ? undefined : await keysNamed(token_name, who);
-    // Whose keys they are is told as well: lines of a few people are found more quickly.
+    // With their owners the store finds the lines faster.
     const people = named === undefined ? who : [...new Set(named.map(({ accountId }) => accountId))];
     if (people?.length === 0) return undefined;
     const ids = named?.map(({ id }) => id).filter((id) => token_id === undefined || id === token_id);
@@ -123,13 +122,13 @@ export function createLogSearch(host: Host): LogSearch {
     if (numbered?.length === 0) return undefined;
     const kind = (Object.keys(TYPES) as LogKind[]).find((each) => TYPES[each] === type);
     return {
-      ...timesOf(asked),
+      ...timesOf(query),
       ...(people !== undefined && { accounts: people }),
       ...(numbered !== undefined && { keys: numbered }),
       ...(kind !== undefined && { kind }),
       ...(outcome !== undefined && { outcomes: [outcome] }),
       ...(model_name !== undefined && { model: model_name }),
-      // Tools that know channels by numbers send 0 for any.
+      // Clients that know channels by number send 0 for any.
       ...(channel !== undefined && channel !== '0' && { channel }),
       ...(request_id !== undefined && { id: request_id }),
     };
@@ -156,24 +155,24 @@ export function createLogSearch(host: Host): LogSearch {
   }
 
   return {
-    async own(person, asked) {
-      if (asked.group !== undefined && asked.group !== person.group) return undefined;
-      return filterOf(asked, [person.id]);
+    async own(person, query) {
+      if (query.group !== undefined && query.group !== person.group) return undefined;
+      return filterOf(query, [person.id]);
     },
 
-    async everybody(asked) {
-      const { username, user_id, group, department_id } = asked;
+    async everybody(query) {
+      const { username, user_id, group, department_id } = query;
       const sets: (readonly number[])[] = [];
       if (username !== undefined) sets.push(idsOf(await accounts.findByName(username)));
       if (user_id !== undefined) sets.push([user_id]);
       if (department_id !== undefined) sets.push(membersOf(department_id));
       const [first, ...others] = sets;
       const who = first?.filter((id) => others.every((set) => set.includes(id)));
-      if (who === undefined) return filterOf(asked, group === undefined ? undefined : await peopleOf(group));
-      if (group === undefined) return filterOf(asked, who);
+      if (who === undefined) return filterOf(query, group === undefined ? undefined : await peopleOf(group));
+      if (group === undefined) return filterOf(query, who);
       const people = await Promise.all(who.map((id) => accounts.person(id)));
       return filterOf(
-        asked,
+        query,
         people.flatMap((person) => (person?.group === group ? [person.id] : [])),
       );
     },
@@ -184,7 +183,7 @@ function idsOf(account: { readonly id: number } | undefined): readonly number[] 
   return account === undefined ? [] : [account.id];
 }
 
-/** The moments of a query. The second that it ends with is part of it. */
-export function timesOf({ start_timestamp: start = 0, end_timestamp: end = 0 }: TimesAsked) {
+/** The period of a query; its last second is included. */
+export function timesOf({ start_timestamp: start = 0, end_timestamp: end = 0 }: TimesQuery) {
   return { ...(start > 0 && { fromMs: start * 1_000 }), ...(end > 0 && { untilMs: (end + 1) * 1_000 }) };
 }

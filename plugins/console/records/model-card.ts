@@ -1,4 +1,4 @@
-/** A model as whoever chooses one sees it: what it is for, what it can do, what it costs, how it does. */
+/** A model as users see it: purpose, abilities, price, health. */
 import { ABILITIES, type ChannelStatus, type ModelFacts, type Purpose } from '../../../core/contracts/catalog.ts';
 import type { ModelPrice } from '../../../core/contracts/prices.ts';
 import { RATE_NAMES, RATES, type Rate, type RateKind } from '../../../core/contracts/rates.ts';
@@ -9,20 +9,19 @@ import { recentSchema, shownRecent } from './recent.ts';
 /** What a card is made of. */
 export interface CardFacts {
   readonly name: string;
-  /** The model behind it. */
+  /** The model behind the name. */
   readonly model: string;
   readonly facts: ModelFacts;
   readonly free: boolean;
   readonly price: ModelPrice | undefined;
-  /** In tokens, as it is published. */
+  /** In tokens, as published by the vendor. */
   readonly publishedContext: number | undefined;
-  /** Where a style is asked. */
+  /** The path of each style. */
   pathOf(style: string): string;
   /** For administrators: the channels that serve it. */
   readonly channels: readonly ChannelStatus[] | undefined;
 }
 
-/** Makes one. */
 export function cardOf({ name, model, facts, free, price, publishedContext, pathOf, channels }: CardFacts) {
   const purposes = purposesOf(facts, price);
   return {
@@ -50,18 +49,18 @@ export function cardOf({ name, model, facts, free, price, publishedContext, path
 const KINDS: readonly (readonly [Rate, RateKind])[] = RATE_NAMES.map((rate) => [rate, RATES[rate]]);
 
 /**
- * What a model is for, as far as it is certain. Channels take many styles and tell not which of them a model understands; but what
- * is sold by the word of its answer answers with words.
+ * The purpose of a model, if it is certain. The styles of a channel do not tell what its models support, but a model billed by its output
+ * tokens answers with text.
  */
 function purposesOf({ asked, meant }: ModelFacts, price: ModelPrice | undefined): readonly Purpose[] | null {
   if (asked.length === 1) return asked;
-  const known = meant.filter((purpose) => asked.includes(purpose));
-  if (known.length > 0) return known;
+  const certainPurposes = meant.filter((purpose) => asked.includes(purpose));
+  if (certainPurposes.length > 0) return certainPurposes;
   const sold = price && soldAs(price);
   return sold !== undefined && asked.includes(sold) ? [sold] : null;
 }
 
-/** Undefined where several things are sold, or what is sold does not tell. */
+/** Undefined if several units are billed, or if the unit does not tell. */
 function soldAs(price: ModelPrice): Purpose | undefined {
   const { input, output, perImage, perHour, characters } = price;
   const units: readonly (Purpose | false)[] = [
@@ -76,21 +75,20 @@ function soldAs(price: ModelPrice): Purpose | undefined {
   return output === undefined || isMixed ? undefined : 'chat';
 }
 
-function abilitiesOf(said: ModelFacts['abilities'], price: ModelPrice | undefined) {
-  // A model can do what it has a price for.
+function abilitiesOf(configured: ModelFacts['abilities'], price: ModelPrice | undefined) {
+  // A model supports what it has a price for.
   const sold: ModelFacts['abilities'] = Object.fromEntries(
     KINDS.flatMap(([rate, { ability }]) =>
       ability === undefined || price?.[rate] === undefined ? [] : [[ability, true]],
     ),
   );
-  const known = { ...sold, ...said };
-  return Object.fromEntries(ABILITIES.map((ability) => [ability, known[ability] ?? null]));
+  const abilities = { ...sold, ...configured };
+  return Object.fromEntries(ABILITIES.map((ability) => [ability, abilities[ability] ?? null]));
 }
 
 const perhaps = { type: ['boolean', 'null'] } as const;
-const tokens = { type: ['integer', 'null'], description: 'Tokens; null: nobody knows.' } as const;
+const tokens = { type: ['integer', 'null'], description: 'Tokens; null: unknown.' } as const;
 
-/** Its schema. */
 export const cardSchema = {
   title: 'ModelCard',
   type: 'object',
@@ -100,30 +98,30 @@ export const cardSchema = {
   ],
   properties: {
     name: text,
-    model: { ...text, description: 'The model behind it, where it is another name of one.' },
+    model: { ...text, description: 'The model behind it, if this name is an alias.' },
     styles: {
       type: 'array',
-      description: 'The styles it may be asked in.',
+      description: 'The API styles it can be called with.',
       items: {
         type: 'object',
         required: ['name', 'path', 'native'],
         properties: {
           name: text,
-          path: { ...text, description: 'Where: `/v1/chat/completions`.' },
-          native: { ...boolean, description: 'False: calls are translated to another style on their way.' },
+          path: { ...text, description: 'The path of the style: `/v1/chat/completions`.' },
+          native: { ...boolean, description: 'False: calls are translated to another style.' },
         },
       },
     },
     purposes: {
       type: ['array', 'null'],
-      description: 'What it is for; null: that is not known, only in which styles it may be asked.',
+      description: 'Its purpose; null: only its styles are known.',
       items: { enum: ['chat', 'embeddings', 'images', 'speech', 'transcription'] },
     },
     context_window: tokens,
     max_output: tokens,
     abilities: {
       type: 'object',
-      description: 'null: nobody knows.',
+      description: 'null: unknown.',
       required: ABILITIES,
       properties: Object.fromEntries(ABILITIES.map((ability) => [ability, perhaps])),
     },
@@ -131,13 +129,12 @@ export const cardSchema = {
     price: priceSchema,
     health: {
       enum: ['well', 'degraded', 'down'],
-      description:
-        'degraded: some of what may serve it fails, or it is served by another model. down: nothing answers.',
+      description: 'degraded: some of its channels fail, or a fallback serves it. down: no channel can serve it.',
     },
     recent: recentSchema,
     channels: {
       type: ['array', 'null'],
-      description: 'For administrators: where it is served; else null.',
+      description: 'For administrators: the channels that serve it; otherwise null.',
       items: {
         type: 'object',
         required: ['name', 'vendor', 'state'],

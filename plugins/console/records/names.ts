@@ -1,16 +1,16 @@
-/** Names for the numbers of an answer: each is looked up once, however often it comes. */
+/** Resolves ids to names for a response; each id is looked up once. */
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
 import type { Host } from '../../../core/plugin.ts';
 
-/** Of one request. */
+/** The names for one request. */
 export interface Names {
   person(id: number): Promise<Person | undefined>;
-  /** The name of a key, of one that was revoked, too; empty where there never was one. */
+  /** The name of a key, deleted ones included; empty if there never was such a key. */
   key(id: number): Promise<string>;
 }
 
-/** Knows nobody yet. */
+/** Creates an empty one. */
 export function createNames(host: Host): Names {
   const accounts = host.use(Accounts);
   const keys = host.use(Keys);
@@ -22,10 +22,10 @@ export function createNames(host: Host): Names {
   };
 }
 
-function remembered<T>(known: Map<number, Promise<T>>, id: number, look: () => Promise<T>): Promise<T> {
-  const before = known.get(id);
+function remembered<T>(cache: Map<number, Promise<T>>, id: number, look: () => Promise<T>): Promise<T> {
+  const before = cache.get(id);
   if (before !== undefined) return before;
-  const found = look();
-  known.set(id, found);
-  return found;
+  const name = look();
+  cache.set(id, name);
+  return name;
 }

@@ -1,4 +1,4 @@
-/** A person as `/api` shows them to themselves, and what fields of theirs are called there. */
+/** A user's own profile in the API, and the names of its fields. */
 import type { AccountChanges, Person } from '../../../core/contracts/accounts.ts';
 import { type Balance, MICRO } from '../../../core/contracts/ledger.ts';
 import type { Json, JsonObject } from '../../../core/plugin.ts';
@@ -6,10 +6,10 @@ import { reaches, roleNumber } from '../access.ts';
 import { boolean, integer, text } from '../schemas.ts';
 import { quotaOf } from './key.ts';
 
-/** What tools call fields of an account. */
+/** The names of an account's fields in the API. */
 export const PERSON_WORDS = { name: 'username' } as const;
 
-/** What a change comes to, for the audit: what it was and what it is. */
+/** The old and new values of a change, for the audit log. */
 export function differences(person: Person, changes: AccountChanges): JsonObject {
   const before: Readonly<Record<string, unknown>> = { ...person };
   const facts = Object.entries(changes).flatMap(([name, to]) => {
@@ -19,7 +19,7 @@ export function differences(person: Person, changes: AccountChanges): JsonObject
   return Object.fromEntries(facts);
 }
 
-/** What tools of this family look for and what there is none of. */
+/** Members that API clients expect, for features that do not exist. */
 const ABSENT = {
   aff_code: '',
   aff_count: 0,
@@ -33,17 +33,17 @@ const ABSENT = {
   wechat_id: '',
 };
 
-/** What is shown beside the person. */
+/** Values beside those of the user. */
 export interface Surroundings {
   readonly balance: Balance | undefined;
   /** Micro-quota. */
   readonly debt: bigint;
   readonly bindings: readonly { readonly provider: string; readonly subject: string }[];
-  /** Calls ever made, whatever became of them. */
+  /** All calls so far, whatever their outcome. */
   readonly calls: number;
 }
 
-/** The profile. No password, no secret, nothing that administrators noted. */
+/** The profile, without password, secrets and the remarks of administrators. */
 export function shownPerson(person: Person, { balance, debt, bindings, calls }: Surroundings) {
   const subjectOf = (name: string): string => bindings.find(({ provider }) => provider === name)?.subject ?? '';
   const { sidebar_modules: sidebar = '' } = person.settings;
@@ -61,7 +61,7 @@ export function shownPerson(person: Person, { balance, debt, bindings, calls }: 
     bindings: Object.fromEntries(bindings.map(({ provider, subject }) => [provider, subject])),
     has_password: person.hasPassword,
     group: person.group,
-    // Who owes has nothing left: the rounding of what is owed is against them, too.
+    // With a debt nothing remains; the debt is rounded up.
     quota: debt > 0n ? -Number((debt + MICRO - 1n) / MICRO) : remain,
     used_quota: used,
     request_count: calls,
@@ -80,7 +80,6 @@ function shownSettings({ webhook_secret: secret, ...settings }: JsonObject): Jso
   return { ...settings, webhook_secret: '', webhook_secret_set: secret !== undefined };
 }
 
-/** Its schema. */
 export const personSchema = {
   title: 'Self',
   type: 'object',
@@ -91,11 +90,11 @@ export const personSchema = {
     display_name: text,
     role: { ...integer, description: '1 member, 10 administrator, 100 root.' },
     status: { ...integer, description: '1 enabled.' },
-    email: { ...text, description: 'Empty where none is proven.' },
+    email: { ...text, description: 'Empty if none is verified.' },
     github_id: text,
     oidc_id: text,
     bindings: {
-      description: 'What the account is called elsewhere, by provider.',
+      description: 'The linked OAuth accounts: their names by provider.',
       type: 'object',
       additionalProperties: text,
     },
@@ -103,12 +102,12 @@ export const personSchema = {
     group: text,
     quota: {
       ...integer,
-      description: 'What is left, in quota units; below zero: what is owed; 0 where it is unlimited.',
+      description: 'The balance in quota units; negative: debt; 0 if it is unlimited.',
     },
     used_quota: integer,
-    request_count: { ...integer, description: 'Calls ever made, refused ones among them.' },
+    request_count: { ...integer, description: 'All calls so far, refused ones included.' },
     unlimited_quota: boolean,
-    setting: { ...text, description: 'What PUT /api/user/setting keeps, as JSON text; secrets are left out.' },
+    setting: { ...text, description: 'The settings that PUT /api/user/setting stores, as JSON text without secrets.' },
     sidebar_modules: text,
     permissions: { type: 'object' },
     ...Object.fromEntries(Object.entries(ABSENT).map(([name, value]) => [name, { const: value }])),

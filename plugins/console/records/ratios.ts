@@ -1,10 +1,10 @@
-/** Prices in the ratios that tools of this family know: 1 is 2 currency units per million input tokens. */
+/** Prices as ratios, which API clients expect: 1 is 2 currency units per million input tokens. */
 import type { ModelPrice } from '../../../core/contracts/prices.ts';
 
-/** Currency units per million input tokens where the ratio of a model is 1. */
+/** Currency units per million input tokens of a model with ratio 1. */
 const RATIO_ONE = 2;
 
-/** A price in ratios. What they cannot say is in the price itself. */
+/** A price as ratios. Rates that ratios cannot express are only in the price itself. */
 export function ratiosOf({
   free,
   input,

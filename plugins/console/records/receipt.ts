@@ -1,4 +1,4 @@
-/** How the charge of a call came about, and what it moved in the books, as `/api` shows it. */
+/** The receipt of a call in the API: how its charge was computed, and which buckets it was debited from. */
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Entry, Ledger, type Receipt, type ReceiptItem } from '../../../core/contracts/ledger.ts';
 import { RATE_NAMES, RATES, type Rate, UNITS } from '../../../core/contracts/rates.ts';
@@ -9,13 +9,13 @@ import { boolean, integer, named, number, object, text } from '../schemas.ts';
 import { exactUnits } from '../units.ts';
 import type { Names } from './names.ts';
 
-/** The names of what is charged for, in receipts. */
+/** The names of billed units in receipts. */
 const BUCKETS: readonly string[] = [...RATE_NAMES.map((rate) => RATES[rate].wire), ...Object.keys(UNITS)];
 const bucketName = (bucket: ReceiptItem['bucket']): string => (bucket in UNITS ? bucket : RATES[bucket as Rate].wire);
 const ROUNDING =
   'The items are added up, multiplied by the factor and rounded up, once, to a millionth of a quota unit.';
 
-/** The receipt of a call; null where nobody keeps books. */
+/** The receipt of a call; null if the gateway runs without billing. */
 export function shownReceipt(host: Host, call: UsageRecord) {
   const receipt = host.find(Ledger)?.receipt(call);
   return receipt === undefined ? null : shown(receipt, call);
@@ -38,7 +38,7 @@ function shown(receipt: Receipt, { included }: UsageRecord) {
   };
 }
 
-/** What the call moved: in every layer that it was taken from. */
+/** The ledger entries of the call, one for each bucket. */
 export async function shownEntries(host: Host, call: UsageRecord, names: Names) {
   const ledger = host.find(Ledger);
   if (ledger === undefined) return [];
@@ -64,7 +64,7 @@ export async function shownEntries(host: Host, call: UsageRecord, names: Names) 
   );
 }
 
-/** Whose layer it is. People see it of their own calls only, which are taken from nothing that they do not know. */
+/** The owner of a bucket. Users see only their own calls, which are debited from buckets they know. */
 async function ownerOf(host: Host, { kind, owner }: Entry, { accountId }: UsageRecord, names: Names) {
   switch (kind) {
     case 'account':
@@ -87,55 +87,53 @@ async function ownerOf(host: Host, { kind, owner }: Entry, { accountId }: UsageR
 const amount = { ...text, description: 'Quota units, a decimal number.' } as const;
 const maybe = (type: 'string' | 'integer' | 'number', description: string) => ({ type: [type, 'null'], description });
 
-/** Its schema. */
 export const receiptSchema = {
   title: 'Receipt',
   ...object({
     exact: {
       ...boolean,
-      description: 'The charge is told to the last place. False: too little was written down, and `reason` says why.',
+      description: 'The charge can be explained exactly. False: too little was recorded, and `reason` says why.',
     },
     items: {
       type: 'array',
-      description: 'What was charged for; every token is in one item.',
+      description: 'The billed items; every token is in one item.',
       items: named(
         'ReceiptItem',
         object({
           bucket: { enum: BUCKETS },
-          name: { type: ['string', 'null'], description: 'Of a use: which tool of the vendor it was (`web_search`).' },
+          name: { type: ['string', 'null'], description: "For uses: the vendor's tool (`web_search`)." },
           count: number,
-          price: { ...text, description: 'Currency units for `per` of them, a decimal number.' },
+          price: { ...text, description: 'Currency units per `per` units, a decimal number.' },
           per: { enum: [1_000_000, 3_600, 1] },
           unit: { enum: ['token', 'image', 'second', 'character', 'use', 'request'] },
           quota: { ...text, description: 'Quota units before the factor, a decimal number, not rounded.' },
         }),
       ),
     },
-    factor: { ...text, description: 'What part of the price the department pays, a decimal number.' },
-    quota_per_unit: maybe('number', 'Quota units in a currency unit at that time; null: nothing was priced.'),
-    rounding: { ...text, description: 'How the items become the total, for people.' },
+    factor: { ...text, description: 'The price factor of the department, a decimal number.' },
+    quota_per_unit: maybe('number', 'Quota units in a currency unit at that time; null: no price applied.'),
+    rounding: { ...text, description: 'How the items are added up.' },
     total: amount,
-    held: maybe('string', 'What was set aside for it in the end; null: that was not written down.'),
+    held: maybe('string', 'The final reservation in quota units; null: not recorded.'),
     charged: amount,
     capped_by: {
       enum: ['hold', 'delivery', null],
       description:
-        'hold: no more than that was set aside, nor could be. delivery: the answer broke off, and what had gone out was charged.',
+        'hold: the charge was limited to the reservation, which could not be raised. delivery: the answer broke off, and the delivered part was charged.',
     },
     reason: {
       enum: ['refused', 'failed', 'unused', 'free', 'unpriced', 'recovered', 'not_noted', null],
       description:
-        'Why nothing was charged, or (recovered: the gateway stopped during the call; not_noted: an older release) why it cannot be retold.',
+        'Why the call was free, or why the charge cannot be explained (recovered: the gateway stopped during the call; not_noted: recorded by an older release).',
     },
-    included: { ...boolean, description: 'A subscription included it: the balance paid nothing.' },
+    included: { ...boolean, description: 'A subscription included the call; the balance paid nothing.' },
   }),
   type: ['object', 'null'],
 } as const;
 
-/** Its schema. */
 export const entriesSchema = {
   type: 'array',
-  description: 'What the call moved in the books, in every layer that it was taken from; none where it cost nothing.',
+  description: 'The ledger entries of the call, one for each bucket; empty if it cost nothing.',
   items: named(
     'LedgerEntry',
     object({
@@ -143,16 +141,16 @@ export const entriesSchema = {
       kind: { enum: ['account', 'key', 'department', 'department-month', 'day', 'week', 'month', 'debt'] },
       owner_id: {
         ...integer,
-        description: 'Of an account, key or department; of day, week and month the subscription.',
+        description: 'The id of the account, key or department; for day, week and month of the subscription.',
       },
-      owner_name: maybe('string', 'Of a subscription the plan, while it is the current one.'),
-      window_start_ms: maybe('integer', 'When the window began; null: it has none.'),
-      hold: maybe('string', 'What was set aside, in quota units; null: that was not written down.'),
+      owner_name: maybe('string', 'For a subscription its plan, if it is still the current one.'),
+      window_start_ms: maybe('integer', 'Start of the window, Unix milliseconds; null: no window.'),
+      hold: maybe('string', 'The reservation in quota units; null: not recorded.'),
       amount,
-      release: maybe('string', 'What was set free of the hold.'),
+      release: maybe('string', 'The released part of the reservation.'),
       at_ms: integer,
       ref: { ...text, description: 'The `request_id`.' },
-      actor: { ...text, description: '`call`; `recovery`: what was closed after the gateway had stopped.' },
+      actor: { ...text, description: '`call`; `recovery`: settled after a restart of the gateway.' },
     }),
   ),
 } as const;

@@ -1,14 +1,13 @@
-/** What the last 24 hours were like, as `/api` shows it. */
+/** The upstream attempts of the last 24 hours in the API. */
 import type { RecentCalls } from '../../../core/contracts/catalog.ts';
 import { integer } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 const ms = {
   type: ['integer', 'null'],
-  description: 'Milliseconds, to about a tenth; null: nothing was answered.',
+  description: 'Milliseconds, accurate to about a tenth; null: no answers.',
 } as const;
 
-/** Its schema. */
 export const recentSchema = {
   title: 'RecentAttempts',
   type: 'object',
@@ -18,18 +17,20 @@ export const recentSchema = {
   properties: {
     since: {
       ...integer,
-      description: 'Unix seconds: a day ago, or when the process started; counts are in its memory.',
+      description: 'Unix seconds: 24 hours ago, or the start of the process (counts are in memory).',
     },
-    attempts: { ...integer, description: 'Without those that were refused, or left before they were answered.' },
+    attempts: {
+      ...integer,
+      description: 'Attempts, without refused requests and those whose client disconnected before the answer.',
+    },
     failures: integer,
-    success_share: { type: ['number', 'null'], description: 'From 0 to 1; null: there were none.' },
+    success_share: { type: ['number', 'null'], description: 'From 0 to 1; null: no attempts.' },
     p50_first_byte_ms: ms,
     p95_first_byte_ms: ms,
     last_success_at: { ...integer, description: 'Unix seconds; 0: none since the process started.' },
   },
 } as const;
 
-/** Shows it. */
 export function shownRecent({ sinceMs, served, failed, p50FirstByteMs, p95FirstByteMs, lastServedMs }: RecentCalls) {
   const attempts = served + failed;
   return {

@@ -1,9 +1,9 @@
-/** A session as `/api` shows it, to its owner and to administrators. */
+/** A session in the API, for its owner and for administrators. */
 import type { Session } from '../../../core/contracts/sessions.ts';
 import { text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-/** Everything but its id, which each of them knows by another name. */
+/** Everything but the id, which has a different member name for each of them. */
 export function shownSession({ method, ip, userAgent, createdMs, lastSeenMs, expiresMs }: Session) {
   return {
     login_method: method,
@@ -15,7 +15,6 @@ export function shownSession({ method, ip, userAgent, createdMs, lastSeenMs, exp
   };
 }
 
-/** Its schema. */
 export const sessionProperties = {
   login_method: { ...text, description: '`password`, `passkey`, or the name of an OAuth provider.' },
   ip: text,

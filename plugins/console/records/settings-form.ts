@@ -1,4 +1,4 @@
-/** What people may set for themselves with `PUT /api/user/setting`. */
+/** The settings that users change with `PUT /api/user/setting`. */
 
 import { isIP } from 'node:net';
 import type { Person } from '../../../core/contracts/accounts.ts';
@@ -8,7 +8,7 @@ import { errors } from '../errors.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { EMAIL_PATTERN } from '../schemas.ts';
 
-/** As it is sent; what is absent stays. */
+/** The form; absent members stay unchanged. */
 export interface SettingsForm {
   readonly notify_type?: 'email' | 'webhook';
   readonly quota_warning_threshold?: number | null;
@@ -20,15 +20,15 @@ export interface SettingsForm {
   readonly sidebar_modules?: string;
 }
 
-/** What consoles keep, and nobody else reads. */
+/** Members that consoles store and the gateway does not read. */
 export const keptProperties = {
   language: { type: 'string', maxLength: 35 },
-  sidebar_modules: { description: 'JSON text of a console.', type: 'string', maxLength: 20_000 },
+  sidebar_modules: { description: 'JSON text of the client.', type: 'string', maxLength: 20_000 },
 } as const;
 
 const TWO_WAYS = 'Notices come by e-mail or to a webhook: notify_type.';
 
-/** Settings of other gateways of this family that this one does not have. */
+/** Settings of similar gateways that this one does not have. */
 const NOT_HERE: ReadOnly = {
   bark_url: TWO_WAYS,
   gotify_url: TWO_WAYS,
@@ -37,41 +37,40 @@ const NOT_HERE: ReadOnly = {
   upstream_model_update_notify_enabled: 'Models are what gateway.yaml says.',
 };
 
-/** Its schema. */
 export const settingsForm = schema<SettingsForm>({
   type: 'object',
   additionalProperties: false,
   properties: {
-    notify_type: { description: 'How notices come.', enum: ['email', 'webhook'] },
+    notify_type: { description: 'How notifications are sent.', enum: ['email', 'webhook'] },
     quota_warning_threshold: {
-      description: 'Quota units; a notice is sent when fewer are left. Null: none is.',
+      description: 'Quota units; a notification is sent when the balance falls below it. Null: none is sent.',
       type: ['number', 'null'],
       exclusiveMinimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
     },
-    webhook_url: { description: 'Empty or null takes it away.', type: ['string', 'null'], maxLength: 2_000 },
+    webhook_url: { description: 'Empty or null removes it.', type: ['string', 'null'], maxLength: 2_000 },
     webhook_secret: {
-      description: 'Signs notices. Empty: it stays as it is; null takes it away. Never shown.',
+      description: 'Signs webhook notifications. Empty: unchanged; null removes it. Never returned.',
       type: ['string', 'null'],
       maxLength: 500,
     },
     notification_email: {
-      description: 'Instead of the address of the account. Empty or null takes it away.',
+      description: "Used instead of the account's email address. Empty or null removes it.",
       type: ['string', 'null'],
       maxLength: 254,
       pattern: `^$|${EMAIL_PATTERN}`,
     },
-    record_ip_log: { description: 'Whether the own log tells addresses.', type: 'boolean' },
+    record_ip_log: { description: 'Whether your own log contains IP addresses.', type: 'boolean' },
     ...keptProperties,
     ...readOnlyProperties(NOT_HERE),
-    gotify_priority: { description: 'Goes with gotify_url, and says nothing without it.' },
+    gotify_priority: { description: 'Part of gotify_url; ignored without it.' },
   },
 });
 
-/** Where the secret of a person's webhook stands, for the vault. */
+/** The vault context of a user's webhook secret. */
 const placeOfSecret = (id: number): string => `account.webhook_secret ${id}`;
 
-/** What it changes of the settings of a person. Refuses (400) what does not go together. */
+/** The changes of a user's settings. Refuses (400) contradictions. */
 export function settingsOf(form: SettingsForm, person: Person, vault: Vault): JsonObject {
   refuseOthers(form, {}, NOT_HERE, NOTHING_MEANT);
   const { notify_type, quota_warning_threshold, webhook_url, webhook_secret, notification_email } = form;
@@ -98,7 +97,7 @@ export function settingsOf(form: SettingsForm, person: Person, vault: Vault): Js
   return changes;
 }
 
-/** Addresses that are not public, and names that never are; what other names lead to is looked at when something is posted. */
+/** Private addresses and reserved names are refused here; other names are resolved and checked before each notification. */
 function isLocalHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$|\.$/g, '');
   if (isIP(host) !== 0) return !isPublicAddress(host);

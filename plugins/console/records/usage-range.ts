@@ -1,4 +1,4 @@
-/** Which usage a query asks for: from when to when, and of whom; and how that is answered, as JSON or as a file. */
+/** Usage queries: period and filters, and the response as JSON or as a file. */
 import { type Department, Departments } from '../../../core/contracts/departments.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { UsageFilter } from '../../../core/contracts/records.ts';
@@ -8,17 +8,17 @@ import { errors } from '../errors.ts';
 import type { Tools } from '../route.ts';
 import { idNumber, integer, text } from '../schemas.ts';
 import { perUnitOf, secondsOf } from '../units.ts';
-import { type TimesAsked, timeProperties } from './log-search.ts';
+import { type TimesQuery, timeProperties } from './log-search.ts';
 import { SUM_COLUMNS, type shownSums, sumCells } from './usage-sums.ts';
 import { granularities } from './usage-trend.ts';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
-/** The longest ranges, in days: of which every hour is told, and all others. */
+/** The maximum length of a period in days: by hour, and otherwise. */
 const MOST_DAYS = { hour: 31, day: 366 };
 
-/** What a query may say. */
-export interface UsageAsked extends TimesAsked {
+/** The parameters of a query. */
+export interface UsageQuery extends TimesQuery {
   readonly department_id?: number;
   readonly user_id?: number;
   readonly token_id?: number;
@@ -27,31 +27,30 @@ export interface UsageAsked extends TimesAsked {
   readonly format: 'json' | 'csv';
 }
 
-/** The members of its schema. */
 export const usageProperties = {
   start_timestamp: {
     ...timeProperties.start_timestamp,
-    description: 'From the hour of then, unix seconds; else 30 days before the end.',
+    description: 'Start (its hour), Unix seconds; default: 30 days before the end.',
   },
   end_timestamp: {
     ...timeProperties.end_timestamp,
-    description: 'Up to the end of the hour of then, unix seconds; else now.',
+    description: 'End (inclusive, its whole hour), Unix seconds; default: now.',
   },
-  department_id: { ...idNumber, description: 'People of it, and of those below it.' },
+  department_id: { ...idNumber, description: 'Members of this department and of those below it.' },
   user_id: idNumber,
-  token_id: { ...idNumber, description: 'Calls with that key.' },
+  token_id: { ...idNumber, description: 'Calls with this key.' },
   model: { ...text, maxLength: 256 },
-  channel: { ...text, maxLength: 256, description: 'Calls that it served, or failed at.' },
+  channel: { ...text, maxLength: 256, description: 'Calls that this channel served, or failed.' },
   format: {
-    description: 'csv: a file. Needs a check (POST /api/verify).',
+    description: 'csv: a file. Requires a verification (POST /api/verify).',
     enum: ['json', 'csv'],
     default: 'json',
   },
 } as const;
 
-/** Those that only some queries have. */
+/** Parameters that only some queries have. */
 export const granularityProperty = {
-  description: 'Of days that are older than records are kept (`log.keep`), hours are not known any more.',
+  description: 'Hours are not available for days older than the retention of records (`log.keep`).',
   enum: granularities,
   default: 'day',
 } as const;
@@ -60,18 +59,18 @@ export const topProperty = {
   minimum: 1,
   maximum: 500,
   default: 20,
-  description: 'So many groups, those that cost most; all others are one.',
+  description: 'The number of groups, highest cost first; the rest is combined.',
 } as const;
 
-/** What every answer begins with. */
+/** The members that begin every response. */
 export const rangeProperties = { start_timestamp: integer, end_timestamp: integer } as const;
 
-/** The hours that are asked for, as unix seconds. Refuses (400) what is too long for one answer. */
+/** The requested hours, as Unix seconds. Refuses (400) a period that is too long. */
 export function rangeOf(
   clock: Clock,
-  { start_timestamp, end_timestamp }: TimesAsked,
+  { start_timestamp, end_timestamp }: TimesQuery,
   granularity: 'day' | 'hour' = 'day',
-): Required<TimesAsked> {
+): Required<TimesQuery> {
   const end = end_timestamp || secondsOf(clock.now());
   const start = start_timestamp || end - 30 * DAY_S;
   const param = 'start_timestamp';
@@ -85,13 +84,13 @@ export function rangeOf(
   };
 }
 
-/** The calls that are asked for. */
+/** The filter of a query. */
 export function usageFilter(
   tools: Tools,
-  asked: UsageAsked,
-  { start_timestamp, end_timestamp }: Required<TimesAsked>,
+  query: UsageQuery,
+  { start_timestamp, end_timestamp }: Required<TimesQuery>,
 ): UsageFilter {
-  const { department_id: id, user_id, token_id, model, channel } = asked;
+  const { department_id: id, user_id, token_id, model, channel } = query;
   return {
     fromMs: start_timestamp * 1_000,
     untilMs: end_timestamp * 1_000,
@@ -103,27 +102,27 @@ export function usageFilter(
   };
 }
 
-/** A department and all below it. Refuses (404) where there is none. */
+/** A department and all below it. Refuses (404) if there is none. */
 export function branchOf({ need }: Tools, id: number): readonly Department[] {
   const departments = need(Departments);
   const top = departments.get(id) ?? refuse(coreErrors.department_not_found(id));
   return [top, ...departments.below(id)];
 }
 
-/** A line of an answer that can be a file. */
+/** A row of a response that can be a file. */
 export type UsageRow = Readonly<Record<string, string | number | null>>;
 
-/** A line with sums as it stands in a file: its own columns, then those of the sums. */
+/** A row with sums in a file: its own columns, then the sums. */
 export type SummedRow = UsageRow & ReturnType<typeof shownSums>;
 
-/** What a file of usage is of. */
+/** What a file of usage describes. */
 export interface FileFacts {
   readonly name: string;
-  readonly times: Required<TimesAsked>;
-  readonly asked: UsageAsked;
+  readonly times: Required<TimesQuery>;
+  readonly query: UsageQuery;
 }
 
-/** Lines with sums as a file; `total`: what they add up to. */
+/** Rows with sums as a file; `total`: their sum. */
 export function sumsFile(
   tools: Tools,
   facts: FileFacts,
@@ -140,7 +139,7 @@ export function sumsFile(
   });
 }
 
-/** Other lines as a file. */
+/** Other rows as a file. */
 export function usageFile(
   tools: Tools,
   facts: FileFacts,
@@ -156,15 +155,15 @@ export function usageFile(
   });
 }
 
-/** Filters of a query, as a file names them. */
+/** The filters of a query in a file. */
 const FILTERS = ['department_id', 'user_id', 'token_id', 'model', 'channel'] as const;
 
-function factsOf({ host }: Tools, { times, asked }: FileFacts): readonly (readonly (string | number)[])[] {
-  const department = asked.department_id && host.find(Departments)?.get(asked.department_id)?.name;
+function factsOf({ host }: Tools, { times, query }: FileFacts): readonly (readonly (string | number)[])[] {
+  const department = query.department_id && host.find(Departments)?.get(query.department_id)?.name;
   return [
     ['period (UTC)', ...[times.start_timestamp, times.end_timestamp].map(timeText)],
     ...FILTERS.flatMap((name) => {
-      const value = asked[name];
+      const value = query[name];
       if (value === undefined) return [];
       return [[`filter ${name}`, value, ...(name === 'department_id' && department ? [department] : [])]];
     }),
@@ -172,12 +171,12 @@ function factsOf({ host }: Tools, { times, asked }: FileFacts): readonly (readon
   ];
 }
 
-/** A second, as files say it. */
+/** A time in a file. */
 export function timeText(seconds: number): string {
   return new Date(seconds * 1_000).toISOString();
 }
 
-/** What the amounts of a file are in. */
+/** The units of a file. */
 export function unitLine(host: Tools['host']): readonly (string | number)[] {
   return ['unit', `quota: ${perUnitOf(host)} are one currency unit; cost: currency units`];
 }

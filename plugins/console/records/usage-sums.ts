@@ -1,9 +1,9 @@
-/** Sums of usage as `/api` shows them. */
+/** Sums of usage in the API. */
 import type { UsageSum } from '../../../core/contracts/records.ts';
 import { integer, named, number, object, text } from '../schemas.ts';
 import { currencyText, quotaNumber } from '../units.ts';
 
-/** Sums added up; `perUnit`: quota units in one currency unit. */
+/** Adds sums up; `perUnit`: quota units in one currency unit. */
 export function shownSums(sums: readonly UsageSum[], perUnit: number) {
   const charged = sums.reduce((all, sum) => all + sum.charged, 0n);
   const total = (read: (sum: UsageSum) => number): number => sums.reduce((all, sum) => all + read(sum), 0);
@@ -17,14 +17,13 @@ export function shownSums(sums: readonly UsageSum[], perUnit: number) {
   };
 }
 
-/** The so many that cost most; of what cost nothing, those with most calls. */
+/** The groups with the highest cost; among free ones, those with the most calls. */
 export function dearest(sums: readonly UsageSum[], most: number): readonly UsageSum[] {
   const order = (a: UsageSum, b: UsageSum): number =>
     a.charged === b.charged ? b.calls - a.calls : a.charged < b.charged ? 1 : -1;
   return [...sums].sort(order).slice(0, most);
 }
 
-/** Their schema. */
 export const sumProperties = {
   requests: { ...integer, description: 'Calls that were served, or cost something.' },
   errors: { ...integer, description: 'Calls that were refused or failed, and cost nothing.' },
@@ -33,12 +32,11 @@ export const sumProperties = {
   prompt_tokens: integer,
   completion_tokens: integer,
 } as const;
-/** The same as a schema of its own. */
+/** The same as a named schema. */
 export const sumsSchema = named('UsageSums', object(sumProperties));
-/** The columns of a file: calls are all there were, as the console counts them. */
+/** The columns of a file; calls include errors, as in the console. */
 export const SUM_COLUMNS = ['calls', 'errors', 'quota', 'cost', 'prompt_tokens', 'completion_tokens'] as const;
 
-/** Their cells. */
 export function sumCells(
   sums: ReturnType<typeof shownSums>,
 ): Readonly<Record<(typeof SUM_COLUMNS)[number], string | number>> {

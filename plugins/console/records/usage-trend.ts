@@ -1,4 +1,4 @@
-/** What was used by day or hour, and by whom or of what. */
+/** Usage by day or hour, grouped. */
 import { Departments } from '../../../core/contracts/departments.ts';
 import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../../core/contracts/records.ts';
 import type { Host } from '../../../core/plugin.ts';
@@ -7,15 +7,15 @@ import { perUnitOf, secondsOf } from '../units.ts';
 import { createNames, type Names } from './names.ts';
 import { dearest, shownSums, sumProperties } from './usage-sums.ts';
 
-/** By what it is told apart. */
-export interface TrendAsked {
+/** The dimension to group by. */
+export interface TrendQuery {
   readonly granularity: 'day' | 'hour';
   readonly group_by: Grouping;
-  /** So many groups are told, those that cost most. */
+  /** The maximum number of groups, highest cost first. */
   readonly top: number;
 }
 
-/** Groups of one answer. */
+/** Groups per response. */
 const MOST_GROUPS = 10_000;
 
 const DIMENSIONS = {
@@ -27,18 +27,17 @@ const DIMENSIONS = {
   channel: 'channel',
 } as const satisfies Record<string, UsageDimension>;
 
-/** What usage is told apart by; `none`: it is not. */
+/** Dimensions; `none`: not grouped. */
 export type Grouping = keyof typeof DIMENSIONS | 'none';
 
-/** Their schemas. */
 export const granularities = ['day', 'hour'] as const;
 export const teamGroupings = ['department', 'member', 'model', 'key'] as const;
 export const ownGroupings = ['none', 'model', 'key'] as const;
 export const groupings = ['none', 'account', 'key', 'model', 'department', 'channel'] as const;
 
-/** The dearest groups by day or hour, and all others as one; the oldest first, and of one time the dearest. */
-export async function usageTrend(host: Host, records: Records, filter: UsageFilter, asked: TrendAsked) {
-  const { granularity, group_by: by, top } = asked;
+/** The groups with the highest cost by day or hour, and the rest combined; oldest first, then by cost. */
+export async function usageTrend(host: Host, records: Records, filter: UsageFilter, query: TrendQuery) {
+  const { granularity, group_by: by, top } = query;
   const perUnit = perUnitOf(host);
   if (by === 'none') {
     const sums = [...(await records.sums(filter, [granularity]))].sort((a, b) => a.timeMs - b.timeMs);
@@ -51,9 +50,9 @@ export async function usageTrend(host: Host, records: Records, filter: UsageFilt
   }
   const dimension = DIMENSIONS[by];
   const groups = await records.sums(filter, [dimension]);
-  const shown = dearest(groups, top);
-  const kept = new Set(shown.map(nameOf));
-  const own = groups.length > top ? { ...filter, ...only(by, shown) } : filter;
+  const largest = dearest(groups, top);
+  const kept = new Set(largest.map(nameOf));
+  const own = groups.length > top ? { ...filter, ...only(by, largest) } : filter;
   const sums = (await records.sums(own, [granularity, dimension])).filter((sum) => kept.has(nameOf(sum)));
   const others = groups.length > top ? rest(await records.sums(filter, [granularity]), sums) : [];
   const names = createNames(host);
@@ -70,12 +69,12 @@ export async function usageTrend(host: Host, records: Records, filter: UsageFilt
     }));
 }
 
-/** What tells groups apart. */
+/** The key of a group. */
 const nameOf = ({ accountId, keyId, model, channel, departmentId }: UsageSum): string =>
   JSON.stringify([accountId, keyId, departmentId, channel, model]);
 
-/** The dearest groups of a filter, each added up. */
-export async function usageSums(host: Host, records: Records, filter: UsageFilter, by: TrendAsked['group_by']) {
+/** The groups with the highest cost, each with its sum. */
+export async function usageSums(host: Host, records: Records, filter: UsageFilter, by: TrendQuery['group_by']) {
   if (by === 'none') return [];
   const perUnit = perUnitOf(host);
   const names = createNames(host);
@@ -85,7 +84,7 @@ export async function usageSums(host: Host, records: Records, filter: UsageFilte
   );
 }
 
-/** What a filter has to say so that only these groups are left; of models and channels there are few enough. */
+/** The filter for these groups only; models and channels are few enough to need none. */
 function only(by: keyof typeof DIMENSIONS, groups: readonly UsageSum[]): UsageFilter {
   switch (by) {
     case 'department':
@@ -101,7 +100,7 @@ function only(by: keyof typeof DIMENSIONS, groups: readonly UsageSum[]): UsageFi
   }
 }
 
-/** What is left of sums by time without some of them. */
+/** Sums by time, less those of some groups. */
 function rest(all: readonly UsageSum[], without: readonly UsageSum[]): readonly UsageSum[] {
   const left = new Map(all.map((sum) => [sum.timeMs, sum]));
   for (const { timeMs, calls, errors, charged, included, input, output } of without) {
@@ -136,23 +135,22 @@ async function groupOf(sum: UsageSum, by: keyof typeof DIMENSIONS, host: Host, n
   }
 }
 
-function momentOf(timeMs: number, granularity: TrendAsked['granularity']) {
+function momentOf(timeMs: number, granularity: TrendQuery['granularity']) {
   const date = new Date(timeMs).toISOString();
   return { date: granularity === 'day' ? date.slice(0, 10) : date.replace('.000Z', 'Z'), timestamp: secondsOf(timeMs) };
 }
 
-/** The columns of a file that stand before its sums. */
+/** The columns of a file before its sums. */
 export const TREND_COLUMNS = ['date', 'timestamp', 'group', 'name'] as const;
 
-/** A row. */
 export const trendItem = named(
   'UsageTrendItem',
   object({
     date: { ...text, description: '`2026-09-20`, or `2026-09-20T13:00:00Z`; UTC.' },
-    timestamp: { ...integer, description: 'When it begins, unix seconds.' },
+    timestamp: { ...integer, description: 'Start of the day or hour, Unix seconds.' },
     group: {
       type: ['string', 'null'],
-      description: 'The id of the department, member or key, or the model; null: all others.',
+      description: 'The id of the department, user or key, or the name of the model; null: the rest.',
     },
     name: text,
     ...sumProperties,
@@ -163,7 +161,7 @@ export const trendItem = named(
 export const groupItem = named(
   'UsageGroup',
   object({
-    group: { ...text, description: 'The id of the department, account or key; or the model, or the channel.' },
+    group: { ...text, description: 'The id of the department, user or key, or the name of the model or channel.' },
     name: text,
     ...sumProperties,
   }),

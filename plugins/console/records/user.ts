@@ -1,4 +1,4 @@
-/** An account as administrators see it: everything but its secrets. */
+/** A user in the API for administrators: everything but secrets. */
 import type { Person, Role } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
@@ -8,7 +8,7 @@ import { boolean, integer, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { quotaOf } from './key.ts';
 
-/** What it shows: amounts in quota units, times in unix seconds. */
+/** Amounts in quota units, times in Unix seconds. */
 export interface ShownUser {
   readonly id: number;
   readonly username: string;
@@ -26,21 +26,21 @@ export interface ShownUser {
   readonly has_password: boolean;
   readonly created_at: number;
   readonly last_login_at: number;
-  /** ISO 8601; the name that tools of this family know it by. */
+  /** ISO 8601; named as API clients expect it. */
   readonly DeletedAt: string | null;
 }
 
-/** 1 and 2 are enabled and disabled; who was deleted is disabled, too. */
+/** 1 enabled, 2 disabled; deleted users are disabled. */
 export function statusOf({ enabled }: { readonly enabled: boolean }): 1 | 2 {
   return enabled ? 1 : 2;
 }
 
-/** The role that a number stands for. */
+/** The role of a number. */
 export function roleOf(number: number): Role | undefined {
   return (['member', 'admin', 'root'] as const).find((role) => roleNumber(role) === number);
 }
 
-/** Several at once: their balances are one question. */
+/** Converts several users with one query for their balances. */
 export async function shownUsers(host: Host, people: readonly Person[]): Promise<readonly ShownUser[]> {
   const ids = people.map(({ id }) => id);
   const balances = await host.find(Ledger)?.balances('account', ids);
@@ -69,16 +69,15 @@ export async function shownUsers(host: Host, people: readonly Person[]): Promise
   });
 }
 
-/** Its schema. */
 export const userProperties = {
   id: integer,
   username: text,
   display_name: text,
   role: { enum: [1, 10, 100], description: '1 member, 10 administrator, 100 root.' },
   status: { enum: [1, 2], description: '1 enabled, 2 disabled.' },
-  email: { ...text, description: 'Proven; empty where there is none.' },
+  email: { ...text, description: 'Verified; empty if there is none.' },
   group: text,
-  quota: { ...integer, description: 'What is left, in quota units; 0 where it is unlimited.' },
+  quota: { ...integer, description: 'The balance in quota units; 0 if it is unlimited.' },
   used_quota: integer,
   unlimited_quota: boolean,
   remark: text,
@@ -87,10 +86,10 @@ export const userProperties = {
   has_password: boolean,
   created_at: unixSeconds,
   last_login_at: { ...integer, description: 'Unix seconds; 0: never.' },
-  DeletedAt: { type: ['string', 'null'], description: 'When it was deleted.' },
+  DeletedAt: { type: ['string', 'null'], description: 'When it was deleted, ISO 8601; null: it is not deleted.' },
 } as const;
 
-/** The same as a schema of its own. */
+/** The same as a named schema. */
 export const userSchema = {
   title: 'User',
   type: 'object',

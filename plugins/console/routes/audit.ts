@@ -1,10 +1,10 @@
-/** The audit log, for administrators: who changed what. */
+/** The audit log, for administrators. */
 import { Audit, type AuditEntry } from '../../../core/contracts/audit.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { schema } from '../../../core/plugin.ts';
 import { csvAnswer } from '../csv.ts';
 import { pageSize, sizeOf } from '../pages.ts';
-import { type TimesAsked, timeProperties, timesOf } from '../records/log-search.ts';
+import { type TimesQuery, timeProperties, timesOf } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { idNumber, integer, text, unixSeconds } from '../schemas.ts';
@@ -13,13 +13,13 @@ import { secondsOf } from '../units.ts';
 const TAG = 'Audit';
 const USUAL = 50;
 const MOST = 100;
-/** Entries of one file: what a spreadsheet takes, and what may stand in memory. */
+/** Entries per file: what a spreadsheet can open, and what fits in memory. */
 const MOST_EXPORTED = 50_000;
 const BITE = 1_000;
-/** Entries whose hashes one request checks: a fraction of a second. */
+/** Entries whose hashes one request verifies; that takes a fraction of a second. */
 const MOST_CHECKED = 20_000;
 
-interface Filters extends TimesAsked {
+interface Filters extends TimesQuery {
   readonly before?: number;
   readonly actor?: string;
   readonly action?: string;
@@ -30,18 +30,21 @@ interface Query extends Filters {
 
 const filters = {
   before: { description: 'Only entries older than this one (`seq`).', ...idNumber },
-  actor: { description: 'The name of who did it.', type: 'string', maxLength: 200 },
-  action: { description: 'What was done: `user.role`; `user`: all that begin so.', type: 'string', maxLength: 200 },
+  actor: { description: 'The name of the actor.', type: 'string', maxLength: 200 },
+  action: {
+    description: 'The action: `user.role`; `user` matches all that begin with `user.`.',
+    type: 'string',
+    maxLength: 200,
+  },
   ...timeProperties,
 } as const;
 
-/** The rows. */
 export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
-  const filterOf = (asked: Filters) => ({
-    ...(asked.before !== undefined && { before: asked.before }),
-    ...(asked.actor !== undefined && { actor: asked.actor }),
-    ...(asked.action !== undefined && { action: asked.action }),
-    ...timesOf(asked),
+  const filterOf = (query: Filters) => ({
+    ...(query.before !== undefined && { before: query.before }),
+    ...(query.actor !== undefined && { actor: query.actor }),
+    ...(query.action !== undefined && { action: query.action }),
+    ...timesOf(query),
   });
 
   async function shown(entries: readonly AuditEntry[]) {
@@ -74,7 +77,7 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/audit',
       alsoAt: ['/api/audit/'],
       who: 'admin',
-      summary: 'Who changed what, newest first. Older entries: ask again with `before`.',
+      summary: 'Lists audit log entries, newest first. For older entries, send the `before` of the response.',
       tag: TAG,
       search: schema<Query>({
         type: 'object',
@@ -102,7 +105,7 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
                 'hash',
               ],
               properties: {
-                seq: { ...integer, description: 'Without gaps.' },
+                seq: { ...integer, description: 'Sequence number without gaps.' },
                 created_at: unixSeconds,
                 actor_id: { type: ['integer', 'null'] },
                 actor: text,
@@ -111,21 +114,21 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
                 object: text,
                 object_name: {
                   ...text,
-                  description: 'What the person, key or department is called now; empty where that is not known.',
+                  description: 'The current name of the user, key or department; empty if unknown.',
                 },
-                facts: { type: 'object', additionalProperties: true, description: 'What it was and what it is.' },
-                hash: { ...text, description: 'Over this entry and all before it.' },
+                facts: { type: 'object', additionalProperties: true, description: 'The old and new values.' },
+                hash: { ...text, description: 'Hash of this entry and all before it.' },
               },
             },
           },
-          total: { ...integer, description: 'All entries, whatever was asked for.' },
-          before: { type: ['integer', 'null'], description: 'Where the next page begins; null: there is none.' },
+          total: { ...integer, description: 'All entries, whatever the filters.' },
+          before: { type: ['integer', 'null'], description: 'The `before` of the next page; null: this is the last.' },
         },
       },
-      async handle({ asked }) {
+      async handle({ query }) {
         const audit = need(Audit);
-        const limit = sizeOf(asked.page_size, USUAL, MOST);
-        const entries = await audit.page({ ...filterOf(asked), limit });
+        const limit = sizeOf(query.page_size, USUAL, MOST);
+        const entries = await audit.page({ ...filterOf(query), limit });
         return {
           items: await shown(entries),
           total: await audit.count(),
@@ -137,31 +140,34 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/audit/chain',
       who: 'admin',
-      summary: `Whether the entries still have the hashes that they were written with: ${MOST_CHECKED} of them; ask on with \`after\`.`,
+      summary: `Verifies the hashes of ${MOST_CHECKED} audit log entries; continue with \`after\`.`,
       tag: TAG,
       search: schema<{ readonly after: number }>({
         type: 'object',
         properties: {
-          after: { ...integer, minimum: 0, default: 0, description: 'The last entry that was checked already.' },
+          after: { ...integer, minimum: 0, default: 0, description: 'The last entry that was already verified.' },
         },
       }),
       answer: {
         type: 'object',
         required: ['checked', 'total', 'head', 'broken'],
         properties: {
-          checked: { ...integer, description: 'The last entry that was checked now; `total`: that was all.' },
+          checked: {
+            ...integer,
+            description: 'The last entry that was verified now; if it equals `total`, the verification is complete.',
+          },
           total: integer,
-          head: { ...text, description: 'The end of the chain, as `turnpike audit verify --head` takes it.' },
+          head: { ...text, description: 'The head of the chain, as `turnpike audit verify --head` takes it.' },
           broken: {
-            description: 'The first entry that does not fit; null: all do.',
+            description: 'The first entry with a wrong hash; null: none.',
             type: ['object', 'null'],
             required: ['seq', 'why'],
             properties: { seq: integer, why: text },
           },
         },
       },
-      async handle({ asked }) {
-        const { seq, head, broken } = await need(Audit).verify(asked.after, MOST_CHECKED);
+      async handle({ query }) {
+        const { seq, head, broken } = await need(Audit).verify(query.after, MOST_CHECKED);
         return { checked: seq, total: head.seq, head: `${head.seq}:${head.hash}`, broken: broken ?? null };
       },
     }),
@@ -170,22 +176,22 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/audit/export',
       who: 'admin',
       verified: true,
-      summary: `The same as CSV, at most ${MOST_EXPORTED} entries.`,
+      summary: `Exports audit log entries as CSV, at most ${MOST_EXPORTED}.`,
       tag: TAG,
       search: schema<Filters>({ type: 'object', properties: filters }),
       answer: 'text/csv',
-      async handle({ asked, actor }) {
+      async handle({ query, actor }) {
         const audit = need(Audit);
-        const filter = filterOf(asked);
+        const filter = filterOf(query);
         const entries: AuditEntry[] = [];
         let before = filter.before;
         for (;;) {
-          const some = await audit.page({ ...filter, ...(before !== undefined && { before }), limit: BITE });
-          entries.push(...some);
-          before = some.at(-1)?.seq;
-          if (some.length < BITE || entries.length >= MOST_EXPORTED) break;
+          const batch = await audit.page({ ...filter, ...(before !== undefined && { before }), limit: BITE });
+          entries.push(...batch);
+          before = batch.at(-1)?.seq;
+          if (batch.length < BITE || entries.length >= MOST_EXPORTED) break;
         }
-        await audit.note({ actor, action: 'audit.export', object: '', facts: { ...asked, entries: entries.length } });
+        await audit.note({ actor, action: 'audit.export', object: '', facts: { ...query, entries: entries.length } });
         const head = ['seq', 'time', 'actor_id', 'actor', 'ip', 'action', 'object', 'facts', 'hash'];
         return csvAnswer('audit', head, entries.map(cells));
       },

@@ -1,4 +1,4 @@
-/** gateway.yaml, for root: what runs, what lies on the disk, whether that would be taken; and taking it. It is never written here. */
+/** gateway.yaml, for root: shows the running configuration and the file, validates a draft, and reloads. It never writes the file. */
 import { Audit } from '../../../core/contracts/audit.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Remark, Running, type Verdict } from '../../../core/contracts/running.ts';
@@ -10,7 +10,7 @@ import { boolean, integer, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 const TAG = 'Configuration';
-/** Characters, and bytes, of the longest gateway.yaml. */
+/** The maximum size of gateway.yaml, in characters and in bytes. */
 const LONGEST = 256 * 1_024;
 
 const remarks = {
@@ -22,23 +22,22 @@ const remarks = {
     properties: {
       line: { ...integer, description: 'From 1.' },
       column: { ...integer, description: 'From 1.' },
-      path: { ...text, description: '`channels[0].vendor`; empty for the file itself.' },
+      path: { ...text, description: '`channels[0].vendor`; empty for the whole file.' },
       message: text,
     },
   },
 } as const;
 
 const verdict = {
-  problems: { ...remarks, description: 'What keeps it from being taken; none: it would be.' },
-  warnings: { ...remarks, description: 'What works and is unwise.' },
+  problems: { ...remarks, description: 'Errors; if there are none, the file can be loaded.' },
+  warnings: { ...remarks, description: 'Warnings: it can be loaded, but is not advisable.' },
   report: {
     type: 'array',
     items: text,
-    description: 'What `turnpike check` prints, line by line; empty where there are problems.',
+    description: 'The output of `turnpike check` by line; empty if there are errors.',
   },
 } as const;
 
-/** The rows. */
 export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
   return [
     route({
@@ -47,15 +46,15 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       alsoAt: ['/api/config/'],
       who: 'root',
       summary:
-        'gateway.yaml as it runs, as it lies on the disk, and whether that would be taken. Secrets are masked, each with a mark that changes with it.',
+        'Returns gateway.yaml as it runs and as it is on disk, and whether the file is valid. Secrets are masked; a mark shows whether they changed.',
       tag: TAG,
       answer: {
         title: 'Configuration',
         type: 'object',
         required: ['file', 'generation', 'running', 'disk', 'problems', 'warnings', 'report'],
         properties: {
-          file: { ...text, description: 'Its name, without the folder.' },
-          generation: { ...integer, description: 'Which configuration since the start runs; from 1.' },
+          file: { ...text, description: 'Its name without the folder.' },
+          generation: { ...integer, description: 'Number of the running configuration since the start, from 1.' },
           running: {
             type: 'object',
             required: ['text', 'loaded_at'],
@@ -66,8 +65,8 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
             required: ['text', 'changed', 'modified_at'],
             properties: {
               text,
-              changed: { ...boolean, description: 'It says something else than what runs.' },
-              modified_at: { type: ['integer', 'null'], description: 'Unix seconds; null where it cannot be read.' },
+              changed: { ...boolean, description: 'The file differs from the running configuration.' },
+              modified_at: { type: ['integer', 'null'], description: 'Unix seconds; null if the file cannot be read.' },
             },
           },
           ...verdict,
@@ -92,7 +91,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/config/schema',
       who: 'root',
-      summary: 'The JSON Schema of gateway.yaml with the plugins that run, for editors.',
+      summary: 'Returns the JSON Schema of gateway.yaml with the running plugins, for editors.',
       tag: TAG,
       answer: { type: 'object' },
       handle: () => need(Running).schema(),
@@ -103,7 +102,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       who: 'root',
       maxBody: 4 * LONGEST,
       summary:
-        'Judges a text as if it stood in gateway.yaml. Nothing is written. It may refer only to what the file on the disk refers to; what is masked there stands for itself.',
+        'Validates a text as gateway.yaml. Nothing is written. It may refer only to the variables and files that the file on disk refers to; masked values stand for the ones on disk.',
       tag: TAG,
       body: schema<{ readonly text: string }>({
         type: 'object',
@@ -124,8 +123,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       who: 'root',
       verified: true,
       errors: ['configuration_wrong'],
-      summary:
-        'Takes gateway.yaml over as it lies on the disk. Where it has problems nothing changes: 400 `configuration_wrong`, with them.',
+      summary: 'Reloads gateway.yaml. If it is invalid, nothing changes: 400 `configuration_wrong` with the errors.',
       tag: TAG,
       answer: {
         type: 'object',
@@ -148,7 +146,7 @@ function shown({ problems, warnings, report }: Verdict) {
   return { problems, warnings, report };
 }
 
-/** A refusal that names all of them: an editor shows each in its place. */
+/** An error with every problem, so that an editor can mark each at its position. */
 function refusal(problems: readonly Remark[]) {
   const [first] = problems;
   const error = errors.configuration_wrong(first?.line, first?.message);

@@ -1,4 +1,4 @@
-/** Who is in a department: `/api/department/:id/members`. */
+/** The members of a department: `/api/department/:id/members`. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { schema } from '../../../core/plugin.ts';
@@ -13,17 +13,16 @@ import { idNumber, integer, nothing } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
 const TAG = 'Departments';
-/** People moved by one request. */
+/** Users per request. */
 const MOST_PEOPLE = 100;
 
-/** The rows. */
 export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, need, audited } = tools;
 
   async function move(request: ConsoleRequest<{ readonly user_ids: readonly number[] }>): Promise<number> {
     const { id } = departmentAt(tools, request.params.id);
     const ids = [...new Set(request.body.user_ids)];
-    // Whoever pays less in a department cannot be their own benefactor.
+    // A lower price factor is money: administrators may not move themselves to another department.
     for (const account of ids) await subordinate(host, request.account, account);
     const steps = ids.flatMap((account) => audited(request, 'department.join', `user ${account}`, { department: id }));
     await inTheirWords(DEPARTMENT_WORDS, need(Departments).placeAll(ids, id, steps));
@@ -51,20 +50,22 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       who: 'admin',
       spelling: 'bare',
       errors: ['department_not_found'],
-      summary: 'Its people, and those of the departments below.',
+      summary: 'Lists the members of the department and of those below it.',
       tag: TAG,
       search: pageSearch<PageSearch>(),
       answer: listed(userSchema),
       async handle(request) {
         const departments = need(Departments);
         const top = departmentAt(tools, request.params.id);
-        const page = pageOf(request.asked);
+        const page = pageOf(request.query);
         const ids = [top, ...departments.below(top.id)]
           .flatMap((department) => departments.members(department.id))
           .sort((a, b) => a - b);
-        const some = ids.slice(page.offset, page.offset + page.pageSize);
+        const pageIds = ids.slice(page.offset, page.offset + page.pageSize);
         const accounts = host.use(Accounts);
-        const people = (await Promise.all(some.map((id) => accounts.person(id)))).filter((one) => one !== undefined);
+        const people = (await Promise.all(pageIds.map((id) => accounts.person(id)))).filter(
+          (each) => each !== undefined,
+        );
         return { success: true, message: '', data: await shownUsers(host, people), total: ids.length };
       },
     }),
@@ -74,7 +75,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       who: 'admin',
       verified: true,
       errors: ['department_not_found', 'account_not_found'],
-      summary: 'Puts people into a department, out of the one they were in; all of them or none. How many.',
+      summary: 'Moves users into a department, all or none; returns their number.',
       tag: TAG,
       body: schema<{ readonly user_ids: readonly number[] }>({
         type: 'object',
@@ -82,7 +83,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
         required: ['user_ids'],
         properties: {
           user_ids: {
-            description: 'Accounts with a role below your own.',
+            description: 'Users with a role below yours.',
             type: 'array',
             minItems: 1,
             maxItems: MOST_PEOPLE,
@@ -99,7 +100,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       who: 'admin',
       verified: true,
       errors: ['department_not_found', 'member_not_found'],
-      summary: 'Takes somebody out of a department.',
+      summary: 'Removes a user from a department.',
       tag: TAG,
       answer: nothing,
       handle: moveOut,

@@ -45,7 +45,6 @@ const form = (required: readonly string[]) => ({
   properties: formProperties,
 });
 
-/** The rows. */
 export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need, audited } = tools;
   const demand = ({ params }: ConsoleRequest): Department => departmentAt(tools, params.id);
@@ -59,7 +58,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
     return shownDepartment(department, (await totals([department])).get(department.id));
   }
 
-  /** How its month stands; undefined where it has no budget for one. */
+  /** The state of this month's budget; undefined if there is none. */
   async function month(department: Department) {
     if (department.monthlyBudget === undefined) return undefined;
     const { startMs: windowStart, endMs } = monthOf(host.clock.now());
@@ -67,11 +66,11 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
     return { ...budgetUse(department.monthlyBudget, balance), resets_at: secondsOf(endMs) };
   }
 
-  /** For the audit: what was asked for, and what it was before. */
-  function factsOf(before: ShownDepartment | undefined, asked: DepartmentForm): JsonObject {
+  /** The old and new values, for the audit log. */
+  function factsOf(before: ShownDepartment | undefined, form: DepartmentForm): JsonObject {
     const was: Readonly<Record<string, unknown>> = { ...before };
     return Object.fromEntries(
-      Object.entries(asked).map(([name, to]) => [name, before === undefined ? to : { from: was[name] ?? null, to }]),
+      Object.entries(form).map(([name, to]) => [name, before === undefined ? to : { from: was[name] ?? null, to }]),
     ) as JsonObject;
   }
 
@@ -82,31 +81,35 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       alsoAt: ['/api/department'],
       who: 'admin',
       spelling: 'bare',
-      summary: 'Departments, by id.',
+      summary: 'Lists departments by id.',
       tag: TAG,
       search: pageSearch<DepartmentQuery>({
         keyword: { description: 'Part of the name.', type: 'string', maxLength: 64 },
-        parent_id: { description: 'Those right below one; 0: those at the top.', type: 'integer', minimum: 0 },
+        parent_id: {
+          description: 'Only the direct children of this department; 0: the top level.',
+          type: 'integer',
+          minimum: 0,
+        },
       }),
       answer: listed(departmentSchema),
-      async handle({ asked }) {
-        const page = pageOf(asked);
-        const wanted = asked.keyword?.toLowerCase() ?? '';
-        const found = need(Departments)
+      async handle({ query }) {
+        const page = pageOf(query);
+        const nameFilter = query.keyword?.toLowerCase() ?? '';
+        const matches = need(Departments)
           .all()
-          .filter(({ name }) => name.toLowerCase().includes(wanted))
-          .filter(({ parentId }) => asked.parent_id === undefined || (parentId ?? 0) === asked.parent_id);
-        const some = found.slice(page.offset, page.offset + page.pageSize);
-        const used = await totals(some);
-        const data = some.map((department) => shownDepartment(department, used.get(department.id)));
-        return { success: true, message: '', data, total: found.length };
+          .filter(({ name }) => name.toLowerCase().includes(nameFilter))
+          .filter(({ parentId }) => query.parent_id === undefined || (parentId ?? 0) === query.parent_id);
+        const items = matches.slice(page.offset, page.offset + page.pageSize);
+        const used = await totals(items);
+        const data = items.map((department) => shownDepartment(department, used.get(department.id)));
+        return { success: true, message: '', data, total: matches.length };
       },
     }),
     route({
       method: 'GET',
       path: '/api/department/names',
       who: 'admin',
-      summary: 'The names of all departments.',
+      summary: 'Lists the names of all departments.',
       tag: TAG,
       answer: {
         type: 'array',
@@ -125,7 +128,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/department/tree',
       who: 'admin',
-      summary: 'All departments, each with those below it.',
+      summary: 'Lists all departments as trees.',
       tag: TAG,
       answer: {
         type: 'array',
@@ -137,11 +140,12 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
             ...departmentProperties,
             monthly_used_quota: {
               ...integer,
-              description: 'Of the budget of this calendar month (UTC), those below included; 0 where it has none.',
+              description:
+                "Used of this calendar month's budget (UTC), departments below included; 0 without a budget.",
             },
-            member_count: { ...integer, description: 'People right in it.' },
+            member_count: { ...integer, description: 'Direct members.' },
             children: {
-              description: 'Departments with children of their own.',
+              description: 'Its children, of the same shape.',
               type: 'array',
               items: { type: 'object' },
             },
@@ -172,7 +176,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/:id',
       who: 'admin',
       errors: ['department_not_found'],
-      summary: 'One department.',
+      summary: 'Returns a department.',
       tag: TAG,
       answer: departmentSchema,
       handle: (request) => shown(demand(request)),
@@ -182,19 +186,22 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/:id/usage',
       who: 'admin',
       errors: ['department_not_found', 'invalid_range', 'range_too_long'],
-      summary: 'What it has used of its budgets.',
+      summary: "Returns how much of a department's budgets is used.",
       tag: TAG,
       answer: {
         type: 'object',
         required: ['department', 'tree_quota', 'tree_used_quota', 'remaining_quota', 'descendant_count', 'monthly'],
         properties: {
           department: departmentSchema,
-          tree_quota: { type: ['integer', 'null'], description: 'The budget in all; null: no limit.' },
-          tree_used_quota: { ...integer, description: 'Those below included.' },
-          remaining_quota: { type: ['integer', 'null'], description: 'Less what running calls hold.' },
+          tree_quota: { type: ['integer', 'null'], description: 'The total budget; null: no limit.' },
+          tree_used_quota: { ...integer, description: 'Departments below included.' },
+          remaining_quota: {
+            type: ['integer', 'null'],
+            description: 'Less the reservations of running calls; null: no limit.',
+          },
           descendant_count: integer,
           monthly: {
-            description: 'This calendar month (UTC); null where it has no budget.',
+            description: 'This calendar month (UTC); null without a budget.',
             type: ['object', 'null'],
             properties: {
               limit: integer,
@@ -233,7 +240,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         'department_too_deep',
         'verification_required',
       ],
-      summary: 'Makes a department. Budgets and ratio need a check (POST /api/verify).',
+      summary: 'Creates a department. Budgets and ratio require a verification (POST /api/verify).',
       tag: TAG,
       body: schema<DepartmentForm & { readonly name: string }>(form(['name'])),
       answer: departmentSchema,
@@ -261,14 +268,14 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         'verification_required',
       ],
       summary:
-        'Changes a department; what is absent stays. Budgets, ratio and another parent need a check (POST /api/verify).',
+        'Updates a department; absent members stay unchanged. Budgets, ratio and parent require a verification (POST /api/verify).',
       tag: TAG,
       body: schema<DepartmentForm>(form([])),
       answer: departmentSchema,
       async handle(request) {
         const before = demand(request);
         const { body } = request;
-        // Below another department, other budgets and factors apply.
+        // Below another parent, other budgets and factors apply.
         const moves = body.parent_id !== undefined && body.parent_id !== (before.parentId ?? 0);
         if (moves || isAboutMoney(body)) verification.demand(request);
         const facts = factsOf(shownDepartment(before, undefined), body);
@@ -281,7 +288,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/:id',
       who: 'admin',
       errors: ['department_not_found', 'department_not_empty'],
-      summary: 'Deletes a department that has neither people nor departments below it.',
+      summary: 'Deletes a department that has no members and no departments below it.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
@@ -295,14 +302,14 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       who: 'admin',
       verified: true,
       errors: ['department_not_found', 'invalid_amount', 'no_budget'],
-      summary: 'Adds to the budget in all.',
+      summary: 'Increases the total budget.',
       tag: TAG,
       body: schema<{ readonly amount: number }>({
         type: 'object',
         additionalProperties: false,
         required: ['amount'],
         properties: {
-          amount: { description: 'In quota units.', type: 'integer', minimum: 1, maximum: MOST_UNITS },
+          amount: { description: 'Quota units.', type: 'integer', minimum: 1, maximum: MOST_UNITS },
         },
       }),
       answer: departmentSchema,

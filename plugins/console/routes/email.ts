@@ -1,4 +1,4 @@
-/** E-mail addresses: proving one, and making it one's own. */
+/** Email addresses: verifies them and sets the account's address. */
 import { randomInt } from 'node:crypto';
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
@@ -21,24 +21,23 @@ interface Proof {
   readonly code: string;
 }
 
-/** In a query nothing has to be there by the schema: what is missing is said by name. */
+/** No member is required by the schema of a query, so that the error names the missing one. */
 const proof = {
   type: 'object',
   required: ['email', 'code'],
-  properties: { email: address, code: { description: 'As the letter has it.', type: 'string', maxLength: 64 } },
+  properties: { email: address, code: { description: 'The code in the email.', type: 'string', maxLength: 64 } },
 } as const;
 
-/** What the ticket of a code is found by: the address, in whatever case, and the code of the letter. */
+/** The secret of a code's ticket: the address, in lower case, and the code. */
 export function emailProofOf(email: string, code: string): string {
   return `${email.toLowerCase()}:${code.trim()}`;
 }
 
-/** The rows. */
 export function emailRoutes({ host, site, limiter, need, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
   const tickets = host.use(Tickets);
 
-  /** Nobody waits for it: neither how long this takes nor what it answers tells who has the address. */
+  /** Runs in the background: neither its duration nor its result tells whether an account has the address. */
   function post(letter: Letter): void {
     need(Mail)
       .send(letter)
@@ -49,7 +48,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
     const { account } = request;
     await limiter.take('codes', `email ${account.id}`);
     const ticket = await tickets.take('email-proof', emailProofOf(email, code));
-    // Asked for by somebody else, it would make their address this one's.
+    // A code that another account requested must not link the address to this one.
     if (ticket === undefined || ticket.accountId !== account.id)
       throw coreErrors.wrong_code('This code is wrong, was used, or is older than ten minutes.');
     const before = await personWith(host, account.id);
@@ -59,8 +58,8 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       const { name, origin } = site;
       post({
         to: before.email,
-        subject: `${name}: the e-mail address of your account was changed`,
-        text: `Hello ${account.name},\n\nthe e-mail address of your account at ${origin} is another one now.\n\nIf it was not you who changed it, tell whoever runs ${name}.\n`,
+        subject: `${name}: the email address of your account was changed`,
+        text: `Hello ${account.name},\n\nthe email address of your account at ${origin} was changed.\n\nIf you did not change it, contact the operator of ${name}.\n`,
       });
     }
     return null;
@@ -71,7 +70,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
     errors: ['email_taken', 'wrong_code'],
     who: 'member',
     sessionOnly: true,
-    // A new password can be had at it.
+    // The email address can be used to reset the password.
     verified: 'or-recent',
     tag: 'Account',
     answer: nothing,
@@ -82,11 +81,10 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       method: 'GET',
       path: '/api/verification',
       who: 'visitor',
-      // The code is for whoever is signed in, and the letter goes to whom somebody else may have named.
+      // The code is for the signed-in user; the receiver of the email is an address that anyone may have typed.
       changes: true,
       limit: 'mail',
-      summary:
-        'Sends a code to an e-mail address, which proves it: for a new account, or for the one that is signed in.',
+      summary: 'Sends a code that verifies an email address, for registration or for the signed-in user.',
       tag: 'Account',
       search: schema<{ readonly email: string }>({
         type: 'object',
@@ -94,10 +92,10 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
         properties: { email: address },
       }),
       answer: nothing,
-      async handle({ asked: { email }, visitor }) {
+      async handle({ query: { email }, visitor }) {
         const { name, origin } = site;
         need(Mail);
-        // However many ask, one mailbox is not filled.
+        // Limited per address, so that many clients cannot flood one mailbox.
         await limiter.take('mail', `to ${email.toLowerCase()}`);
         const code = `${randomInt(10 ** CODE_DIGITS)}`.padStart(CODE_DIGITS, '0');
         await tickets.issue('email-proof', {
@@ -107,9 +105,9 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
         });
         post({
           to: email,
-          // Without the code: what could not be sent is logged by it.
-          subject: `${name}: a code for your e-mail address`,
-          text: `Somebody at ${origin}, hopefully you, wants to use this e-mail address.\n\nThe code is ${code}. It is good for ten minutes, once.\n\nIf it was not you, nothing has to be done: without the code nothing happens.\n`,
+          // The subject has no code, because it is logged if the email cannot be sent.
+          subject: `${name}: a code for your email address`,
+          text: `Someone at ${origin}, hopefully you, wants to use this email address.\n\nThe code is ${code}. It can be used once, within ten minutes.\n\nIf it was not you, ignore this email.\n`,
         });
         return null;
       },
@@ -118,19 +116,19 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       ...binding,
       method: 'GET',
       changes: true,
-      summary: 'Makes an e-mail address that is proven that of the account.',
+      summary: 'Sets the email address of your account to a verified one.',
       search: schema<Proof>(proof),
       handle(request) {
-        // So come addresses that somebody typed, but links in letters as well.
+        // Addresses are typed into the browser, but links in emails come this way as well.
         if (request.headers['sec-fetch-site'] === 'none')
           throw errors.cross_site('A link must not do this: enter the code in the console.');
-        return bind(request, request.asked);
+        return bind(request, request.query);
       },
     }),
     route({
       ...binding,
       method: 'POST',
-      summary: 'Makes an e-mail address that is proven that of the account.',
+      summary: 'Sets the email address of your account to a verified one.',
       body: schema<Proof>({ ...proof, additionalProperties: false }),
       handle: (request) => bind(request, request.body),
     }),

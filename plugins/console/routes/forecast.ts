@@ -1,4 +1,4 @@
-/** What this month will come to, for administrators: in all, and for each department with its budgets. */
+/** Spending forecast for this month, for administrators: in total, and by department with its budgets. */
 import { type Department, Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageSum } from '../../../core/contracts/records.ts';
@@ -10,33 +10,33 @@ import { secondsOf, unitsOf } from '../units.ts';
 
 const TAG = 'Team';
 const DAY_MS = 86_400_000;
-/** Whole days that means are taken of. */
+/** Whole days that averages are computed over. */
 const SHORT = 7;
 const LONG = 28;
-/** A budget that lasts longer than that, in days, is not used up. */
+/** A budget that lasts longer than that, in days, has no end date. */
 const FARTHEST_DAYS = 3_660;
 
-/** What is known of the spending of some departments, or of all. Amounts are micro-quota. */
+/** Past spending of some departments, or of all, in micro-quota. */
 interface Spending {
   readonly month: bigint;
-  /** Per whole day before today, the newest first. */
+  /** Per whole day before today, newest first. */
   readonly days: readonly bigint[];
 }
 
 const method =
-  'What was spent since the month began (UTC), and for the time that is left of it the mean of the last seven whole days.';
+  'Spending since the month began (UTC), plus the mean of the last seven whole days for the rest of the month.';
 const mean = (days: number) => ({
   ...integer,
-  description: `Quota units per day: the mean of the last ${days} whole days, or of those since the first call, if they are fewer.`,
+  description: `Quota units per day: the mean of the last ${days} whole days, or of all since the first call if they are fewer.`,
 });
 const spendingProperties = {
-  spent: { ...integer, description: 'In this calendar month (UTC), in quota units.' },
+  spent: { ...integer, description: 'Spent in this calendar month (UTC), in quota units.' },
   daily_mean_7: mean(SHORT),
   daily_mean_28: mean(LONG),
-  projected: { ...integer, description: 'What the month will come to.' },
+  projected: { ...integer, description: 'Forecast for the whole month, in quota units.' },
   confidence: {
     enum: ['usual', 'low'],
-    description: `low: there were calls on fewer than ${SHORT} whole days, counted from the first of the last ${LONG}.`,
+    description: `low: there were calls on fewer than ${SHORT} of the last ${LONG} whole days.`,
   },
 } as const;
 const budgetProperties = {
@@ -47,11 +47,10 @@ const budgetProperties = {
   used_up_on: {
     type: ['string', 'null'],
     description:
-      'The day (UTC) on which nothing is left of it at the mean of seven days; null: it lasts (that of a month to its end).',
+      'The day (UTC) on which the budget is used up at the mean of seven days; null: it lasts (a monthly budget: until the end of the month).',
   },
 } as const;
 
-/** The rows. */
 export function forecastRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, need } = tools;
   return [
@@ -59,14 +58,14 @@ export function forecastRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/team/forecast',
       who: 'admin',
-      summary: 'What this month will come to: in all, and for each department with those below it.',
+      summary: 'Forecasts spending for this month: in total, and for each department with those below it.',
       tag: TAG,
       answer: named(
         'Forecast',
         object({
           month_start: unixSeconds,
           month_end: unixSeconds,
-          method: { ...text, description: 'How it is worked out, for people.' },
+          method: { ...text, description: 'How the forecast is computed.' },
           total: named('Spending', object(spendingProperties)),
           departments: list({
             department_id: integer,
@@ -121,21 +120,21 @@ export function forecastRoutes(tools: Tools): readonly ApiRoute[] {
 function spendingOf(sums: readonly UsageSum[], monthMs: number, today: number): Spending {
   const days = Array.from({ length: LONG }, () => 0n);
   let month = 0n;
-  let known = 0;
+  let knownDays = 0;
   for (const { timeMs, charged, calls } of sums) {
     if (timeMs >= monthMs) month += charged;
     const ago = (today - timeMs) / DAY_MS;
     if (ago < 1 || ago > LONG) continue;
     days[ago - 1]! += charged;
-    if (calls > 0) known = Math.max(known, ago);
+    if (calls > 0) knownDays = Math.max(knownDays, ago);
   }
-  return { month, days: days.slice(0, known) };
+  return { month, days: days.slice(0, knownDays) };
 }
 
-/** The mean of the last so many whole days, or of as many as are known. */
+/** The mean of the last days, or of as many as there are. */
 function meanOf({ days }: Spending, most: number): bigint {
-  const some = days.slice(0, most);
-  return some.length === 0 ? 0n : some.reduce((sum, day) => sum + day, 0n) / BigInt(some.length);
+  const recent = days.slice(0, most);
+  return recent.length === 0 ? 0n : recent.reduce((sum, day) => sum + day, 0n) / BigInt(recent.length);
 }
 
 function shownSpending(spending: Spending, leftDays: number) {
@@ -149,7 +148,7 @@ function shownSpending(spending: Spending, leftDays: number) {
   };
 }
 
-/** How one budget stands, and how long it lasts; none where there is no limit. `mostDays`: no day beyond that is told. */
+/** The state of a budget and how long it lasts; undefined without a limit. `mostDays`: no end date beyond that. */
 function budgetLine(
   period: 'total' | 'month',
   limit: bigint | undefined,
@@ -166,7 +165,7 @@ function budgetLine(
   return [{ period, budget, used, remaining, used_up_on: day }];
 }
 
-/** An amount so many times; to the millionth. */
+/** Multiplies an amount by a number, accurate to a millionth. */
 function times(amount: bigint, factor: number): bigint {
   return (amount * BigInt(Math.round(factor * 1e6))) / 1_000_000n;
 }

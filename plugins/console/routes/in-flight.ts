@@ -1,10 +1,10 @@
-/** The calls that run now: one's own, and everybody's for administrators. */
+/** Running calls: the user's, and for administrators those of all users. */
 import { Running, type RunningExchange } from '../../../core/contracts/running.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, integer, text } from '../schemas.ts';
 
 const TAG = 'Logs';
-/** Calls of one answer. */
+/** Calls per response. */
 const MOST = 200;
 
 const callSchema = {
@@ -15,20 +15,20 @@ const callSchema = {
     ...['phase', 'output_tokens'],
   ],
   properties: {
-    id: { ...text, description: 'What will be its `request_id` in the log.' },
+    id: { ...text, description: 'Its `request_id` in the log.' },
     started_at_ms: { ...integer, description: 'Unix milliseconds.' },
-    ms: { ...integer, description: 'How long it has run, in milliseconds.' },
-    username: { ...text, description: 'Empty until it is known who is calling.' },
+    ms: { ...integer, description: 'Running for so many milliseconds.' },
+    username: { ...text, description: 'Empty until the caller is authenticated.' },
     token_name: text,
-    style: { ...text, description: 'Empty where its path is carried without being understood.' },
+    style: { ...text, description: 'Empty for passthrough routes.' },
     model: { ...text, description: 'Empty until the request was read.' },
     stream: boolean,
-    channel: { type: ['string', 'null'], description: 'Which was asked last; null: none yet.' },
+    channel: { type: ['string', 'null'], description: 'The channel of the last upstream attempt; null: none yet.' },
     attempts: integer,
     phase: {
       enum: ['waiting', 'asking', 'answering'],
       description:
-        'waiting: no vendor was asked yet. asking: one was. answering: the client has had a part of its answer.',
+        'waiting: before the first upstream attempt. asking: an upstream attempt runs. answering: the client received a part of the answer.',
     },
     output_tokens: { ...integer, description: 'So far.' },
   },
@@ -36,7 +36,7 @@ const callSchema = {
 
 const total = {
   ...integer,
-  description: `How many run, in all gateways that answer; at most ${MOST} are in the list.`,
+  description: `Running calls in all gateways that answered; at most ${MOST} are listed.`,
 };
 
 const ownAnswer = {
@@ -61,7 +61,7 @@ const answer = {
           ...callSchema.properties,
           gateway: {
             type: ['string', 'null'],
-            description: 'The gateway that it runs in, `HOST:PORT`; null: there is only one on the database.',
+            description: 'The gateway, `HOST:PORT`; null: there is only one on the database.',
           },
         },
       },
@@ -69,7 +69,6 @@ const answer = {
   },
 } as const;
 
-/** The rows. */
 export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
   const running = (of: { readonly accountId?: number }) => need(Running).inFlight({ ...of, limit: MOST });
 
@@ -78,7 +77,7 @@ export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/log/self/live',
       who: 'member',
-      summary: 'The own calls that run now, newest first.',
+      summary: 'Lists your running calls, newest first.',
       tag: TAG,
       answer: ownAnswer,
       async handle({ account }) {
@@ -90,7 +89,7 @@ export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/log/live',
       who: 'admin',
-      summary: 'The calls of everybody that run now, newest first.',
+      summary: 'Lists the running calls of all users, newest first.',
       tag: TAG,
       answer,
       async handle() {

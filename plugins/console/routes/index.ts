@@ -1,4 +1,4 @@
-/** The table of `/api`, file by file. */
+/** All routes of `/api`. */
 import type { ApiRoute, Tools } from '../route.ts';
 import { auditRoutes } from './audit.ts';
 import { configRoutes } from './config.ts';
@@ -39,7 +39,6 @@ import { userRoutes } from './users.ts';
 import { vendorRoutes } from './vendors.ts';
 import { verifyRoutes } from './verify.ts';
 
-/** All rows. */
 export function tableOf(tools: Tools): readonly ApiRoute[] {
   return [
     ...statusRoutes(tools),

@@ -1,12 +1,11 @@
-/** `GET /api/openapi.json`: the whole interface, described. */
+/** `GET /api/openapi.json`: the OpenAPI document. */
 import type { Json } from '../../../core/plugin.ts';
 import { openApi } from '../openapi.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { version } from './status.ts';
 
-/** The rows. */
 export function interfaceRoutes({ host, site, cookies }: Tools): readonly ApiRoute[] {
-  // Nothing in it changes while this configuration runs.
+  // It is constant while a configuration runs.
   let document: Json | undefined;
   return [
     route({
@@ -14,7 +13,7 @@ export function interfaceRoutes({ host, site, cookies }: Tools): readonly ApiRou
       path: '/api/openapi.json',
       who: 'visitor',
       spelling: 'bare',
-      summary: 'This description of the interface.',
+      summary: 'Returns this OpenAPI document.',
       tag: 'Status',
       answer: { type: 'object', required: ['openapi', 'paths'] },
       handle() {

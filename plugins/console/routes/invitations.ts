@@ -1,4 +1,4 @@
-/** Invitations, for administrators: made, listed, taken back. */
+/** Invitations, for administrators. */
 import { type Invitation, Invitations } from '../../../core/contracts/invitations.ts';
 import { schema } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
@@ -26,14 +26,13 @@ const invitationSchema = {
     made_by_name: text,
     created_at: unixSeconds,
     expires_at: unixSeconds,
-    used_by: { ...integer, description: 'The account that was made with it; 0: none.' },
+    used_by: { ...integer, description: 'The account that was created with it; 0: none.' },
     used_by_name: text,
     used_at: { ...integer, description: none },
     revoked_at: { ...integer, description: none },
   },
 } as const;
 
-/** The rows. */
 export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   return [
     route({
@@ -41,7 +40,7 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
       path: '/api/user/invitation',
       who: 'admin',
       verified: true,
-      summary: 'Makes an invitation for one new account.',
+      summary: 'Creates an invitation for one new account.',
       tag: TAG,
       body: schema<{ readonly expires_days: number }>({
         type: 'object',
@@ -53,13 +52,13 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
         required: ['id', 'code', 'expires_at'],
         properties: {
           id: integer,
-          code: { description: 'Shown here and never again.', type: 'string' },
+          code: { description: 'Returned once.', type: 'string' },
           expires_at: unixSeconds,
         },
       },
       async handle(request) {
         const { expires_days: days } = request.body;
-        // It is nobody's own: it stays good when whoever made it changes their password.
+        // It belongs to no account, so it stays valid if its creator's password changes.
         const { code, invitation } = await need(Invitations).issue(request.account.id, days * DAY_MS, (id) =>
           audited(request, 'invitation.create', `invitation ${id}`, { days }),
         );
@@ -70,13 +69,12 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
       method: 'GET',
       path: '/api/user/invitations',
       who: 'admin',
-      summary:
-        'The invitations of the last year and what became of them, newest first. Their codes are not known any more.',
+      summary: 'Lists the invitations of the last year, newest first, without their codes.',
       tag: TAG,
       search: pageSearch<PageSearch>(),
       answer: pageSchema(invitationSchema),
-      async handle({ asked }) {
-        const page = pageOf(asked);
+      async handle({ query }) {
+        const page = pageOf(query);
         const { total, items } = await need(Invitations).list({ offset: page.offset, limit: page.pageSize });
         const names = createNames(host);
         const nowMs = host.clock.now();
@@ -88,7 +86,7 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
       path: '/api/user/invitations/:id',
       who: 'admin',
       errors: ['invitation_not_found'],
-      summary: 'Takes an invitation back that nobody has used yet.',
+      summary: 'Revokes an unused invitation.',
       tag: TAG,
       answer: nothing,
       async handle(request) {

@@ -1,4 +1,4 @@
-/** What a key may ask about itself, with itself: what it has used and what it has left. */
+/** Routes authenticated by an API key: the key's own usage and limits. */
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import { type Balance, Ledger, MICRO } from '../../../core/contracts/ledger.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
@@ -6,18 +6,16 @@ import { boolean, integer, number, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const TAG = 'Usage';
-/** What tools of this family are told where there is no limit. */
+/** The value that API clients expect if there is no limit. */
 const UNLIMITED = 100_000_000;
 const MICRO_PER_UNIT = Number(MICRO);
 
-/** The rows. */
 export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
   async function asking({ holder }: ConsoleRequest): Promise<{ key: KeyRecord; balance: Balance | undefined }> {
     const { key } = holder!;
     return { key, balance: await host.find(Ledger)?.balance({ kind: 'key', owner: key.id }) };
   }
 
-  /** Micro-quota in currency units. */
   const currency = (micro: bigint): number => Number(micro) / MICRO_PER_UNIT / perUnitOf(host);
 
   return [
@@ -29,7 +27,7 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
       limit: 'usage',
       spelling: 'bare',
       summary:
-        'What the key that asks has used and has left, in quota units; also one that has expired or is exhausted.',
+        'Returns the used and remaining quota of the key that authenticates the request, in quota units; also if it is expired or exhausted.',
       tag: TAG,
       answer: {
         type: 'object',
@@ -45,11 +43,11 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
               name: text,
               total_granted: {
                 ...number,
-                description: 'Quota units, with a fraction if there is one; of an unlimited key what it used.',
+                description: 'Quota units, with a fraction if there is one; for an unlimited key the used quota.',
               },
               total_used: number,
-              total_available: { ...number, description: '0 where it is unlimited.' },
-              unlimited_quota: { ...boolean, description: 'It may spend what its account has.' },
+              total_available: { ...number, description: '0 if it is unlimited.' },
+              unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
               model_limits: { type: 'object', additionalProperties: { const: true } },
               model_limits_enabled: boolean,
               expires_at: { ...integer, description: 'Unix seconds; 0: never.' },
@@ -85,7 +83,8 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
       who: 'key',
       limit: 'usage',
       spelling: 'error-object',
-      summary: 'What the key that asks was given, in currency units, as older tools ask for it.',
+      summary:
+        'Returns the limit of the key that authenticates the request, in currency units, in the format of older clients.',
       tag: TAG,
       answer: {
         type: 'object',
@@ -96,7 +95,7 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
           soft_limit_usd: number,
           hard_limit_usd: number,
           system_hard_limit_usd: number,
-          access_until: { ...integer, description: 'Unix seconds; 0: for ever.' },
+          access_until: { ...integer, description: 'Unix seconds; 0: never.' },
         },
       },
       async handle(request) {
@@ -119,7 +118,8 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
       who: 'key',
       limit: 'usage',
       spelling: 'error-object',
-      summary: 'What the key that asks has used ever, in hundredths of currency units, as older tools ask for it.',
+      summary:
+        'Returns the total usage of the key that authenticates the request, in hundredths of currency units, in the format of older clients.',
       tag: TAG,
       answer: {
         type: 'object',

@@ -1,4 +1,4 @@
-/** Keys: those of the user who is signed in and, for administrators, those of users with a role below theirs. `/api/token`. */
+/** Keys: those of the signed-in user and, for administrators, those of users with a lower role. `/api/token`. */
 import type { Account } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
@@ -34,12 +34,12 @@ interface KeyQuery extends PageSearch {
   readonly user_id?: number;
 }
 
-/** An account has a thousand keys at most, so a state, which is in no column, is looked for among all of them. */
+/** The state is in no column, so it is filtered in memory: an account has at most a thousand keys. */
 const MOST_KEYS = 1_000;
 
 const keyQuery = pageSearch<KeyQuery>({
   keyword: { description: 'Part of the name.', type: 'string', maxLength: 200 },
-  token: { description: 'A whole key, or its end.', type: 'string', maxLength: 200 },
+  token: { description: 'A complete key, or its end.', type: 'string', maxLength: 200 },
   status: { type: 'integer', enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
   user_id: fixedKeyProperties.user_id,
 });
@@ -51,8 +51,8 @@ const newKeyBody = schema<KeyForm & { readonly name: string; readonly status?: n
   properties: {
     ...keyFormProperties,
     ...fixedKeyProperties,
-    id: { description: 'The gateway gives it: 0, or left out.', const: 0 },
-    status: { description: '1 enabled, 2 disabled. Left out: 1.', enum: [1, 2] },
+    id: { description: 'Assigned by the gateway: 0, or omitted.', const: 0 },
+    status: { description: '1 enabled, 2 disabled. Default: 1.', enum: [1, 2] },
   },
 });
 
@@ -64,7 +64,7 @@ const changedKeyBody = schema<KeyForm & { readonly id: number; readonly status?:
     ...keyFormProperties,
     ...fixedKeyProperties,
     id: idNumber,
-    status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are said back and change nothing.' },
+    status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are ignored.' },
   },
 });
 
@@ -73,7 +73,7 @@ const graceBody = schema<{ readonly grace_seconds?: number }>({
   additionalProperties: false,
   properties: {
     grace_seconds: {
-      description: 'How long the key that was works on; left out: not at all.',
+      description: 'How long the old secret stays valid; default: not at all.',
       type: 'integer',
       minimum: 0,
       maximum: 86_400,
@@ -88,7 +88,6 @@ const idsBody = schema<{ readonly ids: readonly number[] }>({
   properties: { ids: { type: 'array', minItems: 1, maxItems: 1_000, items: idNumber } },
 });
 
-/** The rows. */
 export function keyRoutes({ host, verification, need, audited }: Tools): readonly ApiRoute[] {
   const now = (): number => host.clock.now();
 
@@ -97,9 +96,9 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     return shownKey(key, balance, now(), secret);
   }
 
-  async function listed({ account, asked }: ConsoleRequest<unknown, KeyQuery>) {
-    const page = pageOf(asked);
-    const { keyword, token, status, user_id: user } = asked;
+  async function listed({ account, query }: ConsoleRequest<unknown, KeyQuery>) {
+    const page = pageOf(query);
+    const { keyword, token, status, user_id: user } = query;
     const { total, items } = await need(Keys).search({
       accountId: await ownerFor(account, user),
       ...(keyword !== undefined && { text: keyword }),
@@ -112,11 +111,11 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     );
     const shownKeys = items.map((key) => shownKey(key, balances?.get(key.id), now()));
     if (status === undefined) return pageAnswer(page, total, shownKeys);
-    const wanted = shownKeys.filter((key) => key.status === status);
-    return pageAnswer(page, wanted.length, wanted.slice(page.offset, page.offset + page.pageSize));
+    const matches = shownKeys.filter((key) => key.status === status);
+    return pageAnswer(page, matches.length, matches.slice(page.offset, page.offset + page.pageSize));
   }
 
-  /** Whose keys are meant: the caller's own or, for administrators, those of a user below them. Refuses (403, 404). */
+  /** The account whose keys are requested: the caller's or, for administrators, one with a lower role. Refuses (403, 404). */
   async function ownerFor(account: Account, user = 0): Promise<number> {
     if (user === 0 || user === account.id) return account.id;
     if (!reaches(account.role, 'admin')) {
@@ -127,7 +126,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     return (await subordinate(host, account, user)).id;
   }
 
-  /** A key that the caller may see. Refuses (404) what is none, (403) one of a user who is not below them. */
+  /** A key that the caller may see. Refuses (404) an unknown key, (403) a key of a user whose role is not lower. */
   async function within({ account }: ConsoleRequest, id: number): Promise<KeyRecord> {
     const keys = need(Keys);
     const missing = (): never => refuse(coreErrors.key_not_found());
@@ -139,17 +138,17 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     return (await keys.get(owner, id)) ?? missing();
   }
 
-  /** Refuses (403) a change of somebody else's key without a check. */
+  /** Refuses (403) a change to another user's key without a verification. */
   function demandFor(request: ConsoleRequest, owner: number): void {
     if (owner !== request.account.id) verification.demand(request);
   }
 
-  /** What the audit says of a key of somebody else: whose it is. */
-  const whose = ({ account }: ConsoleRequest, owner: number): JsonObject =>
+  /** For the audit log: the owner, if it is another user. */
+  const ownerFacts = ({ account }: ConsoleRequest, owner: number): JsonObject =>
     owner === account.id ? {} : { user_id: owner };
 
   async function revoke(request: ConsoleRequest, owner: number, ids: readonly number[]): Promise<number> {
-    const steps = ids.flatMap((id) => audited(request, 'key.delete', `key ${id}`, whose(request, owner)));
+    const steps = ids.flatMap((id) => audited(request, 'key.delete', `key ${id}`, ownerFacts(request, owner)));
     const count = await need(Keys).revokeAll(owner, ids, steps);
     return (
       count ??
@@ -161,7 +160,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     );
   }
 
-  /** Refuses (400) a key of somebody else that nothing limits, unless the form says so: not even the balance of its user would. */
+  /** Refuses (400) an unlimited key for another user without a balance, unless the form asks for it explicitly. */
   async function demandLimit({ remain_quota: remain, unlimited_quota: unlimited }: KeyForm, owner: number) {
     if (remain !== undefined || unlimited !== undefined) return;
     const balance = await host.find(Ledger)?.balance({ kind: 'account', owner });
@@ -184,12 +183,12 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       ...list,
       path: '/api/token/',
       alsoAt: ['/api/token'],
-      summary: 'Your keys, newest first; with `user_id`, for administrators, those of a user.',
+      summary: 'Lists your keys, newest first; for administrators with `user_id`, those of a user.',
     }),
     route<unknown, KeyQuery>({
       ...list,
       path: '/api/token/search',
-      summary: 'Those of your keys whose name has a word in it, or that end in something.',
+      summary: 'Searches your keys by a part of their name or the end of their secret.',
     }),
     route({
       method: 'GET',
@@ -197,7 +196,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       who: 'member',
       changes: true,
       errors: ['key_not_found'],
-      summary: 'Your key for tools that want any: made, and whole, the first time you ask; masked ever after.',
+      summary: 'Returns your default key, creating it on first use; its secret is returned only then.',
       tag: TAG,
       answer: keySchema,
       async handle(request) {
@@ -221,7 +220,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       path: '/api/token/:id',
       who: 'member',
       errors: ['key_not_found', 'role_insufficient'],
-      summary: 'One of your keys or, for administrators, of a user.',
+      summary: 'Returns a key of yours or, for administrators, of a user.',
       tag: TAG,
       answer: keySchema,
       handle: async (request) => shown(await within(request, idOf(request.params.id))),
@@ -243,7 +242,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         'role_insufficient',
       ],
       summary:
-        'Creates a key. The answer holds it whole, and nothing else ever will. With `user_id`, for administrators and after a check (POST /api/verify), it is that of a user, who pays for its calls.',
+        'Creates a key. Its secret is returned only in this response. For administrators with `user_id`, and after a verification (POST /api/verify), it belongs to a user, who pays for its calls.',
       tag: TAG,
       body: newKeyBody,
       answer: keySchema,
@@ -253,11 +252,11 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         const owner = await ownerFor(account, body.user_id);
         demandFor(request, owner);
         if (owner !== account.id) await demandLimit(body, owner);
-        const asked = { ...newKeyOf(body, owner, now()), enabled: body.status !== 2 };
+        const newKey = { ...newKeyOf(body, owner, now()), enabled: body.status !== 2 };
         const { key, secret } = await inTheirWords(
           KEY_WORDS,
-          need(Keys).create(asked, (made) =>
-            audited(request, 'key.create', `key ${made.id}`, { ...said(body), ...whose(request, owner) }),
+          need(Keys).create(newKey, (made) =>
+            audited(request, 'key.create', `key ${made.id}`, { ...said(body), ...ownerFacts(request, owner) }),
           ),
         );
         return shown(key, secret);
@@ -279,17 +278,17 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         'role_insufficient',
       ],
       summary:
-        'Changes one of your keys or, for administrators and after a check (POST /api/verify), of a user; what is left out stays as it is.',
+        'Updates a key of yours or, for administrators and after a verification (POST /api/verify), of a user; omitted members stay unchanged.',
       tag: TAG,
       body: changedKeyBody,
       search: schema<{ readonly status_only?: string }>({
         type: 'object',
-        properties: { status_only: { description: 'With anything: only the status is looked at.', type: 'string' } },
+        properties: { status_only: { description: 'If present, only the status is updated.', type: 'string' } },
       }),
       answer: keySchema,
       async handle(request) {
         const { id, status, ...form } = request.body;
-        const statusOnly = request.asked.status_only !== undefined;
+        const statusOnly = request.query.status_only !== undefined;
         if (statusOnly && status !== 1 && status !== 2) {
           throw coreErrors
             .invalid_request_error('status must be 1 (enabled) or 2 (disabled).')
@@ -311,7 +310,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
             : await need(Ledger).setAvailableSteps(layer, available ?? undefined, request.actor.name)),
           ...audited(request, 'key.change', `key ${id}`, {
             ...said(statusOnly ? { status } : request.body),
-            ...whose(request, before.accountId),
+            ...ownerFacts(request, before.accountId),
           }),
         ];
         return shown(await inTheirWords(KEY_WORDS, need(Keys).change(before.accountId, id, changes, steps)));
@@ -323,7 +322,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       who: 'member',
       errors: ['verification_required', 'key_not_found', 'role_insufficient'],
       summary:
-        'Ends one of your keys or, for administrators and after a check (POST /api/verify), of a user: for good, at once.',
+        'Deletes a key of yours or, for administrators and after a verification (POST /api/verify), of a user. It stops working immediately.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
@@ -337,7 +336,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       path: '/api/token/batch',
       who: 'member',
       errors: ['key_not_found'],
-      summary: 'Ends several of your keys, all of them or, where one is not yours, none. How many.',
+      summary: 'Deletes several of your keys, all or none; returns the number deleted.',
       tag: TAG,
       body: idsBody,
       answer: integer,
@@ -350,7 +349,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       verified: true,
       sessionOnly: true,
       errors: ['key_not_found', 'role_insufficient'],
-      summary: 'Exchanges a key for a new one, which the answer holds whole: what is stored cannot be read back.',
+      summary: 'Rotates a key: replaces its secret. The new secret is returned only in this response.',
       tag: TAG,
       body: graceBody,
       answer: keySchema,
@@ -365,10 +364,10 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   ];
 }
 
-/** What the audit says of a form: the members that count. */
+/** For the audit log: the members of a form that are used. */
 function said(form: KeyForm & { readonly status?: number | undefined }): JsonObject {
-  const known = [...Object.keys(keyFormProperties), 'status'];
+  const members = [...Object.keys(keyFormProperties), 'status'];
   return Object.fromEntries(
-    Object.entries(form).filter(([name, value]) => known.includes(name) && value !== undefined),
+    Object.entries(form).filter(([name, value]) => members.includes(name) && value !== undefined),
   ) as JsonObject;
 }

@@ -1,4 +1,4 @@
-/** One call of the log, with all that is known of it: what was tried, what was used, how the charge came about. */
+/** All details of one call: upstream attempts, usage, charge. */
 import { type ContentReader, Prompts } from '../../../core/contracts/prompts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
 import { errors } from '../errors.ts';
@@ -11,7 +11,6 @@ import { perUnitOf } from '../units.ts';
 
 const TAG = 'Logs';
 
-/** The rows. */
 export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
   async function detail(filter: LogFilter, viewer: Viewer, reader: Omit<ContentReader, 'actor'>) {
     const [entry] = (await need(Records).page(filter, { limit: 1 })).items;
@@ -32,7 +31,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/log/self/detail/:request_id',
       who: 'member',
       errors: ['call_not_found', 'account_not_found'],
-      summary: 'One of the own calls, with all that is known of it.',
+      summary: 'Returns one of your calls with all details.',
       tag: TAG,
       answer: callSchema,
       async handle({ account, params }) {
@@ -46,7 +45,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/log/detail/:request_id',
       who: 'admin',
       errors: ['call_not_found'],
-      summary: "One of anybody's calls, with all that is known of it.",
+      summary: 'Returns a call of any user with all details.',
       tag: TAG,
       answer: callSchema,
       handle: ({ account, params }) =>
@@ -61,7 +60,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/log/self/content/:request_id',
       who: 'member',
       errors: ['content_not_found', 'content_not_allowed'],
-      summary: 'The stored prompt and answer of one of your calls.',
+      summary: 'Returns the stored prompt and answer of one of your calls.',
       tag: TAG,
       answer: contentSchema,
       handle: (request) => content(request, true),
@@ -73,7 +72,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       verified: true,
       errors: ['content_not_found', 'content_not_allowed'],
       summary:
-        'The stored prompt and answer of a call of any user, for root and for administrators that `prompts.readers` of gateway.yaml lists. The audit log records it.',
+        'Returns the stored prompt and answer of a call of any user. Requires root, or an administrator listed in `prompts.readers` of gateway.yaml. The audit log records each reading.',
       tag: TAG,
       answer: contentSchema,
       handle: (request) => content(request, false),

@@ -1,15 +1,15 @@
-/** What the log comes to: the own, and everybody's for administrators; in all, and hour by hour. */
+/** Sums of the log, in total and by hour: the user's, and for administrators those of all users. */
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records, type UsageDimension, type UsageSum } from '../../../core/contracts/records.ts';
 import { schema } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import {
   createLogSearch,
-  type EverybodyAsked,
+  type EverybodyQuery,
   everybodyProperties,
-  type LogAsked,
+  type LogQuery,
   logProperties,
-  type TimesAsked,
+  type TimesQuery,
   timeProperties,
   timesOf,
 } from '../records/log-search.ts';
@@ -20,25 +20,28 @@ import { integer, list, number, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
-type SumAsked = Omit<LogAsked, 'type' | 'outcome' | 'request_id'>;
+type SumQuery = Omit<LogQuery, 'type' | 'outcome' | 'request_id'>;
 
 const TAG = 'Logs';
-/** The longest range of which every hour is told, in days. */
+/** The longest period by hour, in days. */
 const MOST_DAYS = 31;
 const DAY_S = 86_400;
-/** Models, and keys, of one answer. */
+/** Models, and keys, per response. */
 const GROUPS = 100;
 
-const mostOf = `The ${GROUPS} that cost most.`;
+const mostOf = `The ${GROUPS} with the highest cost.`;
 const statSchema = {
   title: 'UsageStatistics',
   type: 'object',
   required: ['rpm', 'tpm', ...Object.keys(sumProperties), 'by_day', 'by_model', 'by_key'],
   properties: {
     ...sumProperties,
-    rpm: { ...integer, description: 'Calls that began within the last 60 seconds and have ended, whatever the range.' },
-    tpm: { ...integer, description: 'Their tokens.' },
-    by_day: { ...list({ date: { ...text, description: 'UTC.' }, ...sumProperties }), description: 'The oldest first.' },
+    rpm: {
+      ...integer,
+      description: 'Calls that began within the last 60 seconds and have ended, whatever the period.',
+    },
+    tpm: { ...integer, description: 'The tokens of these calls.' },
+    by_day: { ...list({ date: { ...text, description: 'UTC.' }, ...sumProperties }), description: 'Oldest first.' },
     by_model: { ...list({ model_name: text, ...sumProperties }), description: mostOf },
     by_key: { ...list({ token_id: integer, token_name: text, ...sumProperties }), description: mostOf },
   },
@@ -50,10 +53,10 @@ const dataSchema = {
     type: 'object',
     required: ['user_id', 'username', 'model_name', 'created_at', 'token_used', 'count', 'quota'],
     properties: {
-      user_id: { ...integer, description: '0: of everybody.' },
+      user_id: { ...integer, description: '0: all users.' },
       username: text,
       model_name: text,
-      created_at: { ...integer, description: 'When the hour begins, unix seconds.' },
+      created_at: { ...integer, description: 'Start of the hour, Unix seconds.' },
       token_used: integer,
       count: integer,
       quota: { ...number, description: 'Quota units, with a fraction if there is one.' },
@@ -64,47 +67,46 @@ const dataSchema = {
 const { type: _, outcome: __, request_id: ___, ...sumFilters } = logProperties;
 const everybodyFilters = { ...sumFilters, username: everybodyProperties.username };
 
-/** The rows. */
 export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
   const search = createLogSearch(host);
 
-  const shown = (sums: readonly UsageSum[]) => shownSums(sums, perUnitOf(host));
+  const toItems = (sums: readonly UsageSum[]) => shownSums(sums, perUnitOf(host));
 
   const personOf = ({ account }: ConsoleRequest): Promise<Person> => personWith(host, account.id);
 
   async function stat(filter: LogFilter | undefined) {
-    if (filter === undefined) return { ...shown([]), rpm: 0, tpm: 0, by_day: [], by_model: [], by_key: [] };
+    if (filter === undefined) return { ...toItems([]), rpm: 0, tpm: 0, by_day: [], by_model: [], by_key: [] };
     const records = need(Records);
     const names = createNames(host);
     const by = async (dimension: UsageDimension) => records.sums(filter, [dimension]);
-    // One after the other: nobody else's questions wait behind all of them.
+    // One after the other, so that queries of others do not wait for all of them.
     const days = await by('day');
     const models = await by('model');
     const keys = await by('key');
     const { calls, tokens } = await records.rate(filter);
     return {
-      ...shown(days),
+      ...toItems(days),
       rpm: calls,
       tpm: tokens,
       by_day: [...days]
         .sort((a, b) => a.timeMs - b.timeMs)
-        .map((sum) => ({ date: new Date(sum.timeMs).toISOString().slice(0, 10), ...shown([sum]) })),
-      by_model: dearest(models, GROUPS).map((sum) => ({ model_name: sum.model, ...shown([sum]) })),
+        .map((sum) => ({ date: new Date(sum.timeMs).toISOString().slice(0, 10), ...toItems([sum]) })),
+      by_model: dearest(models, GROUPS).map((sum) => ({ model_name: sum.model, ...toItems([sum]) })),
       by_key: await Promise.all(
         dearest(keys, GROUPS).map(async (sum) => ({
           token_id: sum.keyId,
           token_name: await names.key(sum.keyId),
-          ...shown([sum]),
+          ...toItems([sum]),
         })),
       ),
     };
   }
 
-  /** Every hour of a range, by model. */
-  async function hours(asked: TimesAsked, of: Person | undefined) {
-    const end = asked.end_timestamp || secondsOf(host.clock.now());
-    const start = asked.start_timestamp || end - 7 * DAY_S;
+  /** Every hour of a period, by model. */
+  async function hours(query: TimesQuery, of: Person | undefined) {
+    const end = query.end_timestamp || secondsOf(host.clock.now());
+    const start = query.start_timestamp || end - 7 * DAY_S;
     if (end - start > MOST_DAYS * DAY_S) {
       throw errors.range_too_long(MOST_DAYS).with({ param: 'start_timestamp' });
     }
@@ -131,12 +133,12 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/log/self/stat',
       who: 'member',
       errors: ['filter_too_wide'],
-      summary: 'What the own calls come to; known of calls, too, whose lines are long deleted.',
+      summary: 'Returns the sums of your calls; calls whose lines are deleted are included.',
       tag: TAG,
-      search: schema<SumAsked>({ type: 'object', properties: sumFilters }),
+      search: schema<SumQuery>({ type: 'object', properties: sumFilters }),
       answer: statSchema,
       async handle(request) {
-        return stat(await search.own(await personOf(request), { ...request.asked, type: 0 }));
+        return stat(await search.own(await personOf(request), { ...request.query, type: 0 }));
       },
     }),
     route({
@@ -144,41 +146,41 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/log/stat',
       who: 'admin',
       errors: ['filter_too_wide'],
-      summary: "What everybody's calls come to.",
+      summary: 'Returns the sums of the calls of all users.',
       tag: TAG,
-      search: schema<SumAsked & Pick<EverybodyAsked, 'username'>>({ type: 'object', properties: everybodyFilters }),
+      search: schema<SumQuery & Pick<EverybodyQuery, 'username'>>({ type: 'object', properties: everybodyFilters }),
       answer: statSchema,
-      handle: async ({ asked }) => stat(await search.everybody({ ...asked, type: 0 })),
+      handle: async ({ query }) => stat(await search.everybody({ ...query, type: 0 })),
     }),
     route({
       method: 'GET',
       path: '/api/data/self',
       who: 'member',
       errors: ['range_too_long'],
-      summary: `What the own calls came to in every hour, by model; ${MOST_DAYS} days at the most, else the last seven.`,
+      summary: `Returns the sums of your calls by hour and model; at most ${MOST_DAYS} days, by default the last seven.`,
       tag: TAG,
-      search: schema<TimesAsked>({ type: 'object', properties: timeProperties }),
+      search: schema<TimesQuery>({ type: 'object', properties: timeProperties }),
       answer: dataSchema,
-      handle: async (request) => hours(request.asked, await personOf(request)),
+      handle: async (request) => hours(request.query, await personOf(request)),
     }),
     route({
       method: 'GET',
       path: '/api/data/',
       alsoAt: ['/api/data'],
       who: 'admin',
-      summary: "The same of somebody's calls, or of everybody's.",
+      summary: 'Returns the sums by hour and model of the calls of one user, or of all.',
       tag: TAG,
-      search: schema<TimesAsked & Pick<EverybodyAsked, 'username'>>({
+      search: schema<TimesQuery & Pick<EverybodyQuery, 'username'>>({
         type: 'object',
         properties: { ...timeProperties, username: everybodyProperties.username },
       }),
       answer: dataSchema,
-      async handle({ asked }) {
-        const { username } = asked;
-        if (username === undefined) return hours(asked, undefined);
+      async handle({ query }) {
+        const { username } = query;
+        if (username === undefined) return hours(query, undefined);
         const account = await accounts.findByName(username);
         const person = account && (await accounts.person(account.id));
-        return person === undefined ? [] : hours(asked, person);
+        return person === undefined ? [] : hours(query, person);
       },
     }),
   ];

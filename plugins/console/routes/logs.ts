@@ -1,4 +1,4 @@
-/** The log: one's own, a key's, and everybody's for administrators, in pages and as CSV. */
+/** The log in pages and as CSV: a user's, a key's, and for administrators that of all users. */
 import type { Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
 import { schema } from '../../../core/plugin.ts';
@@ -7,9 +7,9 @@ import { type PageSearch, pageAnswer, pageOf, pageProperties } from '../pages.ts
 import { cellsOf, LINE_COLUMNS, lineSchema, shownLines, totalCells, type Viewer } from '../records/log-line.ts';
 import {
   createLogSearch,
-  type EverybodyAsked,
+  type EverybodyQuery,
   everybodyProperties,
-  type LogAsked,
+  type LogQuery,
   logProperties,
 } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
@@ -20,10 +20,10 @@ import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
 const TAG = 'Logs';
-/** Lines of one file: what may stand in memory. */
+/** Lines per file; it is built in memory. */
 const MOST_EXPORTED = 50_000;
 const BITE = 1_000;
-/** What a key is told of itself. */
+/** What a key can read of its own log. */
 const LINES_OF_KEY = 1_000;
 
 interface Places {
@@ -35,7 +35,7 @@ interface Formatted extends Paged {
 }
 
 const before = {
-  description: 'Lines behind the one with this `request_id`: instead of `p`, and as quick however far down it is.',
+  description: 'Lines older than the one with this `request_id`; use it instead of `p`: equally fast for every page.',
   type: 'string',
   pattern: '^[0-9a-v]{26}$',
 };
@@ -54,28 +54,27 @@ const pageSchema = {
     total: {
       ...integer,
       description:
-        'How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000.',
+        'The number of lines (each stands for `times` requests); with `before`, of those after it. For all users (no username, no group) counting stops at 10,000.',
     },
     items: { type: 'array', items: lineSchema },
     next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
   },
 } as const;
 
-/** What a file is asked for. */
-type FileAsked = Places & Partial<EverybodyAsked>;
-/** Those that name lines. */
+/** The parameters of a file. */
+type FileQuery = Places & Partial<EverybodyQuery>;
+/** The parameters of a filter. */
 const FILTERS = [
   ...(['type', 'outcome', 'username', 'user_id', 'department_id', 'token_name', 'token_id', 'model_name'] as const),
   ...(['group', 'channel', 'request_id'] as const),
 ];
 
-/** The rows. */
 export function logRoutes({ host, verification, need }: Tools): readonly ApiRoute[] {
   const search = createLogSearch(host);
 
   const personOf = ({ account }: ConsoleRequest): Promise<Person> => personWith(host, account.id);
 
-  /** What somebody sees of the own log. */
+  /** Lines as their user sees them. */
   const own = ({ settings }: Person): Viewer => ({
     isAdmin: false,
     seesIp: settings.record_ip_log === true,
@@ -83,23 +82,23 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
   });
   const all = (): Viewer => ({ isAdmin: true, seesIp: true, perUnit: perUnitOf(host) });
 
-  async function page(filter: LogFilter | undefined, asked: Paged, viewer: Viewer) {
-    const place = pageOf(asked);
+  async function page(filter: LogFilter | undefined, query: Paged, viewer: Viewer) {
+    const place = pageOf(query);
     if (filter === undefined) return { ...pageAnswer(place, 0, []), next: null };
     const { pageSize: limit, offset } = place;
-    const of = asked.before === undefined ? { limit, offset } : { limit, before: asked.before };
+    const of = query.before === undefined ? { limit, offset } : { limit, before: query.before };
     const { total, items, next } = await need(Records).page(filter, of);
     return { ...pageAnswer(place, total, await shownLines(items, createNames(host), viewer)), next: next ?? null };
   }
 
-  /** The newest lines, or those behind `before`, as a file. */
-  async function file(name: string, filter: LogFilter | undefined, asked: FileAsked, viewer: Viewer) {
+  /** The newest lines, or those after `before`, as a file. */
+  async function file(name: string, filter: LogFilter | undefined, query: FileQuery, viewer: Viewer) {
     const names = createNames(host);
-    // Made bite by bite, so that calls never wait for all of it.
+    // Built in small pieces, so that calls do not wait for the whole file.
     const texts = [csvText([LINE_COLUMNS])];
     let total = 0n;
     let times = 0;
-    let from: string | undefined = asked.before;
+    let from: string | undefined = query.before;
     for (let read = 0; filter !== undefined && read < MOST_EXPORTED; read += BITE) {
       const { items, next } = await need(Records).page(filter, { limit: BITE, before: from });
       const lines = await shownLines(items, names, viewer);
@@ -109,17 +108,17 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       from = next;
       if (next === undefined) break;
     }
-    texts.push(reportEnd(LINE_COLUMNS.length, totalCells(total, times, viewer.perUnit), aboutLines(asked, from)));
+    texts.push(reportEnd(LINE_COLUMNS.length, totalCells(total, times, viewer.perUnit), aboutLines(query, from)));
     return csvFile(name, texts.join(''));
   }
 
-  /** What a file is of; `next`: where the one that follows it begins. */
-  function aboutLines(asked: FileAsked, next: string | undefined): readonly (readonly (string | number)[])[] {
-    const { start_timestamp: start, end_timestamp: end } = asked;
+  /** The description of a file; `next`: the `before` of the file that follows it. */
+  function aboutLines(query: FileQuery, next: string | undefined): readonly (readonly (string | number)[])[] {
+    const { start_timestamp: start, end_timestamp: end } = query;
     return [
       ['period (UTC)', start ? timeText(start) : 'from the first line', end ? timeText(end) : 'to the last line'],
       ...FILTERS.flatMap((filter) => {
-        const value = asked[filter];
+        const value = query[filter];
         return value === undefined || value === '' || value === 0 ? [] : [[`filter ${filter}`, value]];
       }),
       unitLine(host),
@@ -134,15 +133,15 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       alsoAt: ['/api/log/self/'],
       who: 'member',
       errors: ['filter_too_wide'],
-      summary: 'The own log, newest first.',
+      summary: 'Lists your usage records, newest first.',
       tag: TAG,
-      search: schema<LogAsked & Formatted>({ type: 'object', properties: { ...formatted, ...logProperties } }),
+      search: schema<LogQuery & Formatted>({ type: 'object', properties: { ...formatted, ...logProperties } }),
       answer: pageSchema,
       async handle(request) {
         const person = await personOf(request);
-        const filter = await search.own(person, request.asked);
-        if (request.asked.format === 'csv') return file('log', filter, request.asked, own(person));
-        return page(filter, request.asked, own(person));
+        const filter = await search.own(person, request.query);
+        if (request.query.format === 'csv') return file('log', filter, request.query, own(person));
+        return page(filter, request.query, own(person));
       },
     }),
     route({
@@ -150,24 +149,24 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       path: '/api/log/self/search',
       who: 'member',
       errors: ['filter_too_wide'],
-      summary: 'The same for a word that is a model, the name of a key or a `request_id`. Older tools ask for it.',
+      summary: 'Lists your usage records that match a model, a key name or a `request_id`; for older clients.',
       tag: TAG,
-      search: schema<LogAsked & Paged & { readonly keyword: string }>({
+      search: schema<LogQuery & Paged & { readonly keyword: string }>({
         type: 'object',
         properties: { ...paged, ...logProperties, keyword: { ...text, maxLength: 200, default: '' } },
       }),
       answer: pageSchema,
       async handle(request) {
-        const { keyword, ...asked } = request.asked;
+        const { keyword, ...query } = request.query;
         const person = await personOf(request);
-        const found = async (more: Partial<LogAsked>) => search.own(person, { ...asked, ...more });
+        const matching = async (more: Partial<LogQuery>) => search.own(person, { ...query, ...more });
         const filter =
           keyword === ''
-            ? await found({})
+            ? await matching({})
             : id26.test(keyword)
-              ? await found({ request_id: keyword })
-              : ((await found({ token_name: keyword })) ?? (await found({ model_name: keyword })));
-        return page(filter, asked, own(person));
+              ? await matching({ request_id: keyword })
+              : ((await matching({ token_name: keyword })) ?? (await matching({ model_name: keyword })));
+        return page(filter, query, own(person));
       },
     }),
     route({
@@ -175,13 +174,13 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       path: '/api/log/self/export',
       who: 'member',
       errors: ['filter_too_wide'],
-      summary: `The own log as CSV, at most ${MOST_EXPORTED} lines; for more, ask again with \`before\`.`,
+      summary: `Exports your usage records as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
       tag: TAG,
-      search: schema<LogAsked & Places>({ type: 'object', properties: { before, ...logProperties } }),
+      search: schema<LogQuery & Places>({ type: 'object', properties: { before, ...logProperties } }),
       answer: 'text/csv',
       async handle(request) {
         const person = await personOf(request);
-        return file('log', await search.own(person, request.asked), request.asked, own(person));
+        return file('log', await search.own(person, request.query), request.query, own(person));
       },
     }),
     route({
@@ -189,7 +188,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       path: '/api/log/token',
       who: 'key',
       limit: 'usage',
-      summary: `The last ${LINES_OF_KEY} lines of the key that asks.`,
+      summary: `Lists the last ${LINES_OF_KEY} usage records of the key that authenticates the request.`,
       tag: TAG,
       answer: { type: 'array', items: lineSchema },
       async handle({ holder }) {
@@ -208,18 +207,18 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       alsoAt: ['/api/log'],
       who: 'admin',
       errors: ['verification_required', 'filter_too_wide'],
-      summary: "Everybody's log, newest first; as CSV only with a check (POST /api/verify).",
+      summary: 'Lists the usage records of all users, newest first; CSV requires a verification (POST /api/verify).',
       tag: TAG,
-      search: schema<EverybodyAsked & Formatted>({
+      search: schema<EverybodyQuery & Formatted>({
         type: 'object',
         properties: { ...formatted, ...everybodyProperties },
       }),
       answer: pageSchema,
       async handle(request) {
-        const { asked } = request;
-        if (asked.format === 'csv') verification.demand(request);
-        const filter = await search.everybody(asked);
-        return asked.format === 'csv' ? file('log', filter, asked, all()) : page(filter, asked, all());
+        const { query } = request;
+        if (query.format === 'csv') verification.demand(request);
+        const filter = await search.everybody(query);
+        return query.format === 'csv' ? file('log', filter, query, all()) : page(filter, query, all());
       },
     }),
     route({
@@ -228,11 +227,11 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       who: 'admin',
       verified: true,
       errors: ['filter_too_wide', 'verification_required'],
-      summary: `Everybody's log as CSV, at most ${MOST_EXPORTED} lines; for more, ask again with \`before\`.`,
+      summary: `Exports the usage records of all users as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
       tag: TAG,
-      search: schema<EverybodyAsked & Places>({ type: 'object', properties: { before, ...everybodyProperties } }),
+      search: schema<EverybodyQuery & Places>({ type: 'object', properties: { before, ...everybodyProperties } }),
       answer: 'text/csv',
-      handle: async ({ asked }) => file('log', await search.everybody(asked), asked, all()),
+      handle: async ({ query }) => file('log', await search.everybody(query), query, all()),
     }),
   ];
 }

@@ -1,4 +1,4 @@
-/** Models and what they cost, as the tools of this family ask for them; and the groups that there are not. */
+/** Models and prices in the formats that API clients expect; and groups, of which there is only one. */
 import type { Account } from '../../../core/contracts/accounts.ts';
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
@@ -12,7 +12,7 @@ import { number, text } from '../schemas.ts';
 
 const TAG = 'Models';
 
-/** Everybody is in it: prices and models are the same for all. */
+/** The group that every user is in: prices and models are the same for all. */
 const GROUP = 'default';
 const GROUPS = { [GROUP]: { ratio: 1, desc: 'Default' } };
 const groupsSchema = {
@@ -23,7 +23,7 @@ const groupsSchema = {
   },
 } as const;
 
-/** What tools call the styles. */
+/** The names of the styles in the API. */
 const ENDPOINTS: Readonly<Record<string, string>> = {
   chat: 'openai',
   responses: 'openai-response',
@@ -32,13 +32,9 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
   images: 'image-generation',
 };
 
-/** The rows. */
 export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
-  /**
-   * The names that somebody may see: all for whoever is signed in, those it may call for a key, and for strangers all where they
-   * may make an account, else none.
-   */
-  async function visibleTo(caller: Caller, account: Account | undefined): Promise<readonly string[]> {
+  /** The model names that the caller may see: a user all, a key those it may call; visitors all if they can register, otherwise none. */
+  async function visibleTo(caller: Omit<Caller, 'query'>, account: Account | undefined): Promise<readonly string[]> {
     const names = need(Catalog).names();
     if (account !== undefined) return names;
     const secret = /^bearer +(sk-\S+)$/i.exec(caller.headers.authorization ?? '')?.[1];
@@ -49,7 +45,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
     return site.registration === 'open' ? names : [];
   }
 
-  /** Of the styles that clients may ask in: what tools call it, and where it is. */
+  /** The styles that clients may use: their API names and paths. */
   const endpoints = (): readonly (readonly [name: string, style: string, path: string])[] =>
     [...host.styles().values()].flatMap(({ name, ingress }) => {
       const called = ENDPOINTS[name];
@@ -83,7 +79,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
       who: 'visitor',
       spelling: 'bare',
       summary:
-        'The models that the caller may see, and what they cost: model_ratio 1 is 2 currency units per million input tokens.',
+        'Lists the models that the caller may see, with prices: model_ratio 1 is 2 currency units per million input tokens.',
       tag: TAG,
       answer: {
         type: 'object',
@@ -98,10 +94,10 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
               required: ['model_name', 'quota_type', 'model_ratio', 'model_price', 'completion_ratio'],
               properties: {
                 model_name: text,
-                quota_type: { enum: [0, 1], description: '0: by tokens. 1: per call, or per image.' },
+                quota_type: { enum: [0, 1], description: '0: by tokens. 1: per call or per image.' },
                 model_ratio: number,
                 model_price: { type: 'number', description: 'Currency units per call or image.' },
-                completion_ratio: { type: 'number', description: 'Of output to input.' },
+                completion_ratio: { type: 'number', description: 'Ratio of the output price to the input price.' },
                 cache_ratio: number,
                 create_cache_ratio: number,
                 owner_by: text,
@@ -109,7 +105,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
                 supported_endpoint_types: { type: 'array', items: text },
                 price: {
                   type: 'object',
-                  description: 'The same exactly: currency units as decimal numbers are written.',
+                  description: 'The exact price: currency units as decimal numbers.',
                 },
               },
             },
@@ -141,7 +137,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/user/models',
       who: 'member',
-      summary: 'The names of the models that you may call.',
+      summary: 'Lists the names of the models that you may call.',
       tag: TAG,
       answer: { type: 'array', items: text },
       handle: () => need(Catalog).names(),
@@ -150,7 +146,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/models/catalog',
       who: 'member',
-      summary: 'The models that you may call: what they are for, what they can do, what they cost and how they do.',
+      summary: 'Lists the models that you may call, with purpose, abilities, price and health.',
       tag: TAG,
       answer: { type: 'array', items: cardSchema },
       handle({ account }) {
@@ -176,7 +172,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/user/self/groups',
       who: 'member',
-      summary: 'The groups that your keys may be in: one, which all are in.',
+      summary: 'Lists the groups of your keys: one, for all keys.',
       tag: TAG,
       answer: groupsSchema,
       handle: () => GROUPS,
@@ -185,7 +181,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/user/groups',
       who: 'visitor',
-      summary: 'The groups there are: one, which all are in.',
+      summary: 'Lists the groups: one, for all users.',
       tag: TAG,
       answer: groupsSchema,
       handle: () => GROUPS,
@@ -195,7 +191,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
       path: '/api/group/',
       alsoAt: ['/api/group'],
       who: 'admin',
-      summary: 'The names of the groups.',
+      summary: 'Lists the names of the groups.',
       tag: TAG,
       answer: { type: 'array', items: text },
       handle: () => [GROUP],

@@ -1,4 +1,4 @@
-/** Sign-in with an account elsewhere, and connecting one to the account here. */
+/** OAuth: sign-in with an OAuth account, and linking one to a user's account. */
 import { randomInt } from 'node:crypto';
 import { type Account, Accounts } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
@@ -24,33 +24,36 @@ interface Return {
 
 const intent = { enum: ['login', 'bind'], default: 'login' } as const;
 const word = { type: 'string', maxLength: 2_048 } as const;
-const providerName = { description: 'The word in its paths: `github`.', type: 'string', maxLength: 31 } as const;
+const providerName = { description: "The provider's name: `github`.", type: 'string', maxLength: 31 } as const;
 
-/** How often a name that is taken is tried again with another ending. */
+/** How often another suffix is tried if a user name is taken. */
 const NAMES_TRIED = 5;
 const LONGEST_NAME = 30;
 
-/** The rows. */
 export function oauthRoutes({ host, site, cookies, signIn, verification, need, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
   const pages = `${site.root}/console`;
 
-  /** Begins a flow for whoever asks; the cookie belongs to it. */
-  async function begin(request: ConsoleRequest, provider: string, wanted: OAuthIntent) {
+  /** Begins a flow; its cookie binds it to the browser. */
+  async function begin(request: ConsoleRequest, provider: string, requestedIntent: OAuthIntent) {
     const { session, visitor } = request;
-    if (wanted === 'bind') {
+    if (requestedIntent === 'bind') {
       if (session === undefined)
         throw coreErrors.not_signed_in('Sign in first, to connect an account elsewhere to yours.');
-      // Another site could have somebody connect an account that is not theirs.
+      // Another site could make the browser link an account of the attacker.
       checkOrigin(request, site, true);
       await verification.demandOrRecent(request);
     }
-    const flow = await need(OAuth).begin(provider, wanted, wanted === 'bind' ? visitor?.id : undefined);
+    const flow = await need(OAuth).begin(
+      provider,
+      requestedIntent,
+      requestedIntent === 'bind' ? visitor?.id : undefined,
+    );
     return { ...flow, cookie: cookies.set('flow', flow.binding, flow.expiresMs - host.clock.now()) };
   }
 
-  /** `provider`, or the one that tools mean who name none: the only one, or GitHub, which they have known longest. */
+  /** The provider of a request. Clients that name none mean the only one, or GitHub, which they supported first. */
   function providerOr(provider: string | undefined): string {
     const { providers } = need(OAuth);
     if (provider !== undefined) return provider;
@@ -59,9 +62,9 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     throw errors.provider_wanted();
   }
 
-  /** Ends a flow: signs in, or connects. */
+  /** Completes a flow: signs in, or links the OAuth account. */
   async function finish(request: ConsoleRequest<unknown, Return>, provider: string): Promise<Answer> {
-    const { code, state = '', iss, error } = request.asked;
+    const { code, state = '', iss, error } = request.query;
     if (code === undefined) throw errors.oauth_denied(provider, (error ?? '').replace(/[^\w.-]/g, ''));
     const binding = cookies.read(request.headers, 'flow') ?? '';
     const flow = await need(OAuth).finish(provider, { state, code, binding, iss });
@@ -78,11 +81,14 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     return need(OAuth).bind(id, identity, along);
   }
 
-  /** Whose identity it is; else a new account, where people may make one. Never one that merely has the same e-mail address. */
+  /**
+   * The account linked to an identity; otherwise a new account, if registration is open. An existing account is never linked because it has
+   * the same email address.
+   */
   async function accountFor(request: ConsoleRequest, identity: Identity): Promise<Account> {
     const id = await need(OAuth).accountOf(identity);
-    const known = id === undefined ? undefined : await accounts.find(id);
-    if (known !== undefined) return known;
+    const linkedAccount = id === undefined ? undefined : await accounts.find(id);
+    if (linkedAccount !== undefined) return linkedAccount;
     const { registration, emailProof } = site;
     if (registration !== 'open')
       throw errors.registration_closed(
@@ -111,7 +117,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         ]);
       } catch (error) {
         const code = error instanceof GatewayError ? error.code : '';
-        // The same person in two windows: the other one was quicker.
+        // The same user in two windows: the other one was faster.
         const id = code === 'identity_taken' ? await need(OAuth).accountOf(identity) : undefined;
         const made = id === undefined ? undefined : await accounts.find(id);
         if (made !== undefined) return made;
@@ -127,7 +133,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     const factors = await host.find(SecondFactors)?.status(account.id);
     const keepOne = person?.hasPassword !== true && factors?.passkey === undefined;
     const along = [
-      // Whoever signed in with it elsewhere is signed out.
+      // Ends other sessions, which may have used it to sign in.
       ...sessions.endSteps(account.id, session?.id),
       ...audited(request, 'user.unbind', `user ${account.id}`, { provider }),
     ];
@@ -153,12 +159,12 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       path: '/api/oauth/state',
       who: 'visitor',
       errors: ['provider_not_found', 'provider_wanted', 'oauth_provider_failed', 'not_signed_in', 'cross_site'],
-      summary: 'Begins a sign-in with an account elsewhere: its state. The whole address is in the answer to POST.',
+      summary: 'Begins an OAuth sign-in and returns its state. POST returns the complete URL.',
       tag: 'Sign-in',
       search: schema<{ readonly provider?: string }>({ type: 'object', properties: { provider: providerName } }),
       answer: text,
       async handle(request) {
-        const { state, cookie } = await begin(request, providerOr(request.asked.provider), 'login');
+        const { state, cookie } = await begin(request, providerOr(request.query.provider), 'login');
         return done(state, { cookies: [cookie] });
       },
     }),
@@ -174,12 +180,12 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         'not_signed_in',
         'cross_site',
       ],
-      summary: 'Begins a sign-in with an account elsewhere, or connects one: where to send the browser.',
+      summary: 'Begins an OAuth sign-in or links an OAuth account; returns the URL to send the browser to.',
       tag: 'Sign-in',
       body: schema<{ readonly provider?: string; readonly intent: OAuthIntent }>({
         type: 'object',
         additionalProperties: false,
-        properties: { provider: providerName, intent, aff: { description: 'Not used.', type: 'string' } },
+        properties: { provider: providerName, intent, aff: { description: 'Ignored.', type: 'string' } },
       }),
       answer: {
         type: 'object',
@@ -191,8 +197,8 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         },
       },
       async handle(request) {
-        const { provider, intent: wanted } = request.body;
-        const { state, url, expiresMs, cookie } = await begin(request, providerOr(provider), wanted);
+        const { provider, intent: requestedIntent } = request.body;
+        const { state, url, expiresMs, cookie } = await begin(request, providerOr(provider), requestedIntent);
         return done({ flow_token: state, expires_at: secondsOf(expiresMs), url }, { cookies: [cookie] });
       },
     }),
@@ -217,7 +223,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         'oauth_provider_failed',
       ],
       summary:
-        'Sign-in with an account elsewhere. Without a code it leads to the provider, which leads back to here with one; then it answers as a sign-in does, and takes a browser to the console. `intent=bind` connects it to the account that is signed in.',
+        'Signs in with an OAuth account. Without a code it redirects to the provider, which redirects back with a code; then it responds like a sign-in and redirects browsers to the console. `intent=bind` links the OAuth account to the signed-in user.',
       tag: 'Sign-in',
       search: schema<Return & { readonly intent: OAuthIntent }>({
         type: 'object',
@@ -231,10 +237,10 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       },
       async handle(request) {
         const { provider = '' } = request.params;
-        const { code, error, intent: wanted } = request.asked;
+        const { code, error, intent: requestedIntent } = request.query;
         try {
           if (code === undefined && error === undefined) {
-            const { url, cookie } = await begin(request, provider, wanted);
+            const { url, cookie } = await begin(request, provider, requestedIntent);
             return leadTo(url, [cookie]);
           }
           const finished = await finish(request, provider);
@@ -242,18 +248,18 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
           return leadTo(pages + pageAfter(finished, provider), cookiesOf(finished));
         } catch (problem) {
           if (!isVisit(request) || !(problem instanceof GatewayError)) throw problem;
-          // Whoever is signed in would be led on from the sign-in, and read nothing.
+          // The sign-in page redirects signed-in users, who would not see the error there.
           const page = request.session === undefined ? 'login' : 'security';
           return leadTo(`${pages}/${page}?error=${encodeURIComponent(problem.code)}`, []);
         }
       },
     }),
-    route({ ...unbinding, method: 'GET', changes: true, summary: 'Disconnects an account elsewhere.' }),
-    route({ ...unbinding, method: 'DELETE', summary: 'Disconnects an account elsewhere.' }),
+    route({ ...unbinding, method: 'GET', changes: true, summary: 'Unlinks an OAuth account.' }),
+    route({ ...unbinding, method: 'DELETE', summary: 'Unlinks an OAuth account.' }),
   ];
 }
 
-/** Somebody's browser, going from page to page; not a script of one. */
+/** Whether the request is a navigation of a browser and not of a script. */
 function isVisit({ headers }: ConsoleRequest): boolean {
   const { 'sec-fetch-mode': mode, accept = '' } = headers;
   return mode === undefined ? accept.includes('text/html') : mode === 'navigate';
@@ -271,7 +277,7 @@ function cookiesOf({ headers }: Answer): readonly string[] {
   return [headers['set-cookie'] ?? []].flat();
 }
 
-/** The page of the console where a flow that went well goes on: a sign-in may wait for its second step. */
+/** The page of the console after a successful flow: a sign-in may wait for its second step. */
 function pageAfter({ body }: Answer, provider: string): string {
   const { data } = JSON.parse(String(body)) as {
     readonly data?: { readonly require_2fa?: boolean; readonly action?: 'bind' } | null;
@@ -280,7 +286,7 @@ function pageAfter({ body }: Answer, provider: string): string {
   return data?.action === 'bind' ? `/security?connected=${encodeURIComponent(provider)}` : '/';
 }
 
-/** Letters, digits and what stands between them, of what they are called elsewhere. */
+/** Letters, digits and separators of the name at the provider. */
 function nameFrom({ name, provider }: Identity): string {
   const plain = name
     .normalize('NFC')

@@ -1,4 +1,4 @@
-/** Orders: one's own, and for administrators everybody's. */
+/** Orders: the user's, and for administrators those of all users. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, type OrderSearch, Payments } from '../../../core/contracts/payments.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
@@ -21,15 +21,15 @@ const order = {
   properties: {
     id: integer,
     user_id: integer,
-    username: { ...text, description: 'Told to administrators who list the orders; else empty.' },
+    username: { ...text, description: 'Only for administrators who list orders; otherwise empty.' },
     kind: { enum: ['quota', 'plan'] },
     plan: text,
-    amount: { ...integer, description: 'Currency units bought; quota units of a product; 0 for a plan.' },
-    quota: { ...integer, description: 'Quota units it gives.' },
+    amount: { ...integer, description: 'Currency units bought; for a product its quota units; for a plan 0.' },
+    quota: { ...integer, description: 'Quota units that the order adds.' },
     money: number,
     money_text: text,
     currency: text,
-    money_returned: { ...text, description: 'How much of it went back.' },
+    money_returned: { ...text, description: 'How much of it was refunded or charged back.' },
     trade_no: text,
     payment_method: text,
     payment_provider: text,
@@ -48,9 +48,8 @@ interface OrderPage extends PageSearch {
   readonly user_id?: number;
 }
 
-/** The rows. */
 export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[] {
-  /** The name of a buyer; undefined where it is not told. */
+  /** The name of a buyer; undefined if it is not shown. */
   type NameOf = (accountId: number) => Promise<string>;
 
   async function listed(search: OrderPage, accountId: number | undefined, nameOf?: NameOf) {
@@ -64,13 +63,13 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       offset: page.offset,
       limit: page.pageSize,
     });
-    const shown = items.map(async (found) => recordOf(found, await nameOf?.(found.accountId)));
-    return pageAnswer(page, total, await Promise.all(shown));
+    const records = items.map(async (stored) => recordOf(stored, await nameOf?.(stored.accountId)));
+    return pageAnswer(page, total, await Promise.all(records));
   }
   const filters = {
     keyword: { ...text, maxLength: 100, description: 'Part of the trade number.' },
     status: order.properties.status,
-    provider: { ...text, maxLength: 50, description: 'Who took the money; `balance` among them.' },
+    provider: { ...text, maxLength: 50, description: 'The payment provider, or `balance`.' },
   };
 
   return [
@@ -78,11 +77,11 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       method: 'GET',
       path: '/api/user/topup/self',
       who: 'member',
-      summary: 'Own orders, newest first.',
+      summary: 'Lists your orders, newest first.',
       tag: TAG,
       search: pageSearch<OrderPage>(filters),
       answer: pageSchema(order),
-      handle: ({ account, asked }) => listed(asked, account.id),
+      handle: ({ account, query }) => listed(query, account.id),
     }),
     route({
       method: 'GET',
@@ -90,7 +89,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       alsoAt: ['/api/user/alipay/query'],
       who: 'member',
       errors: ['order_not_found'],
-      summary: 'One own order.',
+      summary: 'Returns one of your orders.',
       tag: TAG,
       search: schema<{ readonly trade_no: string }>({
         type: 'object',
@@ -98,22 +97,22 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         properties: { trade_no: text },
       }),
       answer: order,
-      async handle({ account, asked }) {
-        const found = await need(Payments).order(asked.trade_no, account.id);
-        return recordOf(found ?? refuse(coreErrors.order_not_found().with({ param: 'trade_no' })));
+      async handle({ account, query }) {
+        const stored = await need(Payments).order(query.trade_no, account.id);
+        return recordOf(stored ?? refuse(coreErrors.order_not_found().with({ param: 'trade_no' })));
       },
     }),
     route({
       method: 'GET',
       path: '/api/user/topup',
       who: 'admin',
-      summary: 'The orders of all accounts, newest first.',
+      summary: 'Lists the orders of all users, newest first.',
       tag: TAG,
       search: pageSearch<OrderPage>({ ...filters, user_id: integer }),
       answer: pageSchema(order),
-      handle({ asked }) {
+      handle({ query }) {
         const names = createNames(host);
-        return listed(asked, asked.user_id, async (id) => (await names.person(id))?.name ?? '');
+        return listed(query, query.user_id, async (id) => (await names.person(id))?.name ?? '');
       },
     }),
     route({
@@ -122,14 +121,14 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       who: 'member',
       spelling: 'payment',
       errors: ['insufficient_balance', 'invalid_plan', 'other_plan_runs', 'no_room'],
-      summary: 'Buys a plan with your balance, at once.',
+      summary: 'Buys a plan with your balance.',
       tag: TAG,
       body: schema<{ readonly plan?: string; readonly plan_id?: string }>({
         type: 'object',
         additionalProperties: false,
         properties: {
           plan: { ...text, maxLength: 100, description: 'Its name.' },
-          plan_id: { ...text, maxLength: 100, description: 'The same.' },
+          plan_id: { ...text, maxLength: 100, description: 'Same as plan.' },
         },
       }),
       answer: order,
@@ -146,7 +145,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       who: 'admin',
       verified: true,
       errors: ['order_not_found', 'order_completed', 'order_returned', 'order_cannot_be_given'],
-      summary: 'Gives what an order bought, on your word that it was paid.',
+      summary: 'Completes an order that you know to be paid.',
       tag: TAG,
       body: schema<{ readonly trade_no: string; readonly reason?: string }>({
         type: 'object',
@@ -154,38 +153,38 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         required: ['trade_no'],
         properties: {
           trade_no: { ...text, maxLength: 100 },
-          reason: { ...text, maxLength: 500, description: 'How you know that it was paid, for the audit.' },
+          reason: { ...text, maxLength: 500, description: 'How you know that it was paid, for the audit log.' },
         },
       }),
       answer: order,
       async handle({ actor, body }) {
-        const found = await need(Payments).complete(body.trade_no, actor, body.reason?.trim());
-        return recordOf(found, (await createNames(host).person(found.accountId))?.name);
+        const stored = await need(Payments).complete(body.trade_no, actor, body.reason?.trim());
+        return recordOf(stored, (await createNames(host).person(stored.accountId))?.name);
       },
     }),
   ];
 }
 
-function recordOf(found: Order, username = ''): object {
+function recordOf(stored: Order, username = ''): object {
   return {
-    id: found.id,
-    user_id: found.accountId,
+    id: stored.id,
+    user_id: stored.accountId,
     username,
-    kind: found.kind,
-    plan: found.plan ?? '',
-    amount: found.amount,
-    quota: unitsOf(found.quota),
-    money: Number(found.money),
-    money_text: found.money,
-    currency: found.currency,
-    money_returned: found.returned,
-    trade_no: found.tradeNo,
-    payment_method: found.method,
-    payment_provider: found.provider,
-    create_time: secondsOf(found.createdMs),
-    complete_time: secondsOf(found.completedMs),
-    expire_time: secondsOf(found.expiresMs),
-    status: found.state,
-    note: found.note,
+    kind: stored.kind,
+    plan: stored.plan ?? '',
+    amount: stored.amount,
+    quota: unitsOf(stored.quota),
+    money: Number(stored.money),
+    money_text: stored.money,
+    currency: stored.currency,
+    money_returned: stored.returned,
+    trade_no: stored.tradeNo,
+    payment_method: stored.method,
+    payment_provider: stored.provider,
+    create_time: secondsOf(stored.createdMs),
+    complete_time: secondsOf(stored.completedMs),
+    expire_time: secondsOf(stored.expiresMs),
+    status: stored.state,
+    note: stored.note,
   };
 }

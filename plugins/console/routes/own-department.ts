@@ -1,4 +1,4 @@
-/** The budgets that one's own calls are paid under: those of one's department, and of those above it. */
+/** The budgets of the user's department, and of those above it, which limit the user's calls. */
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { budgetUse, monthOf } from '../records/department.ts';
@@ -7,29 +7,32 @@ import { type ApiRoute, route, type Tools } from '../route.ts';
 import { integer, list, number, text } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-/** The rows. */
 export function ownDepartmentRoutes({ host }: Tools): readonly ApiRoute[] {
   return [
     route({
       method: 'GET',
       path: '/api/user/department',
       who: 'member',
-      summary: 'The own department and those above it, with the budgets that bound what one may use.',
+      summary: 'Lists your department and those above it, with the budgets that limit your calls.',
       tag: 'Departments',
       answer: {
         ...list({
           name: text,
           status: { enum: [0, 1], description: '1 enabled; 0 disabled: calls are refused.' },
-          ratio: { ...number, description: 'What calls of its people cost: 1 is the price. The first one counts.' },
+          ratio: {
+            ...number,
+            description:
+              "Price factor of calls by its members: 1 is the full price. The first department's factor applies.",
+          },
           budgets: list({
-            window: { enum: ['total', 'month'], description: 'In all, or in a calendar month (UTC).' },
+            window: { enum: ['total', 'month'], description: 'Total, or per calendar month (UTC).' },
             limit: { ...integer, description: 'Quota units.' },
-            used: { ...integer, description: 'By all its people and those below, together.' },
-            remaining: { ...integer, description: 'Less what running calls hold.' },
+            used: { ...integer, description: 'Used by all members, those of departments below included.' },
+            remaining: { ...integer, description: 'Less the reservations of running calls.' },
             resets_at: { type: ['integer', 'null'], description: 'Unix seconds; null: never.' },
           }),
         }),
-        description: 'From the own department up to the top; empty for whoever is in none.',
+        description: 'From your department to the top; empty if you are in none.',
       },
       async handle({ account: { id } }) {
         const path = host.find(Departments)?.pathOf(id) ?? [];

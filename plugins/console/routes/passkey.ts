@@ -1,4 +1,4 @@
-/** Passkeys: signing in with one, adding and removing it, and checks by it. */
+/** Passkeys: sign-in, adding and removing, verification. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type PasskeyStart, SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { type Answer, type JsonObject, schema } from '../../../core/plugin.ts';
@@ -11,26 +11,25 @@ import { secondsOf } from '../units.ts';
 import { verifiedAnswer } from '../verification.ts';
 import { signedIn } from './sign-in.ts';
 
-/** What a ceremony begins with. */
+/** The response that begins a WebAuthn ceremony. */
 export const ceremonyAnswer = {
   title: 'PasskeyCeremony',
   type: 'object',
   required: ['options', 'flow_token', 'expires_at'],
   properties: {
     options: {
-      description:
-        'The public key options of WebAuthn as JSON; the same once more in `publicKey`, where some tools look.',
+      description: 'The WebAuthn public key options as JSON, also in `publicKey` for clients that read them there.',
       type: 'object',
       required: ['publicKey'],
       properties: { publicKey: { type: 'object' } },
       additionalProperties: true,
     },
-    flow_token: { description: 'Goes back with the credential; else its cookie counts.', type: 'string' },
+    flow_token: { description: 'To be sent with the credential; default: the cookie.', type: 'string' },
     expires_at: unixSeconds,
   },
 } as const;
 
-/** The answer that begins one: its ticket goes along in a cookie, for tools that send the bare credential. */
+/** Begins a ceremony; its ticket is also in a cookie, for clients that send only the credential. */
 export function ceremony(
   cookies: Cookies,
   { options, ticket, expiresMs }: PasskeyStart,
@@ -50,14 +49,17 @@ interface FinishBody {
   readonly id?: string;
 }
 
-/** The credential in its member, or all by itself. */
+/** The credential, in its member or as the whole body. */
 const finishBody = schema<FinishBody>({
   title: 'PasskeyCredential',
   type: 'object',
   additionalProperties: false,
   properties: {
-    flow_token: { description: 'Of `begin`; else its cookie counts.', type: 'string', maxLength: 64 },
-    credential: { description: 'What the browser answered, as JSON; or its members beside this one.', type: 'object' },
+    flow_token: { description: 'From `begin`; default: the cookie.', type: 'string', maxLength: 64 },
+    credential: {
+      description: "The browser's result as JSON; its members may also be at the top level.",
+      type: 'object',
+    },
     id: text,
     rawId: text,
     type: text,
@@ -68,7 +70,6 @@ const finishBody = schema<FinishBody>({
 
 const PATH = '/api/user/passkey';
 
-/** The rows below `/api/user/passkey`. */
 export function passkeyRoutes({ host, cookies, signIn, verification, need, audited }: Tools): readonly ApiRoute[] {
   const own = { who: 'member', sessionOnly: true, tag: 'Passkeys' } as const;
 
@@ -89,7 +90,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/login/begin`,
       who: 'visitor',
-      summary: 'Begins a sign-in with a passkey; nobody says whose.',
+      summary: 'Begins a sign-in with a passkey, without a user name.',
       tag: 'Passkeys',
       answer: ceremonyAnswer,
       handle: async () => begun(await need(SecondFactors).beginPasskeyLogin()),
@@ -99,7 +100,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       path: `${PATH}/login/finish`,
       who: 'visitor',
       errors: ['passkey_refused', 'account_disabled'],
-      summary: 'Signs in with a passkey; no second step follows.',
+      summary: 'Signs in with a passkey; there is no second step.',
       tag: 'Passkeys',
       body: finishBody,
       answer: signedIn,
@@ -113,7 +114,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       ...own,
       method: 'GET',
       path: PATH,
-      summary: 'Whether there is a passkey, and when it was used last.',
+      summary: 'Returns whether you have a passkey, and when it was last used.',
       answer: {
         type: 'object',
         required: ['enabled'],
@@ -185,7 +186,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/verify/begin`,
       errors: ['session_wanted', 'no_passkey'],
-      summary: 'Begins a check by the passkey.',
+      summary: 'Begins a verification with the passkey.',
       answer: ceremonyAnswer,
       handle: async (request) =>
         begun(await need(SecondFactors).beginPasskeyCheck(request.account, sessionOf(request).id)),
@@ -195,7 +196,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/verify/finish`,
       errors: ['passkey_refused', 'session_wanted'],
-      summary: 'The check is done: for five minutes, this session may do what is sensitive.',
+      summary: 'Completes a verification: this session may run sensitive operations for five minutes.',
       body: finishBody,
       answer: verifiedAnswer,
       async handle(request) {

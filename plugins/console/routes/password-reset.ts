@@ -1,4 +1,4 @@
-/** A forgotten password: a letter with a link, and what the link leads to. */
+/** Password reset: sends an email with a link, and sets the new password. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Mail } from '../../../core/contracts/mail.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
@@ -13,7 +13,6 @@ import { nothing } from '../schemas.ts';
 const GOOD_FOR_MS = 15 * 60_000;
 const GENERATED_LENGTH = 20;
 
-/** The rows. */
 export function passwordResetRoutes({ host, site, limiter, need, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
   const tickets = host.use(Tickets);
@@ -23,19 +22,19 @@ export function passwordResetRoutes({ host, site, limiter, need, audited }: Tool
     const person = account?.enabled === true ? await accounts.person(account.id) : undefined;
     if (person?.email === undefined) return;
     const token = await tickets.issue('password-reset', { accountId: person.id, forMs: GOOD_FOR_MS });
-    // Nothing of the request is in it: whoever asks could name any host. The log, where letters go without a mail server, hides what
-    // is called a token.
+    // The link does not depend on the request, whose host a client may choose. Its parameter is called `code`, because the log, to which
+    // emails are written without a mail server, masks tokens.
     const link = `${site.root}/console/reset?email=${encodeURIComponent(person.email)}&code=${token}`;
     await mail.send({
       to: person.email,
       subject: `${site.name}: a new password`,
-      text: `Somebody, hopefully you, asked for a new password for the account "${person.name}".
+      text: `Someone, hopefully you, requested a new password for the account "${person.name}".
 
-To choose one, open this address within 15 minutes:
+To set it, open this link within 15 minutes:
 
 ${link}
 
-If it was not you, do nothing: your password stays as it is.
+If it was not you, ignore this email: your password is unchanged.
 `,
     });
   }
@@ -47,7 +46,7 @@ If it was not you, do nothing: your password stays as it is.
       who: 'visitor',
       changes: true,
       limit: 'mail',
-      summary: 'Sends a letter with a link to choose a new password, if anybody has this e-mail address.',
+      summary: 'Sends an email with a link to reset the password, if an account has this address.',
       tag: 'Sign-in',
       search: schema<{ readonly email: string }>({
         type: 'object',
@@ -55,13 +54,13 @@ If it was not you, do nothing: your password stays as it is.
         properties: { email: { type: 'string', maxLength: 254 } },
       }),
       answer: nothing,
-      async handle({ asked }) {
+      async handle({ query }) {
         const mail = need(Mail);
-        const email = asked.email.trim();
+        const email = query.email.trim();
         await limiter.take('mail', `reset ${email.toLowerCase()}`);
-        // Not waited for: how long it takes would tell whether anybody has the address.
+        // Runs in the background: its duration would tell whether an account has the address.
         void sendLink(mail, email).catch((error: unknown) =>
-          host.log.warn('a letter with a link for a new password could not be sent', { error }),
+          host.log.warn('could not send a password reset email', { error }),
         );
         return null;
       },
@@ -72,7 +71,7 @@ If it was not you, do nothing: your password stays as it is.
       who: 'visitor',
       limit: 'sign-in',
       errors: ['reset_refused', 'invalid_password', 'common_password', 'ticket_used'],
-      summary: 'Sets a new password with the link of the letter; signs nobody in, and ends all sessions.',
+      summary: 'Sets a new password with the link in the email. Ends all sessions; does not sign in.',
       tag: 'Sign-in',
       body: schema<{ readonly email: string; readonly token: string; readonly password?: string }>({
         type: 'object',
@@ -81,10 +80,10 @@ If it was not you, do nothing: your password stays as it is.
         properties: {
           email: { type: 'string', maxLength: 254 },
           token: { type: 'string', minLength: 1, maxLength: 64 },
-          password: { description: 'Left out: one is made up, and answered.', type: 'string', maxLength: 1_024 },
+          password: { description: 'Omitted: a random one is created and returned.', type: 'string', maxLength: 1_024 },
         },
       }),
-      answer: { description: 'The password that was made up; null where one was sent.', type: ['string', 'null'] },
+      answer: { description: 'The created password; null if the request had one.', type: ['string', 'null'] },
       async handle({ body, ip }) {
         const ticket = await tickets.look('password-reset', body.token);
         const account = await accounts.findByEmail(body.email);

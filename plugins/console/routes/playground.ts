@@ -1,4 +1,4 @@
-/** A call before it is made: what it may cost, where it would go, and what would be lost on the way. */
+/** Explains a call without making it: estimated cost, channels, warnings. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Decision, Explaining } from '../../../core/contracts/explaining.ts';
@@ -12,7 +12,7 @@ import { reaches } from '../access.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, idNumber, integer, text } from '../schemas.ts';
 
-/** A conversation with a picture or two. */
+/** The maximum body size: a conversation with an image or two. */
 const MAX_BODY = 1_024 * 1_024;
 
 const supposed = schema<{ readonly token_id: number; readonly style: string; readonly body: JsonObject }>({
@@ -20,15 +20,14 @@ const supposed = schema<{ readonly token_id: number; readonly style: string; rea
   additionalProperties: false,
   required: ['token_id', 'style', 'body'],
   properties: {
-    token_id: { ...idNumber, description: 'One of the own keys.' },
-    style: { ...text, description: 'One that a model answers on: `chat`.', maxLength: 64 },
-    body: { type: 'object', description: 'The call, as it would be sent.' },
+    token_id: { ...idNumber, description: 'One of your keys.' },
+    style: { ...text, description: 'The API style of the call: `chat`.', maxLength: 64 },
+    body: { type: 'object', description: 'The body of the call.' },
   },
 });
 
-/** The rows. */
 export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
-  /** Undefined where nobody knows the model, or it has no price. */
+  /** Undefined if the model is unknown or has no price. */
   function priceOf(call: Decision['call']): string | undefined {
     if (call === undefined || host.find(Catalog)?.serves(call.model) !== true) return undefined;
     return host.find(Prices)?.of(call.model)?.text;
@@ -40,8 +39,7 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/playground/estimate',
       who: 'member',
       errors: ['key_not_found'],
-      summary:
-        'What would become of a call with one of the own keys, and what it may cost. Nothing is sent or charged.',
+      summary: 'Explains what a call with one of your keys would do and what it may cost. Nothing is sent or charged.',
       tag: 'Playground',
       body: supposed,
       maxBody: MAX_BODY,
@@ -54,55 +52,54 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
         properties: {
           at_most: {
             type: ['integer', 'null'],
-            description:
-              'Quota units that are set aside for it, rounded up; null: that is not known, or it would be refused.',
+            description: 'The reservation in quota units, rounded up; null: unknown, or the call would be refused.',
           },
           may_grow: {
             ...boolean,
-            description: 'at_most is a guess, and grows with the answer: the call limits not all of its output.',
+            description:
+              'at_most is an estimate that grows with the answer, because the call does not limit all of its output.',
           },
-          input_estimate: { type: ['integer', 'null'], description: 'Tokens, by length: nobody has counted them.' },
+          input_estimate: { type: ['integer', 'null'], description: 'Tokens, estimated from the length of the input.' },
           output_limit: { type: ['integer', 'null'], description: 'Tokens; null: the call sets no limit.' },
-          price: { type: ['string', 'null'], description: 'On one line.' },
+          price: { type: ['string', 'null'], description: 'The whole price on one line.' },
           losses: {
             type: 'array',
             items: text,
-            description:
-              'What cannot be carried over to where it would go first, as `x-turnpike-translation` names it.',
+            description: 'Warnings of the translation for the first channel, as in `x-turnpike-translation`.',
           },
           would_go_to: {
             type: ['array', 'null'],
-            description: 'For administrators: the channels in the order in which they would be asked; else null.',
+            description: 'For administrators: the channels in the order of upstream attempts; otherwise null.',
             items: {
               type: 'object',
               required: ['channel', 'model', 'style', 'state', 'asked'],
               properties: {
                 channel: text,
-                model: { ...text, description: 'What it is called there.' },
-                style: { ...text, description: 'The one spoken there.' },
+                model: { ...text, description: 'The upstream model.' },
+                style: { ...text, description: 'The API style of the channel.' },
                 state: text,
-                asked: { ...boolean, description: 'False where it is passed over as things stand.' },
+                asked: { ...boolean, description: 'False: currently skipped, because its circuit is open.' },
               },
             },
           },
           refusal: {
             type: ['object', 'null'],
-            description: 'What the call would be refused with.',
+            description: 'The error that would refuse the call.',
             required: ['status', 'code', 'message'],
             properties: { status: integer, code: text, message: text },
           },
         },
       },
-      async handle({ account, body: asked, ip }) {
-        const holder = await need(Keys).holderById(account.id, asked.token_id);
+      async handle({ account, body: draft, ip }) {
+        const holder = await need(Keys).holderById(account.id, draft.token_id);
         if (holder === undefined) {
-          throw coreErrors.key_not_found(asked.token_id).with({ param: 'token_id' });
+          throw coreErrors.key_not_found(draft.token_id).with({ param: 'token_id' });
         }
         const keyCheck = need(KeyCheck);
         const decision = await need(Explaining).explain({
           holder: () => keyCheck.judge(holder),
-          style: asked.style,
-          body: Buffer.from(JSON.stringify(asked.body)),
+          style: draft.style,
+          body: Buffer.from(JSON.stringify(draft.body)),
           ip,
         });
         const { call, plugins, offers, refusal } = decision;
@@ -116,12 +113,12 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
           price: priceOf(call) ?? null,
           losses: first?.losses ?? [],
           would_go_to: reaches(account.role, 'admin')
-            ? offers.map(({ channel, model, style, state, asked: isAsked }) => ({
+            ? offers.map(({ channel, model, style, state, asked: isTried }) => ({
                 channel,
                 model,
                 style,
                 state,
-                asked: isAsked,
+                asked: isTried,
               }))
             : null,
           refusal:

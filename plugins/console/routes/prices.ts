@@ -1,4 +1,4 @@
-/** What everything costs, whence that is known, and where it is not what vendors publish: for administrators. */
+/** Prices of all models and their sources, and differences from the published prices; for administrators. */
 import { type PricedModel, Prices, type SourcedPrice } from '../../../core/contracts/prices.ts';
 import { priceSchema } from '../records/price.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
@@ -12,12 +12,12 @@ const source = {
     kind: {
       enum: ['model', 'prices', 'published'],
       description:
-        'model: `price` of its entry in gateway.yaml. prices: the section `prices` of it. published: a list price that came with this gateway.',
+        'model: `price` of its entry in gateway.yaml. prices: the section `prices` of gateway.yaml. published: a list price that is part of this release.',
     },
-    text: { ...text, description: 'For people: who says so.' },
+    text: { ...text, description: 'The source as text.' },
   },
 } as const;
-const sentence = { type: ['string', 'null'], description: 'The price on one line; null: it has none.' } as const;
+const sentence = { type: ['string', 'null'], description: 'The whole price on one line; null: no price.' } as const;
 
 const modelSchema = {
   title: 'PricedModel',
@@ -28,21 +28,21 @@ const modelSchema = {
   ],
   properties: {
     name: text,
-    aliases: { type: 'array', items: text, description: 'Its other names.' },
-    fallback_of: { type: 'array', items: text, description: 'The models that it stands in for.' },
+    aliases: { type: 'array', items: text, description: 'Its aliases.' },
+    fallback_of: { type: 'array', items: text, description: 'The models it is a fallback of.' },
     free: boolean,
-    unpriced: { ...boolean, description: 'It, or what may serve in its place, has no price.' },
-    calls: { enum: ['charged', 'free', 'refused'], description: 'What becomes of its calls.' },
+    unpriced: { ...boolean, description: 'The model, or one of its fallbacks, has no price.' },
+    calls: { enum: ['charged', 'free', 'refused'], description: 'How its calls are billed.' },
     consequence: { ...text, description: 'The same as a sentence.' },
     price: priceSchema,
     source,
     effective_from: {
       type: ['string', 'null'],
-      description: 'The first day of the price (UTC), where that is written: `2026-01-31`.',
+      description: 'First day of the price (UTC), if it has one: `2026-01-31`.',
     },
     upcoming: {
       type: 'array',
-      description: 'Prices that follow, in their order.',
+      description: 'Later prices, in order.',
       items: {
         type: 'object',
         required: ['effective_from', 'text', 'price'],
@@ -51,13 +51,13 @@ const modelSchema = {
     },
     channels: {
       type: 'array',
-      description: 'Where it is served; list prices may differ from one to the other.',
+      description: 'The channels that serve it; their list prices may differ.',
       items: {
         type: 'object',
         required: ['channel', 'model', 'text', 'source'],
         properties: {
           channel: text,
-          model: { ...text, description: 'What it is called there.' },
+          model: { ...text, description: 'The upstream model.' },
           text: sentence,
           source,
         },
@@ -65,13 +65,13 @@ const modelSchema = {
     },
     published: {
       type: ['object', 'null'],
-      description: 'The list price, where gateway.yaml says another.',
+      description: 'The list price, if gateway.yaml sets another price.',
       required: ['text', 'source'],
       properties: { text, source: text },
     },
     drift: {
       type: 'array',
-      description: 'Amounts that are more than a tenth away from what is published: to be looked at again.',
+      description: 'Amounts that differ from the published ones by more than a tenth.',
       items: {
         type: 'object',
         required: ['field', 'configured', 'published', 'percent'],
@@ -79,14 +79,16 @@ const modelSchema = {
           field: { ...text, description: 'Its name in `price`.' },
           configured: text,
           published: text,
-          percent: { type: ['number', 'null'], description: 'How far above it; null: the published one is 0.' },
+          percent: {
+            type: ['number', 'null'],
+            description: 'How far it is above the published amount; null: the published amount is 0.',
+          },
         },
       },
     },
   },
 } as const;
 
-/** The rows. */
 export function priceRoutes({ need }: Tools): readonly ApiRoute[] {
   return [
     route({
@@ -94,7 +96,7 @@ export function priceRoutes({ need }: Tools): readonly ApiRoute[] {
       path: '/api/price/',
       alsoAt: ['/api/price'],
       who: 'admin',
-      summary: 'What every model costs and whence that is known; currency units as decimal numbers.',
+      summary: 'Lists the price of every model and its source; currency units as decimal numbers.',
       tag: 'Models',
       answer: {
         type: 'object',
@@ -102,7 +104,7 @@ export function priceRoutes({ need }: Tools): readonly ApiRoute[] {
         properties: {
           snapshot: {
             type: 'object',
-            description: 'Which list prices came with this gateway.',
+            description: 'The version of the list prices in this release.',
             required: ['name', 'version'],
             properties: { name: text, version: text },
           },

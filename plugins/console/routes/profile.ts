@@ -1,4 +1,4 @@
-/** One's own account: reading, changing and ending it. */
+/** The user's own account: reading, updating and deleting it. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
@@ -30,21 +30,28 @@ const profileForm = schema<ProfileForm>({
   properties: {
     username: { type: 'string', maxLength: 200 },
     display_name: { type: 'string', maxLength: 200 },
-    password: { description: 'A new one; empty: it stays. Ends all other sessions.', type: 'string', maxLength: 1_024 },
-    original_password: { description: 'The current one; needed for a new one.', type: 'string', maxLength: 1_024 },
+    password: {
+      description: 'The new password; empty: unchanged. Ends all other sessions.',
+      type: 'string',
+      maxLength: 1_024,
+    },
+    original_password: {
+      description: 'The current password; required to change it.',
+      type: 'string',
+      maxLength: 1_024,
+    },
     ...keptProperties,
   },
 });
 
-/** The rows. */
 export function profileRoutes({ host, cookies, verification, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
 
-  /** A new password takes the current one, and a check by the second factor if there is one. */
+  /** A new password requires the current one, and a verification by the second factor if there is one. */
   async function checkOriginal(request: ConsoleRequest<ProfileForm>): Promise<void> {
     const { account, body } = request;
     sessionOf(request);
-    // The current password is what an account without a second factor is checked with.
+    // The current password counts as the verification of an account without a second factor.
     const byPassword = (await verification.methods(account.id)).includes('password');
     if (!byPassword) await verification.demandOrRecent(request);
     if (!(await personWith(host, account.id)).hasPassword) return;
@@ -57,7 +64,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       path: '/api/user/self',
       who: 'member',
       errors: ['account_not_found'],
-      summary: 'The own account: who it is, and what is left.',
+      summary: 'Returns your account and its balance.',
       tag: TAG,
       answer: personSchema,
       async handle(request) {
@@ -89,7 +96,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
         'wrong_password',
         'account_not_found',
       ],
-      summary: 'Changes the own account; what is absent stays.',
+      summary: 'Updates your account; absent members stay unchanged.',
       tag: TAG,
       body: profileForm,
       answer: nothing,
@@ -125,7 +132,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       sessionOnly: true,
       verified: 'or-recent',
       errors: ['root_protected', 'last_root'],
-      summary: 'Ends the own account for good.',
+      summary: 'Deletes your account.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
@@ -141,7 +148,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       path: '/api/user/setting',
       who: 'member',
       errors: ['read_only', 'webhook_url_wanted', 'invalid_webhook_url', 'account_not_found'],
-      summary: 'Changes the own settings; what is absent stays.',
+      summary: 'Updates your settings; absent members stay unchanged.',
       tag: TAG,
       body: settingsForm,
       answer: nothing,

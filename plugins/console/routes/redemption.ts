@@ -1,4 +1,4 @@
-/** Redemption codes, for administrators: as good as money, so whoever makes, changes or reads them is checked again. */
+/** Redemption codes, for administrators. They are worth money, so creating, changing and reading them requires a verification. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
 import { schema } from '../../../core/plugin.ts';
@@ -15,11 +15,10 @@ const UNUSED = 1;
 const DISABLED = 2;
 const USED = 3;
 
-/** So many characters tell one code from another. */
+/** The number of random characters in a code. */
 const SHOWN = 4;
 
 const name = { ...text, minLength: 1, maxLength: 20 };
-/** Quota units. */
 const quota = { ...integer, minimum: 1, maximum: 1_000_000_000_000 };
 const expiredTime = { ...timestamp, description: 'Unix seconds; 0: never.' };
 
@@ -32,19 +31,20 @@ const record = {
   ],
   properties: {
     id: integer,
-    user_id: { ...integer, description: 'Who made it.' },
-    username: { ...text, description: 'The name of whoever made it.' },
+    user_id: { ...integer, description: 'The creator.' },
+    username: { ...text, description: 'The name of the creator.' },
     key: {
       ...text,
-      description: 'The code; its beginning if there was no check (POST /api/verify) within the last five minutes.',
+      description:
+        'The code; only its beginning without a verification (POST /api/verify) within the last five minutes.',
     },
-    status: { enum: [UNUSED, DISABLED, USED], description: '1 unused, 2 disabled, 3 used' },
+    status: { enum: [UNUSED, DISABLED, USED], description: '1 unused, 2 disabled, 3 used.' },
     name: text,
     quota: { ...integer, description: 'Quota units.' },
     created_time: integer,
-    redeemed_time: { ...integer, description: '0: not yet.' },
-    used_user_id: { ...integer, description: '0: nobody.' },
-    used_username: { ...text, description: 'Empty: nobody.' },
+    redeemed_time: { ...integer, description: 'Unix seconds; 0: not used.' },
+    used_user_id: { ...integer, description: '0: not used.' },
+    used_username: { ...text, description: 'Empty: not used.' },
     expired_time: expiredTime,
     count: { const: 0 },
   },
@@ -52,10 +52,10 @@ const record = {
 
 const state = {
   enum: ['unused', 'disabled', 'used', 'expired'],
-  description: 'What can be redeemed (unused), or why it cannot be.',
+  description: 'unused: it can be redeemed; otherwise why not.',
 };
 
-const whole = { const: '1', description: 'Refused (403) where no check was made, instead of codes that are cut off.' };
+const whole = { const: '1', description: 'Complete codes; refused (403) without a verification.' };
 
 interface CodePage extends PageSearch {
   readonly keyword?: string;
@@ -73,7 +73,7 @@ interface CodeChanges {
 const MADE = 'The gateway makes it.';
 const USED_BY = 'The user who redeems the code decides it.';
 
-/** Members of the record that tools send back with a change, and that stay as they are. */
+/** Read-only members: clients send them back with a change. */
 const FIXED: ReadOnly = {
   user_id: MADE,
   username: MADE,
@@ -86,17 +86,16 @@ const FIXED: ReadOnly = {
   DeletedAt: 'DELETE /api/redemption/:id removes a code.',
 };
 
-/** The rows. */
 export function redemptionRoutes({ host, verification, need }: Tools): readonly ApiRoute[] {
   const codes = () => need(Payments).codes;
 
-  /** Whoever reads a code can spend it: it is shown whole after a check, like one that is made. */
+  /** A code can be spent by anyone who reads it, so complete codes require a verification. */
   async function shown(request: ConsoleRequest, code: RedemptionCode, names: Names): Promise<object> {
     const record = await recordOf(code, names);
     return verification.isVerified(request) ? record : { ...record, key: masked(code.code) };
   }
 
-  /** Without `status_only`, where the rest is not meant. A code may come back as it was shown, with stars. */
+  /** A change with `status_only` ignores the other members. A masked code may be sent back. */
   async function refuseFixed(body: CodeChanges & { readonly key?: unknown }): Promise<void> {
     const record = await recordOf((await codes().get(body.id)) ?? notFound(String(body.id)), createNames(host));
     const { key } = record;
@@ -106,10 +105,10 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
   }
 
   async function list(request: ConsoleRequest<unknown, CodePage>): Promise<object> {
-    const { asked } = request;
-    if (asked.whole !== undefined) verification.demand(request);
-    const page = pageOf(asked);
-    const { keyword, state } = asked;
+    const { query } = request;
+    if (query.whole !== undefined) verification.demand(request);
+    const page = pageOf(query);
+    const { keyword, state } = query;
     const names = createNames(host);
     const { total, items } = await codes().search({
       ...(keyword !== undefined && { text: keyword }),
@@ -128,7 +127,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       path: '/api/redemption/',
       alsoAt: ['/api/redemption'],
       errors: ['verification_required'],
-      summary: 'All redemption codes, newest first.',
+      summary: 'Lists redemption codes, newest first.',
       search: pageSearch<CodePage>({ state, whole }),
       answer: pageSchema(record),
       handle: list,
@@ -137,7 +136,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       ...one,
       method: 'GET',
       path: '/api/redemption/search',
-      summary: 'Redemption codes by a part of their name, or by id.',
+      summary: 'Searches redemption codes by a part of their name, or by id.',
       search: pageSearch<CodePage>({ keyword: { ...text, maxLength: 100 }, state, whole }),
       answer: pageSchema(record),
       handle: list,
@@ -147,7 +146,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       method: 'GET',
       path: '/api/redemption/:id',
       errors: ['code_not_found'],
-      summary: 'One redemption code.',
+      summary: 'Returns a redemption code.',
       answer: record,
       async handle(request) {
         const { id } = request.params;
@@ -160,7 +159,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       path: '/api/redemption/',
       alsoAt: ['/api/redemption'],
       verified: true,
-      summary: 'Makes redemption codes, and answers them.',
+      summary: 'Creates redemption codes and returns them.',
       body: schema<{
         readonly name: string;
         readonly quota: number;
@@ -196,7 +195,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       alsoAt: ['/api/redemption'],
       verified: true,
       errors: ['code_not_found', 'code_used', 'read_only'],
-      summary: 'Changes a code that nobody has used; with `status_only`, its status and nothing else.',
+      summary: 'Updates an unused code; with `status_only` only its status.',
       search: schema<{ readonly status_only?: string }>({ type: 'object', properties: { status_only: text } }),
       body: schema<CodeChanges>({
         type: 'object',
@@ -207,14 +206,17 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
           name,
           quota,
           expired_time: expiredTime,
-          status: { ...integer, description: '1 unused, 2 disabled; set with `status_only`, else as it was read.' },
+          status: {
+            ...integer,
+            description: '1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged.',
+          },
           ...readOnlyProperties(FIXED),
         },
       }),
       answer: record,
-      async handle({ actor, asked, body }) {
-        if (!asked.status_only) await refuseFixed(body);
-        const changed = await codes().change(body.id, asked.status_only ? statusOf(body) : changesOf(body), actor);
+      async handle({ actor, query, body }) {
+        if (!query.status_only) await refuseFixed(body);
+        const changed = await codes().change(body.id, query.status_only ? statusOf(body) : changesOf(body), actor);
         return recordOf(changed, createNames(host));
       },
     }),
@@ -223,7 +225,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       method: 'DELETE',
       path: '/api/redemption/invalid',
       verified: true,
-      summary: 'Removes codes that are used, disabled or expired; how many.',
+      summary: 'Deletes codes that are used, disabled or expired; returns their number.',
       answer: integer,
       handle: ({ actor }) => codes().removeDead(actor),
     }),
@@ -233,7 +235,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       path: '/api/redemption/:id',
       verified: true,
       errors: ['code_not_found'],
-      summary: 'Removes a code.',
+      summary: 'Deletes a code.',
       answer: nothing,
       async handle({ actor, params }) {
         if (!(await codes().remove(idOf(params.id), actor))) notFound(params.id);

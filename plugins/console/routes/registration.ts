@@ -1,4 +1,4 @@
-/** New accounts: who may make one, with an invitation or a proven e-mail address where that is asked for. */
+/** Registration: who may create an account; with an invitation or a verified email address if required. */
 import { Accounts, type NewAccount } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Invitations } from '../../../core/contracts/invitations.ts';
@@ -28,35 +28,34 @@ const registration = schema<Registration>({
   properties: {
     username: { type: 'string', maxLength: 200 },
     password: { description: '8 to 256 characters.', type: 'string', maxLength: 1_024 },
-    password2: { description: 'The same once more, or left out.', type: 'string', maxLength: 1_024 },
-    email: { description: 'Needs `verification_code`.', type: 'string', maxLength: 254 },
+    password2: { description: 'Repeats the password, or omitted.', type: 'string', maxLength: 1_024 },
+    email: { description: 'Requires `verification_code`.', type: 'string', maxLength: 254 },
     verification_code: {
-      description: 'Of the letter that GET /api/verification sends.',
+      description: 'The code that GET /api/verification sends.',
       type: 'string',
       maxLength: 64,
     },
-    invite_code: { description: 'An invitation, where one is wanted.', type: 'string', maxLength: 64 },
-    aff_code: { description: 'The same as invite_code.', type: 'string', maxLength: 64 },
+    invite_code: { description: 'An invitation, if one is required.', type: 'string', maxLength: 64 },
+    aff_code: { description: 'Same as invite_code.', type: 'string', maxLength: 64 },
   },
 });
 
-/** The rows. */
 export function registrationRoutes({ host, site, limiter, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
   const tickets = host.use(Tickets);
 
-  /** The steps that use the invitation up for an account. */
+  /** The steps that mark the invitation as used by the new account. */
   async function invited(code: string): Promise<(accountId: number) => readonly Step[]> {
     const use = await host.use(Invitations).use(code);
     return use ?? refuse(errors.invitation_wanted());
   }
 
-  /** The steps that use the proof up. */
+  /** The steps that use up the verification code. */
   async function proven(email: string, code: string): Promise<readonly Step[]> {
     const secret = emailProofOf(email, code);
     await limiter.take('codes', `email-proof ${email.toLowerCase()}`);
     const ticket = await tickets.look('email-proof', secret);
-    // One that somebody asked for who is signed in is for their account.
+    // A code that a signed-in user requested is for their own account.
     if (ticket === undefined || ticket.accountId !== undefined) {
       throw coreErrors
         .wrong_code('This code is wrong or too old. Ask for another: GET /api/verification.')
@@ -84,7 +83,7 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
         'email_taken',
         'ticket_used',
       ],
-      summary: 'Makes an account.',
+      summary: 'Creates an account.',
       tag: 'Sign-in',
       body: registration,
       answer: nothing,

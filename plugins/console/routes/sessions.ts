@@ -1,4 +1,4 @@
-/** Where somebody is signed in, and the personal access token. */
+/** Sessions and the personal access token. */
 import { Audit } from '../../../core/contracts/audit.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
 import { done } from '../envelope.ts';
@@ -11,9 +11,8 @@ import { secondsOf } from '../units.ts';
 const TAG = 'Sessions';
 const DAY_MS = 86_400_000;
 
-const own = { sid: text, current: { ...boolean, description: 'The one that asks.' }, ...sessionProperties };
+const own = { sid: text, current: { ...boolean, description: 'This session.' }, ...sessionProperties };
 
-/** The rows. */
 export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly ApiRoute[] {
   const sessions = host.use(Sessions);
   const object = ({ account }: ConsoleRequest): string => `user ${account.id}`;
@@ -24,12 +23,12 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       path: '/api/user/sessions',
       who: 'member',
       sessionOnly: true,
-      summary: 'Where the account is signed in.',
+      summary: 'Lists your sessions.',
       tag: TAG,
       answer: listOf('OwnSession', own),
       async handle({ account, session }) {
         const live = await sessions.list(account.id);
-        return live.map((one) => ({ sid: `${one.id}`, current: one.id === session?.id, ...shownSession(one) }));
+        return live.map((each) => ({ sid: `${each.id}`, current: each.id === session?.id, ...shownSession(each) }));
       },
     }),
     route({
@@ -38,7 +37,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       who: 'member',
       sessionOnly: true,
       errors: ['session_not_found'],
-      summary: 'Ends one session.',
+      summary: 'Ends one of your sessions.',
       tag: TAG,
       answer: {
         type: 'object',
@@ -61,7 +60,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       path: '/api/user/sessions/revoke-others',
       who: 'member',
       sessionOnly: true,
-      summary: 'Signs out everywhere else: ends all sessions but this one, and the access token.',
+      summary: 'Ends all your other sessions and the access token.',
       tag: TAG,
       answer: { type: 'object', required: ['revoked_count'], properties: { revoked_count: integer } },
       async handle(request) {
@@ -83,9 +82,9 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       verified: 'or-recent',
       changes: true,
       summary:
-        'Makes a new personal access token; the one before ends. It expires: GET /api/user/token/status says when.',
+        'Creates a new personal access token and revokes the old one. GET /api/user/token/status returns its expiry.',
       tag: TAG,
-      answer: { ...text, description: 'Shown here and never again.' },
+      answer: { ...text, description: 'Returned once.' },
       handle: (request) =>
         sessions.renewAccessToken(request.account.id, audited(request, 'access-token.renew', object(request))),
     }),
@@ -94,7 +93,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       path: '/api/user/token/status',
       who: 'member',
       sessionOnly: true,
-      summary: 'Whether there is a personal access token, since when, and when it expires.',
+      summary: 'Returns whether you have a personal access token, when it was created and when it expires.',
       tag: TAG,
       answer: {
         type: 'object',
@@ -103,7 +102,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
           exists: boolean,
           created_at: unixSeconds,
           expires_at: unixSeconds,
-          valid_days: { ...integer, description: 'How long a new one works: `console.accessToken.days`.' },
+          valid_days: { ...integer, description: 'Lifetime of a new token in days: `console.accessToken.days`.' },
         },
       },
       async handle({ account }) {
@@ -123,7 +122,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       path: '/api/user/token',
       who: 'member',
       sessionOnly: true,
-      summary: 'Ends the personal access token, if there is one.',
+      summary: 'Revokes your personal access token, if there is one.',
       tag: TAG,
       answer: {
         type: 'object',

@@ -1,4 +1,4 @@
-/** Signing in with a password, its second step, and signing out. */
+/** Sign-in with a password, its second step, and sign-out. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
 import { type Answer, schema } from '../../../core/plugin.ts';
@@ -7,10 +7,10 @@ import { errors } from '../errors.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
 import { integer, nothing, text, unixSeconds } from '../schemas.ts';
 
-/** What is said of whoever has signed in. */
+/** The response after a sign-in. */
 export const signedIn = {
   title: 'SignedIn',
-  description: 'Who has signed in.',
+  description: 'The signed-in user.',
   type: 'object',
   required: ['id', 'username', 'display_name', 'role', 'status', 'group'],
   properties: {
@@ -23,14 +23,14 @@ export const signedIn = {
   },
 } as const;
 
-/** The same, or what is wanted first. */
+/** The same, or a request for the second factor. */
 export const halfSignedIn = {
   title: 'SignInResult',
   anyOf: [
     signedIn,
     {
       title: 'SecondStepRequired',
-      description: 'A code is wanted first: what POST /api/user/login/2fa wants back.',
+      description: 'A second factor is required: continue with POST /api/user/login/2fa.',
       type: 'object',
       required: ['require_2fa', 'flow_token', 'expires_at'],
       properties: { require_2fa: { const: true }, flow_token: text, expires_at: unixSeconds },
@@ -43,7 +43,7 @@ const credentials = schema<{ readonly username: string; readonly password: strin
   additionalProperties: false,
   required: ['username', 'password'],
   properties: {
-    username: { description: 'Or the e-mail address.', type: 'string', minLength: 1, maxLength: 254 },
+    username: { description: 'The user name or email address.', type: 'string', minLength: 1, maxLength: 254 },
     password: { type: 'string', minLength: 1, maxLength: 1_024 },
   },
 });
@@ -53,21 +53,25 @@ const secondStep = schema<{ readonly code: string; readonly flow_token?: string 
   additionalProperties: false,
   required: ['code'],
   properties: {
-    code: { description: 'Of the authenticator, or a backup code.', type: 'string', minLength: 1, maxLength: 64 },
-    flow_token: { description: 'Of the first step; else its cookie counts.', type: 'string', maxLength: 64 },
+    code: {
+      description: 'A code of the authenticator, or a backup code.',
+      type: 'string',
+      minLength: 1,
+      maxLength: 64,
+    },
+    flow_token: { description: 'From the first step; default: the cookie.', type: 'string', maxLength: 64 },
   },
 });
 
-/** The rows. */
 export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
 
-  /** By the cookie, which goes: with an access token beside it, nobody else has looked at it. */
+  /** Ends the session of the cookie, which guards did not check if the request has an access token. */
   async function signOut({ headers }: ConsoleRequest): Promise<Answer> {
     const secret = cookies.read(headers, 'session');
-    const found = secret === undefined ? undefined : await sessions.find(secret);
-    if (found !== undefined) await sessions.end(found.account.id, found.session.id);
+    const session = secret === undefined ? undefined : await sessions.find(secret);
+    if (session !== undefined) await sessions.end(session.account.id, session.session.id);
     return done(null, { cookies: [cookies.clear('session'), cookies.clear('flow')] });
   }
 
@@ -97,9 +101,9 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
       method: 'POST',
       path: '/api/user/login/2fa',
       who: 'visitor',
-      // Its ticket is good for five codes, and an account's codes are locked after as many wrong ones.
+      // A ticket allows five codes, and an account's codes are locked after as many wrong ones.
       errors: ['sign_in_expired', 'wrong_code', 'codes_locked', 'account_disabled'],
-      summary: 'The second step of a sign-in: a code.',
+      summary: 'Completes a sign-in with a second factor.',
       tag: 'Sign-in',
       body: secondStep,
       answer: signedIn,

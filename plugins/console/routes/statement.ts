@@ -1,4 +1,4 @@
-/** The statement of one's account: what came, what went, and what was there, day by day. */
+/** The user's account statement: credits, debits and balances by day. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Balance, Ledger, type MoneyDay, type MoneyEntry } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageSum } from '../../../core/contracts/records.ts';
@@ -10,19 +10,19 @@ import { exactUnits, secondsOf, unitsOf } from '../units.ts';
 
 const TAG = 'Payments';
 const DAY_MS = 86_400_000;
-/** How often it is read anew because a call was charged meanwhile. */
+/** How often the balance is read again if a call was charged meanwhile. */
 const TRIES = 3;
-/** Events on a page. */
+/** Events per page. */
 const USUAL = 20;
 const MOST = 100;
 
-interface StatementAsked {
+interface StatementQuery {
   readonly days: number;
   readonly page_size?: number;
   readonly before?: string;
 }
 
-/** Amounts of a day, micro-quota. */
+/** Amounts of a day, in micro-quota. */
 interface DayOfAccount {
   readonly timeMs: number;
   readonly opening: bigint;
@@ -34,9 +34,8 @@ interface DayOfAccount {
   readonly requests: number;
 }
 
-/** The rows. */
 export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
-  /** What is there now, and what moved since then; all of it from between two charges. */
+  /** The balance and the movements since a time, read consistently: no charge in between. */
   async function read(accountId: number, fromMs: number) {
     const layer = { kind: 'account', owner: accountId } as const;
     const balanceOf = async () =>
@@ -58,15 +57,15 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/user/statement',
       who: 'member',
       errors: ['account_not_found'],
-      summary: 'What came to the own account and went from it, by day (UTC), and what was there before and after.',
+      summary: 'Returns your account statement: credits, debits and balances by day (UTC).',
       tag: TAG,
-      search: schema<StatementAsked>({
+      search: schema<StatementQuery>({
         type: 'object',
         properties: {
-          days: { ...integer, minimum: 1, maximum: 366, default: 30, description: 'So many, today with them.' },
+          days: { ...integer, minimum: 1, maximum: 366, default: 30, description: 'Number of days, today included.' },
           page_size: pageSize(USUAL, MOST),
           before: {
-            description: 'Events behind the last of the page before: its `next`.',
+            description: 'Events after the last one of the previous page: its `next`.',
             type: 'string',
             maxLength: 2_000,
           },
@@ -75,47 +74,53 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
       answer: named(
         'Statement',
         object({
-          unlimited: { ...boolean, description: 'It may use as much as it likes; the balances are what that came to.' },
-          balance: { ...text, description: 'Quota units, a decimal number: what closes today.' },
-          held: { ...text, description: 'That of it which running calls have set aside.' },
-          debt: { ...text, description: 'What is owed since a payment went back; it is paid from what comes next.' },
+          unlimited: {
+            ...boolean,
+            description: 'The account has no limit; the balances are what its movements add up to.',
+          },
+          balance: {
+            ...text,
+            description: "Current balance in quota units, a decimal number; today's closing balance.",
+          },
+          held: { ...text, description: 'The part reserved by running calls.' },
+          debt: { ...text, description: 'Debt from refunded or charged-back payments; it is paid from later credits.' },
           days: {
             ...list({
               date: text,
               opening: integer,
               credits: integer,
-              debits: { ...integer, description: 'What calls cost, and what else was taken or paid.' },
-              refunds: { ...integer, description: 'What was taken back because a payment went back.' },
+              debits: { ...integer, description: 'The cost of calls, and other debits.' },
+              refunds: { ...integer, description: 'Debits because a payment was refunded or charged back.' },
               closing: integer,
               requests: integer,
               exact: object({
                 opening: text,
                 credits: text,
                 debits: text,
-                calls: { ...text, description: 'That of the debits which calls cost.' },
+                calls: { ...text, description: 'The part of the debits that calls cost.' },
                 refunds: text,
                 closing: text,
               }),
             }),
             description:
-              'The oldest first; quota units, rounded down, and exactly. A call counts on the day on which it began. What subscriptions included is left out; of calls that an older release recorded that is not known, and days then open with too much.',
+              'Oldest first; quota units, rounded down, and exact. A call counts on the day on which it began. Usage included in subscriptions is left out; for calls recorded by older releases this is unknown, so opening balances of their days may be too high.',
           },
           events: {
             ...list({
               at: unixSeconds,
-              kind: { enum: ['top-up', 'manage', 'system', 'refund'], description: 'As the log has it.' },
+              kind: { enum: ['top-up', 'manage', 'system', 'refund'], description: 'The kind of the log line.' },
               side: { enum: ['credit', 'debit', 'refund'] },
-              amount: { ...integer, description: 'Quota units; below zero where it was taken.' },
+              amount: { ...integer, description: 'Quota units; negative for debits.' },
               exact: { ...text, description: 'The same as a decimal number.' },
               by: { ...text, description: 'A payment provider, `redemption code`, `administrator`, `system`.' },
-              ref: { ...text, description: 'What names it: `top-up:` and the number of the order.' },
+              ref: { ...text, description: 'Reference: `top-up:` and the order number.' },
             }),
-            description: 'What moved money beside calls, newest first.',
+            description: 'Other transactions than calls, newest first.',
           },
           next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
         }),
       ),
-      async handle({ account: { id }, asked: { days, page_size, before } }) {
+      async handle({ account: { id }, query: { days, page_size, before } }) {
         const limit = sizeOf(page_size, USUAL, MOST);
         const today = Math.floor(host.clock.now() / DAY_MS) * DAY_MS;
         const fromMs = today - (days - 1) * DAY_MS;
@@ -135,7 +140,7 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
   ];
 }
 
-/** From today, which closes with what is there, back to the first day. */
+/** Computes days backwards from today's closing balance. */
 function daysOf(
   { granted, used }: Balance,
   money: readonly MoneyDay[],
@@ -180,7 +185,7 @@ function shownDay({ timeMs, requests, calls, ...amounts }: DayOfAccount) {
   };
 }
 
-/** As the person may see it: that it was an administrator, and not who. */
+/** The actor as the user may see it: administrators are not named. */
 function shownEvent({ ref, amount, atMs, side, actor }: MoneyEntry) {
   const kind = kindOf(ref, side);
   return {
@@ -194,12 +199,12 @@ function shownEvent({ ref, amount, atMs, side, actor }: MoneyEntry) {
   };
 }
 
-/** What the log calls such an event. */
+/** The log's kind of such an event. */
 function kindOf(ref: string, side: MoneyEntry['side']): 'top-up' | 'manage' | 'system' | 'refund' {
   if (side === 'refund') return 'refund';
   if (ref.startsWith('open:')) return 'system';
   const [, trade, event] = /^(?:deducted:|plan:)?(?:top-up|code):([^:]*)(:.*)?$/.exec(ref) ?? [];
-  // A payment that went back, and came again.
+  // A reversed refund: the payment was credited again.
   if (event !== undefined) return 'refund';
   return trade === undefined ? 'manage' : 'top-up';
 }

@@ -1,4 +1,4 @@
-/** `GET /api/status`: what anybody may know of this gateway. */
+/** `GET /api/status`: public facts about this gateway. */
 import { createRequire } from 'node:module';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
@@ -12,10 +12,9 @@ import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, integer, nothing, number, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-/** Of this gateway. */
 export const { version } = createRequire(import.meta.url)('turnpike/package.json') as { readonly version: string };
 
-/** What tools of this family look for and what is the same at every gateway of this kind: there is none of it. */
+/** Constant members that API clients expect, for features that do not exist. */
 const ABSENT = {
   announcements_enabled: false,
   api_info_enabled: false,
@@ -56,11 +55,10 @@ const ABSENT = {
   wechat_qrcode: '',
 };
 
-/** The rows. */
 export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
   const startedMs = host.lasting({ name: 'console.started', version: 1, make: () => host.clock.now() });
 
-  /** A text that is nowhere to be set: tools show what it says above what they have to say. */
+  /** A route for a text that cannot be configured; clients show it if it is not empty. */
   const noText = (path: string, summary: string): ApiRoute =>
     route({
       method: 'GET',
@@ -72,13 +70,13 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
       handle: () => '',
     });
 
-  /** What tools of this family ask for and what is not here: said as such, and not taken for the id of a user. */
+  /** A route for a feature that does not exist; otherwise its path would be parsed as a user id. */
   const absent = (method: 'GET' | 'POST', path: string, what: string): ApiRoute =>
     route({
       method,
       path,
       who: 'member',
-      summary: `There are no ${what}: 404.`,
+      summary: `Always 404: there are no ${what}.`,
       tag: 'Status',
       isAbsent: true,
       answer: nothing,
@@ -90,7 +88,7 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/status',
       who: 'visitor',
-      summary: 'What anybody may know of this gateway.',
+      summary: 'Returns public facts about this gateway.',
       tag: 'Status',
       answer: {
         title: 'Status',
@@ -121,30 +119,30 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
           invitation_required: boolean,
           email_verification: boolean,
           letters: {
-            description: 'What becomes of letters: a server sends them, or they stand in the log; or there are none.',
+            description: 'How emails are delivered: by a mail server, or only written to the log; or not at all.',
             enum: ['sent', 'logged', 'none'],
           },
-          price: { ...number, description: 'Currency for one unit bought, at the first provider of payments; else 1.' },
-          stripe_unit_price: { ...number, description: 'The same at stripe, where that is one of them.' },
+          price: { ...number, description: 'Price of one unit at the first payment provider; otherwise 1.' },
+          stripe_unit_price: { ...number, description: 'The same at stripe, if it is configured.' },
           setup: { const: true },
           display_in_currency: { const: true },
           quota_display_type: { const: 'USD' },
           usd_exchange_rate: { const: 1 },
           oauth_providers: {
-            description: 'What one can sign in with: GET /api/oauth/:name.',
+            description: 'The OAuth providers: GET /api/oauth/:name.',
             type: 'array',
             items: { type: 'object', required: ['name', 'label'], properties: { name: text, label: text } },
           },
           github_oauth: boolean,
           github_client_id: text,
           oidc_enabled: boolean,
-          oidc_client_id: { ...text, description: 'Of the first that speaks OpenID Connect.' },
+          oidc_client_id: { ...text, description: 'Of the first OIDC provider.' },
           oidc_display_name: text,
           oidc_authorization_endpoint: { const: '' },
           passkey_login: boolean,
           passkey_display_name: text,
           passkey_rp_id: text,
-          passkey_origins: { ...text, description: 'With commas between them.' },
+          passkey_origins: { ...text, description: 'Separated by commas.' },
           passkey_allow_insecure: boolean,
           passkey_user_verification: { const: 'required' },
           passkey_attachment: { const: '' },
@@ -173,7 +171,7 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/setup',
       who: 'visitor',
-      summary: 'Whether the gateway is set up: it always is, the first start makes root.',
+      summary: 'Returns whether the gateway is set up: always true, because the first start creates root.',
       tag: 'Status',
       answer: {
         type: 'object',
@@ -185,13 +183,13 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
     absent('GET', '/api/user/aff', 'invitation codes of users; administrators make invitations'),
     absent('GET', '/api/user/checkin', 'check-ins'),
     absent('POST', '/api/user/checkin', 'check-ins'),
-    noText('/api/notice', 'The notice of the day: empty.'),
-    noText('/api/about', 'About this gateway: empty.'),
-    noText('/api/home_page_content', 'What stands on the front page: empty.'),
+    noText('/api/notice', 'Returns the announcement: always empty.'),
+    noText('/api/about', 'Returns the about page: always empty.'),
+    noText('/api/home_page_content', 'Returns the home page: always empty.'),
   ];
 }
 
-/** What one unit costs; 1 where nothing is sold. */
+/** The price of one unit; 1 without payments. */
 function pricesOf(payments: Payments | undefined) {
   const providers = payments?.offer.providers ?? [];
   const sold = providers.flatMap(({ name, price }) =>
@@ -206,7 +204,7 @@ function lettersOf(mail: Mail | undefined): 'sent' | 'logged' | 'none' {
   return mail.delivers ? 'sent' : 'logged';
 }
 
-/** How one comes in. */
+/** The sign-in and registration methods. */
 function signInOf(
   { name, root, secure, registration, emailProof, passkeys, oauth }: Site,
   offered: OAuth | undefined,
@@ -228,7 +226,7 @@ function signInOf(
     oidc_enabled: oidc !== undefined,
     oidc_client_id: (oidc && oauth[oidc.name]?.id) ?? '',
     oidc_display_name: oidc?.label ?? '',
-    // The console asks /api/oauth/state where to go; nothing is put together in the browser.
+    // Clients get the URL from /api/oauth/state; they do not build it.
     oidc_authorization_endpoint: '',
     oauth_providers: providers.map((provider) => ({ name: provider.name, label: provider.label })),
     passkey_login: hasPasskeys && passkeys.possible,

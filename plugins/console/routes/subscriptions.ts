@@ -1,4 +1,4 @@
-/** Subscriptions: the plans that there are, how mine stands, and for administrators everybody's. */
+/** Subscriptions: the plans, the user's subscription, and for administrators those of all users. */
 import { notWritten } from '../../../core/contracts/errors.ts';
 import { Records } from '../../../core/contracts/records.ts';
 import { type Plan, type Subscription, Subscriptions, type WindowUse } from '../../../core/contracts/subscriptions.ts';
@@ -11,8 +11,8 @@ import { secondsOf, unitsOf } from '../units.ts';
 
 const TAG = 'Subscriptions';
 
-const units = { description: 'In quota units.', ...integer };
-const unitsOrNone = { description: 'In quota units; null: no limit.', type: ['integer', 'null'] };
+const units = { description: 'Quota units.', ...integer };
+const unitsOrNone = { description: 'Quota units; null: no limit.', type: ['integer', 'null'] };
 const seconds = { description: 'Unix seconds; 0: none.', ...integer };
 const windowProperties = { limit: units, used: units, remaining: units };
 
@@ -21,13 +21,13 @@ const statsSchema = {
   type: 'object',
   required: ['plan', 'plan_name', 'status', 'starts_at', 'expires_at', 'windows'],
   properties: {
-    plan: { description: 'Its name; null: there is no subscription.', type: ['string', 'null'] },
-    plan_name: { description: 'What people read.', ...text },
+    plan: { description: 'Its name; null: no subscription.', type: ['string', 'null'] },
+    plan_name: { description: 'The display name.', ...text },
     status: { enum: ['active', 'expired', 'none'] },
     starts_at: seconds,
     expires_at: seconds,
     windows: {
-      description: 'Those that the plan limits; all of them UTC, the month thirty days from the start.',
+      description: 'The windows that the plan limits, in UTC; a month is thirty days from the start.',
       type: 'object',
       additionalProperties: {
         title: 'SubscriptionWindow',
@@ -58,15 +58,15 @@ const planSchema = {
   properties: {
     id: { description: 'Its name.', ...text },
     title: text,
-    price_amount: { description: 'In currency units; null: it is not for sale.', type: ['number', 'null'] },
+    price_amount: { description: 'Currency units; null: not for sale.', type: ['number', 'null'] },
     duration_unit: { const: 'day' },
     duration_value: integer,
     enabled: { const: true },
     daily_amount: unitsOrNone,
     weekly_amount: unitsOrNone,
     monthly_amount: unitsOrNone,
-    balance_amount: { description: 'Balance that comes with it, in quota units.', ...integer },
-    includes_balance: { ...boolean, description: 'Calls within the windows cost nothing more.' },
+    balance_amount: { description: 'Balance that is credited with it, in quota units.', ...integer },
+    includes_balance: { ...boolean, description: 'Calls within the windows are not charged to the balance.' },
   },
 };
 
@@ -77,7 +77,7 @@ const ownSchema = {
     id: integer,
     user_id: integer,
     plan_id: text,
-    amount_total: { description: 'Of the month, in quota units; 0: no limit.', ...integer },
+    amount_total: { description: 'The monthly limit in quota units; 0: no limit.', ...integer },
     amount_used: units,
     start_time: seconds,
     end_time: seconds,
@@ -103,7 +103,6 @@ const cancelBody = schema<{ readonly user_id: number }>({
   properties: { user_id: idNumber },
 });
 
-/** The rows. */
 export function subscriptionRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   async function stats(accountId: number) {
     const subscriptions = need(Subscriptions);
@@ -112,7 +111,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
     return shownStats(subscription, subscription && subscriptions.plan(subscription.plan), use);
   }
 
-  /** What the account's own log tells: a sentence, and how much balance came with it. */
+  /** The event in the account's log: a sentence, and the credited balance. */
   function told(accountId: number, text: string, amount = 0n): readonly Step[] {
     return host.find(Records)?.eventSteps({ accountId, kind: 'manage', amount, text, ip: '' }) ?? [];
   }
@@ -122,7 +121,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       method: 'GET',
       path: '/api/user/subscription/stats',
       who: 'member',
-      summary: 'What your subscription allows within a day, a week and a month, and what is used of it.',
+      summary: 'Returns the daily, weekly and monthly limits of your subscription and their usage.',
       tag: TAG,
       answer: statsSchema,
       handle: ({ account }) => stats(account.id),
@@ -131,7 +130,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       method: 'GET',
       path: '/api/subscription/plans',
       who: 'member',
-      summary: 'The plans that there are.',
+      summary: 'Lists the plans.',
       tag: TAG,
       answer: {
         type: 'array',
@@ -143,25 +142,26 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       method: 'GET',
       path: '/api/subscription/self',
       who: 'member',
-      summary: 'Your subscription, as tools of this family ask for it.',
+      summary: 'Returns your subscription, in the format of other clients.',
       tag: TAG,
       answer: {
         type: 'object',
         required: ['subscriptions', 'all_subscriptions'],
         properties: {
           billing_preference: { const: 'subscription_first' },
-          subscriptions: { description: 'The one that runs, if any.', ...ownList },
-          all_subscriptions: { description: 'The same, or the last to have expired.', ...ownList },
+          subscriptions: { description: 'The active one, if any.', ...ownList },
+          all_subscriptions: { description: 'The same, or the last expired one.', ...ownList },
         },
       },
       async handle({ account }) {
         const subscriptions = need(Subscriptions);
         const own = await subscriptions.of(account.id);
-        const shown = own === undefined ? [] : [{ subscription: shownSubscription(own, await subscriptions.use(own)) }];
+        const records =
+          own === undefined ? [] : [{ subscription: shownSubscription(own, await subscriptions.use(own)) }];
         return {
           billing_preference: 'subscription_first',
-          subscriptions: own?.state === 'active' ? shown : [],
-          all_subscriptions: shown,
+          subscriptions: own?.state === 'active' ? records : [],
+          all_subscriptions: records,
         };
       },
     }),
@@ -170,7 +170,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       path: '/api/subscription/admin/users/:id',
       who: 'admin',
       errors: ['account_not_found'],
-      summary: 'How the subscription of an account stands.',
+      summary: 'Returns the subscription of a user.',
       tag: TAG,
       answer: statsSchema,
       async handle({ params }) {
@@ -184,7 +184,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       who: 'admin',
       verified: true,
       errors: ['role_insufficient', 'account_not_found', 'plan_not_found', 'other_plan_runs', 'no_room'],
-      summary: 'Gives an account a plan; one that it has already becomes longer.',
+      summary: 'Assigns a plan to a user; extends it if it is the current one.',
       tag: TAG,
       body: bindBody,
       answer: statsSchema,
@@ -209,7 +209,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       who: 'admin',
       verified: true,
       errors: ['role_insufficient', 'account_not_found', 'subscription_not_found'],
-      summary: 'Ends the subscription of an account now; its calls are paid by the balance from here on.',
+      summary: 'Cancels the subscription of a user immediately; later calls are charged to the balance.',
       tag: TAG,
       body: cancelBody,
       answer: statsSchema,
@@ -234,7 +234,7 @@ function shownWindow({ limit, used, remaining }: WindowUse) {
   return { limit: unitsOf(limit), used: unitsOf(used), remaining: unitsOf(remaining) };
 }
 
-/** As decided, and beside it what a dashboard of this family may look for. */
+/** The subscription, with members that some dashboards expect. */
 function shownStats(subscription: Subscription | undefined, plan: Plan | undefined, use: Use) {
   const startsAt = secondsOf(subscription?.startsMs);
   const expiresAt = secondsOf(subscription?.expiresMs);

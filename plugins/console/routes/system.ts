@@ -1,4 +1,4 @@
-/** How the gateways and the machine of this one are doing, for administrators. */
+/** The health of all gateways and of this machine, for administrators. */
 import { type GatewayState, type Lag, Running, type Sample, type Vitals } from '../../../core/contracts/running.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, integer, number, text, unixSeconds } from '../schemas.ts';
@@ -11,12 +11,12 @@ const milliseconds = { ...number, description: 'Milliseconds.' } as const;
 
 const lagSchema = {
   type: ['object', 'null'],
-  description: 'How late the event loop is, over the last minute; null in the first ten seconds.',
+  description: 'Event loop delay over the last minute; null in the first ten seconds.',
   required: ['mean_ms', 'p50_ms', 'p99_ms', 'max_ms'],
   properties: {
     mean_ms: milliseconds,
     p50_ms: milliseconds,
-    p99_ms: { ...milliseconds, description: 'In the worst ten seconds. Milliseconds.' },
+    p99_ms: { ...milliseconds, description: 'Of the worst ten seconds, in milliseconds.' },
     max_ms: milliseconds,
   },
 } as const;
@@ -32,39 +32,40 @@ const gatewaySchema = {
     self: { ...boolean, description: 'True for the gateway that answers this request.' },
     report: {
       type: ['object', 'null'],
-      description: 'What it reports; null: it did not answer within a second.',
+      description: 'Its report; null: it did not respond within a second.',
       required: ['readiness', 'configuration', 'memory', 'lag', 'in_flight', 'calls', 'store', 'counters'],
       properties: {
         readiness: {
           enum: ['starting', 'ready', 'busy', 'draining'],
-          description: 'As `/readyz`: `ready` takes calls; `busy`: the database is slow or cannot be written.',
+          description: 'As in `/readyz`: `ready` takes calls; `busy`: the database is slow or not writable.',
         },
-        configuration: { ...text, description: 'Digest of its gateway.yaml: equal digests, equal files.' },
+        configuration: { ...text, description: 'Digest of its gateway.yaml, to compare gateways.' },
         memory: {
           type: 'object',
           required: ['rss', 'heap_used', 'heap_limit', 'machine'],
           properties: { rss: bytes, heap_used: bytes, heap_limit: bytes, machine: bytes },
         },
         lag: lagSchema,
-        in_flight: { ...integer, description: 'Calls that run now.' },
+        in_flight: { ...integer, description: 'Running calls.' },
         calls: { ...integer, description: 'Calls that began within the last five minutes.' },
         store: {
           type: 'object',
           required: ['waiting', 'writable'],
           properties: {
             waiting: { ...integer, description: 'Lists that wait to be written.' },
-            writable: { ...boolean, description: 'False where it cannot write now.' },
+            writable: { ...boolean, description: 'False: currently not writable.' },
           },
         },
         counters: {
           type: ['object', 'null'],
-          description: 'Where rate limits are counted; null: it has no `counters`.',
+          description: 'The rate-limit counters; null: the plugin `counters` is not used.',
           required: ['driver', 'shared'],
           properties: {
             driver: { ...text, description: '`memory` or `valkey`.' },
             shared: {
               type: ['boolean', 'null'],
-              description: 'Whether the shared server can be reached now; null: each gateway counts by itself.',
+              description:
+                'Whether the shared server is reachable; if not, each gateway enforces its share of the limits. Null: not shared.',
             },
           },
         },
@@ -90,81 +91,84 @@ const vitalsSchema = {
       type: 'object',
       required: ['rss', 'heap_used', 'heap_total', 'heap_limit', 'external', 'machine'],
       properties: {
-        rss: { ...bytes, description: 'Everything that the process holds, in bytes.' },
+        rss: { ...bytes, description: 'Resident memory of the process, in bytes.' },
         heap_used: bytes,
         heap_total: bytes,
-        heap_limit: { ...bytes, description: 'The heap cannot grow beyond it. Bytes.' },
+        heap_limit: { ...bytes, description: 'Maximum heap size in bytes.' },
         external: bytes,
-        machine: { ...bytes, description: 'Of the machine, or of the container where that has less. Bytes.' },
+        machine: { ...bytes, description: 'Memory of the machine, or of the container if it has less, in bytes.' },
       },
     },
     cpu: {
       type: 'object',
       required: ['user', 'system', 'cores', 'load'],
       properties: {
-        user: { ...number, description: 'Seconds of processor time since the process began.' },
-        system: { ...number, description: 'The same inside the operating system.' },
+        user: { ...number, description: 'CPU seconds in user mode since the start.' },
+        system: { ...number, description: 'CPU seconds in the kernel.' },
         cores: integer,
-        load: { type: 'array', items: number, description: 'Of the machine, over 1, 5 and 15 minutes.' },
+        load: { type: 'array', items: number, description: 'Load average over 1, 5 and 15 minutes.' },
       },
     },
     lag: lagSchema,
-    in_flight: { ...integer, description: 'Calls that run now, in all gateways that answer.' },
+    in_flight: { ...integer, description: 'Running calls in all gateways that responded.' },
     configuration: {
       type: 'object',
       required: ['generation', 'loaded_at', 'differing'],
       properties: {
-        generation: { ...integer, description: 'Which configuration since the start this is; from 1.' },
+        generation: { ...integer, description: 'Number of the running configuration since the start, from 1.' },
         loaded_at: unixSeconds,
         differing: {
           type: 'array',
           items: text,
-          description: 'Other gateways on the same database that run with another gateway.yaml: `HOST:PORT` of each.',
+          description: 'Other gateways on the same database with a different gateway.yaml: their `HOST:PORT`.',
         },
       },
     },
     keeps: {
       type: 'object',
       additionalProperties: text,
-      description: 'How long sections of gateway.yaml keep what they keep: `{"log": "90d"}`.',
+      description: 'Retention by section of gateway.yaml: `{"log": "90d"}`.',
     },
     store: {
       type: 'object',
       required: ['name', 'waiting', 'writable', 'keeps_responses', 'bytes', 'log_bytes', 'disk_free', 'disk_total'],
       properties: {
-        name: { ...text, description: 'Of its file, without the folder.' },
+        name: { ...text, description: 'Its file name without the folder.' },
         waiting: { ...integer, description: 'Lists that wait to be written.' },
-        writable: { ...boolean, description: 'False where it cannot be written now.' },
+        writable: { ...boolean, description: 'False: currently not writable.' },
         keeps_responses: {
           ...boolean,
-          description: 'False while the disk is nearly full: calls are served, and their responses are not kept.',
+          description: 'False while the disk is nearly full: calls are served, but responses are not stored.',
         },
-        bytes: { type: ['integer', 'null'], description: 'Null, as the next three, where the store does not say.' },
-        log_bytes: { type: ['integer', 'null'], description: 'Of what is not in the file yet.' },
-        disk_free: { type: ['integer', 'null'], description: 'Bytes free where it lies.' },
-        disk_total: { type: ['integer', 'null'], description: 'Bytes in all there.' },
+        bytes: {
+          type: ['integer', 'null'],
+          description: 'Size of the database file. Null, like the next three members, if the store does not report it.',
+        },
+        log_bytes: { type: ['integer', 'null'], description: 'Size of the write-ahead log.' },
+        disk_free: { type: ['integer', 'null'], description: 'Free bytes on its disk.' },
+        disk_total: { type: ['integer', 'null'], description: 'Size of its disk in bytes.' },
       },
     },
     backup: {
       type: ['object', 'null'],
-      description: 'The last `turnpike backup`; null: there was none.',
+      description: 'The last `turnpike backup`; null: none.',
       required: ['at', 'name', 'bytes', 'ms'],
       properties: {
         at: unixSeconds,
-        name: { ...text, description: 'Of its file, without the folder.' },
-        bytes: { type: ['integer', 'null'], description: 'Null where the file could not be looked at.' },
-        ms: { ...integer, description: 'How long it took.' },
+        name: { ...text, description: 'Its file name without the folder.' },
+        bytes: { type: ['integer', 'null'], description: 'Null if the file cannot be read.' },
+        ms: { ...integer, description: 'Duration in milliseconds.' },
       },
     },
     untrusted_proxy: {
       type: ['string', 'null'],
       description:
-        'The address of a proxy that forwards requests and that `listen.trustProxy` does not name: all users share it. Null: there is none.',
+        'The address of a proxy that is missing in `listen.trustProxy`, so that all users share its address. Null: none.',
     },
     gateways: {
       type: 'array',
       items: gatewaySchema,
-      description: 'All gateways on the same database, in the order of their names.',
+      description: 'All gateways on the same database, by name.',
     },
   },
 } as const;
@@ -179,15 +183,14 @@ const historySchema = {
       at: unixSeconds,
       rss: bytes,
       heap_used: bytes,
-      cpu: { ...number, description: 'Processor time per time: 1 is one core.' },
-      lag_ms: { ...number, description: 'p99 of how late the event loop was, in milliseconds.' },
+      cpu: { ...number, description: 'CPU seconds per second: 1 is one core.' },
+      lag_ms: { ...number, description: 'p99 of the event loop delay, in milliseconds.' },
       in_flight: integer,
       waiting: { ...integer, description: 'Lists that waited to be written.' },
     },
   },
 } as const;
 
-/** The rows. */
 export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
   return [
     route({
@@ -195,7 +198,7 @@ export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
       path: '/api/system',
       alsoAt: ['/api/system/'],
       who: 'admin',
-      summary: 'How this gateway and its machine are doing, and how each gateway on the same database is doing.',
+      summary: 'Returns the health of this gateway, its machine, and each gateway on the same database.',
       tag: TAG,
       answer: vitalsSchema,
       async handle() {
@@ -207,7 +210,7 @@ export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/system/history',
       who: 'admin',
-      summary: 'The last hour, one moment every ten seconds, oldest first. It begins anew with the process.',
+      summary: 'Returns samples of the last hour, one every ten seconds, oldest first; kept in memory.',
       tag: TAG,
       answer: historySchema,
       handle: () => need(Running).history().map(shownSample),
@@ -254,7 +257,7 @@ function shownVitals(vitals: Vitals) {
       backup === undefined
         ? null
         : { at: secondsOf(backup.atMs), name: backup.name, bytes: backup.bytes ?? null, ms: backup.tookMs },
-    // Behind a load balancer each look may be answered by another one: the order stays.
+    // Behind a load balancer, each request may reach another gateway: the order must not change.
     gateways: gateways.map((gateway, i) => shownGateway(gateway, i === 0)).sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
@@ -264,11 +267,11 @@ function shownLag(lag: Lag | undefined) {
 }
 
 function shownGateway({ name, version, startedMs, report }: GatewayState, self: boolean) {
-  const known = { name, version, started_at: secondsOf(startedMs), self };
-  if (report === undefined) return { ...known, report: null };
+  const identity = { name, version, started_at: secondsOf(startedMs), self };
+  if (report === undefined) return { ...identity, report: null };
   const { readiness, configuration, memory, lag, inFlight, calls, store, counters } = report;
   return {
-    ...known,
+    ...identity,
     report: {
       readiness,
       configuration,

@@ -1,10 +1,10 @@
-/** What the people here use, for administrators: how much, of what, since when, and how their budgets stand. */
+/** Usage of all users, for administrators: by user, department and model, and the state of budgets. */
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageDimension, type UsageFilter, type UsageSum } from '../../../core/contracts/records.ts';
 import { type Answer, schema } from '../../../core/plugin.ts';
 import { monthOf } from '../records/department.ts';
-import type { TimesAsked } from '../records/log-search.ts';
+import type { TimesQuery } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import {
   branchOf,
@@ -14,7 +14,7 @@ import {
   type SummedRow,
   sumsFile,
   topProperty,
-  type UsageAsked,
+  type UsageQuery,
   type UsageRow,
   usageFile,
   usageFilter,
@@ -24,7 +24,7 @@ import { dearest, shownSums, sumCells, sumProperties, sumsSchema } from '../reco
 import {
   granularities,
   TREND_COLUMNS,
-  type TrendAsked,
+  type TrendQuery,
   teamGroupings,
   trendItem,
   usageTrend,
@@ -35,11 +35,11 @@ import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const TAG = 'Team';
 const DAY_MS = 86_400_000;
-/** Members and models of one answer. */
+/** Members and models per response. */
 const MOST_ROWS = 10_000;
 
-/** An answer of lines with sums. */
-interface SummedAnswer extends Required<TimesAsked> {
+/** A response of rows with sums. */
+interface SummedAnswer extends Required<TimesQuery> {
   readonly items: readonly SummedRow[];
   readonly granularity?: string;
   readonly group_by?: string;
@@ -51,72 +51,71 @@ const nullable = (description: string, type: 'integer' | 'number' = 'integer') =
 });
 
 const { token_id: _, channel: __, ...filters } = usageProperties;
-const teamSearch = schema<UsageAsked>({ type: 'object', properties: filters });
+const teamSearch = schema<UsageQuery>({ type: 'object', properties: filters });
 
-/** The rows. */
 export function teamRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need } = tools;
   const sumsOf = (filter: UsageFilter, ...by: readonly UsageDimension[]): Promise<readonly UsageSum[]> =>
     need(Records).sums(filter, by);
 
-  const shown = (sums: readonly UsageSum[]) => shownSums(sums, perUnitOf(host));
+  const toItems = (sums: readonly UsageSum[]) => shownSums(sums, perUnitOf(host));
 
   const departmentName = (id: number): string => host.find(Departments)?.get(id)?.name ?? '';
 
-  /** The answer, or the rows in it as a file. */
+  /** The response, or its rows as a file. */
   function answered(
-    request: ConsoleRequest<unknown, UsageAsked>,
+    request: ConsoleRequest<unknown, UsageQuery>,
     json: unknown,
     file: () => Answer | Promise<Answer>,
   ): unknown | Answer {
-    if (request.asked.format === 'json') return json;
+    if (request.query.format === 'json') return json;
     verification.demand(request);
     return file();
   }
 
-  /** The same of lines with sums, and what these add up to. */
+  /** The same for rows with sums, with their total. */
   function summed(
-    request: ConsoleRequest<unknown, UsageAsked>,
+    request: ConsoleRequest<unknown, UsageQuery>,
     json: SummedAnswer,
     name: string,
     columns: readonly string[],
   ): unknown | Answer {
     return answered(request, json, async () => {
-      const { asked } = request;
-      const total = shown(await sumsOf(usageFilter(tools, asked, json)));
-      return sumsFile(tools, { name: `team-${name}`, times: json, asked }, columns, json.items, total);
+      const { query } = request;
+      const total = toItems(await sumsOf(usageFilter(tools, query, json)));
+      return sumsFile(tools, { name: `team-${name}`, times: json, query }, columns, json.items, total);
     });
   }
 
   const totalProperties = {
     ...sumProperties,
-    active_members: { ...integer, description: 'People whose calls were served.' },
+    active_members: { ...integer, description: 'Users with served calls.' },
     active_keys: integer,
     active_models: integer,
   };
   const budgetProperties = {
     department_id: integer,
     name: text,
-    parent_id: nullable('The department above.'),
+    parent_id: nullable('The parent department.'),
     period: { enum: ['total', 'month'] },
     period_start: nullable('Unix seconds.'),
     period_end: nullable('Unix seconds.'),
-    budget: nullable('Quota units, here and below with a fraction if there is one; null: there is no limit.', 'number'),
-    used: { ...number, description: 'Of the budget, by its people and those below.' },
-    remaining: nullable('What calls that run have set aside is not in it.', 'number'),
-    percentage: { type: ['number', 'null'], description: 'How much of it is used.' },
-    spent: { ...number, description: 'Within the range that was asked for, with a fraction if there is one.' },
+    budget: nullable('Quota units, with a fraction if there is one; null: no limit.', 'number'),
+    used: { ...number, description: 'Used of the budget, departments below included; quota units.' },
+    remaining: nullable('Less the reservations of running calls; quota units.', 'number'),
+    percentage: { type: ['number', 'null'], description: 'Used percentage of the budget.' },
+    spent: { ...number, description: 'Spent in the requested period; quota units.' },
   };
   const memberProperties = {
     user_id: integer,
     username: text,
     display_name: text,
-    department_id: nullable('The department now.'),
+    department_id: nullable('The current department.'),
     department: text,
     ...sumProperties,
   };
   const modelProperties = {
-    model: { ...text, description: 'Empty: calls that were refused before a channel was found.' },
+    model: { ...text, description: 'Empty: calls that were refused before a channel was chosen.' },
     ...sumProperties,
   };
 
@@ -126,7 +125,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/team/overview',
       who: 'admin',
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
-      summary: 'What everybody used, in one look.',
+      summary: 'Returns an overview of the usage of all users.',
       tag: TAG,
       search: teamSearch,
       answer: object({
@@ -137,14 +136,14 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         departments: list({ department_id: integer, name: text, ...sumProperties }),
       }),
       async handle(request) {
-        const times = rangeOf(host.clock, request.asked);
-        const filter = usageFilter(tools, request.asked, times);
+        const times = rangeOf(host.clock, request.query);
+        const filter = usageFilter(tools, request.query, times);
         const nowMs = host.clock.now();
-        const since = async (fromMs: number) => shown(await sumsOf({ ...filter, fromMs, untilMs: nowMs + 1 }));
+        const since = async (fromMs: number) => toItems(await sumsOf({ ...filter, fromMs, untilMs: nowMs + 1 }));
         const members = await sumsOf(filter, 'account');
         const active = (sums: readonly UsageSum[]): number => sums.filter(({ calls }) => calls > 0).length;
         const total = {
-          ...shown(members),
+          ...toItems(members),
           active_members: active(members),
           active_keys: active(await sumsOf(filter, 'key')),
           active_models: active(await sumsOf(filter, 'model')),
@@ -152,7 +151,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         const departments = dearest(await sumsOf(filter, 'department'), MOST_ROWS).map((sum) => ({
           department_id: sum.departmentId,
           name: departmentName(sum.departmentId),
-          ...shown([sum]),
+          ...toItems([sum]),
         }));
         const today = await since(nowMs - (nowMs % DAY_MS));
         const thisMonth = await since(monthOf(nowMs).startMs);
@@ -161,7 +160,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
           const { active_members, active_keys, active_models } = total;
           const facts = { ...sumCells(total), active_members, active_keys, active_models };
           const rows = Object.entries(facts).map(([name, value]) => ({ name, value }));
-          return usageFile(tools, { name: 'team-overview', times, asked: request.asked }, ['name', 'value'], rows);
+          return usageFile(tools, { name: 'team-overview', times, query: request.query }, ['name', 'value'], rows);
         });
       },
     }),
@@ -170,9 +169,9 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/team/cost-trend',
       who: 'admin',
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
-      summary: 'What was used on every day, or in every hour, by whom or of what.',
+      summary: 'Returns usage by day or hour, grouped by user, department or model.',
       tag: TAG,
-      search: schema<UsageAsked & TrendAsked>({
+      search: schema<UsageQuery & TrendQuery>({
         type: 'object',
         properties: {
           ...filters,
@@ -188,9 +187,9 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         items: { type: 'array', items: trendItem },
       }),
       async handle(request) {
-        const { granularity, group_by } = request.asked;
-        const times = rangeOf(host.clock, request.asked, granularity);
-        const items = await usageTrend(host, need(Records), usageFilter(tools, request.asked, times), request.asked);
+        const { granularity, group_by } = request.query;
+        const times = rangeOf(host.clock, request.query, granularity);
+        const items = await usageTrend(host, need(Records), usageFilter(tools, request.query, times), request.query);
         return summed(request, { ...times, granularity, group_by, items }, 'cost-trend', TREND_COLUMNS);
       },
     }),
@@ -199,23 +198,23 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/team/budgets',
       who: 'admin',
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
-      summary: 'How the budgets of departments stand: in all, and in this calendar month (UTC).',
+      summary: 'Lists the budgets of departments and their usage: total, and of this calendar month (UTC).',
       tag: TAG,
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('DepartmentBudget', budgetProperties) }),
       async handle(request) {
-        const { department_id: top, ...asked } = request.asked;
-        const times = rangeOf(host.clock, asked);
+        const { department_id: top, ...query } = request.query;
+        const times = rangeOf(host.clock, query);
         const departments = top === undefined ? need(Departments).all() : branchOf(tools, top);
         const ids = departments.map(({ id }) => id);
         const { startMs, endMs } = monthOf(host.clock.now());
         const ledger = need(Ledger);
         const totals = await ledger.balances('department', ids);
         const months = await ledger.balances('department-month', ids, startMs);
-        const sums = await sumsOf(usageFilter(tools, asked, times), 'department');
+        const sums = await sumsOf(usageFilter(tools, query, times), 'department');
         const items = departments.flatMap(({ id, name, parentId, budget, monthlyBudget }): readonly UsageRow[] => {
           const below = new Set(branchOf(tools, id).map((department) => department.id));
-          const spent = shown(sums.filter(({ departmentId }) => below.has(departmentId))).quota;
+          const spent = toItems(sums.filter(({ departmentId }) => below.has(departmentId))).quota;
           const row = (
             period: string,
             from: number | null,
@@ -242,7 +241,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
           ];
         });
         return answered(request, { ...times, items }, () =>
-          usageFile(tools, { name: 'team-budgets', times, asked: request.asked }, Object.keys(budgetProperties), items),
+          usageFile(tools, { name: 'team-budgets', times, query: request.query }, Object.keys(budgetProperties), items),
         );
       },
     }),
@@ -251,13 +250,13 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/team/members',
       who: 'admin',
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
-      summary: 'What everybody used, by person; those that cost most come first.',
+      summary: 'Lists usage by user, highest cost first.',
       tag: TAG,
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('MemberUsage', memberProperties) }),
       async handle(request) {
-        const times = rangeOf(host.clock, request.asked);
-        const sums = dearest(await sumsOf(usageFilter(tools, request.asked, times), 'account'), MOST_ROWS);
+        const times = rangeOf(host.clock, request.query);
+        const sums = dearest(await sumsOf(usageFilter(tools, request.query, times), 'account'), MOST_ROWS);
         const names = createNames(host);
         const items = await Promise.all(
           sums.map(async (sum) => {
@@ -269,7 +268,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
               display_name: person?.displayName ?? '',
               department_id: department?.id ?? null,
               department: department?.name ?? '',
-              ...shown([sum]),
+              ...toItems([sum]),
             };
           }),
         );
@@ -282,21 +281,21 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/team/models',
       who: 'admin',
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
-      summary: 'What everybody used, by model; those that cost most come first.',
+      summary: 'Lists usage by model, highest cost first.',
       tag: TAG,
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('ModelUsage', modelProperties) }),
       async handle(request) {
-        const times = rangeOf(host.clock, request.asked);
-        const sums = dearest(await sumsOf(usageFilter(tools, request.asked, times), 'model'), MOST_ROWS);
-        const items = sums.map((sum) => ({ model: sum.model, ...shown([sum]) }));
+        const times = rangeOf(host.clock, request.query);
+        const sums = dearest(await sumsOf(usageFilter(tools, request.query, times), 'model'), MOST_ROWS);
+        const items = sums.map((sum) => ({ model: sum.model, ...toItems([sum]) }));
         return summed(request, { ...times, items }, 'models', ['model']);
       },
     }),
   ];
 }
 
-/** How a budget stands. `of`: its bucket, once a call was taken from it. */
+/** The state of a budget. `of`: its bucket; undefined until a call was charged to it. */
 function standing(limit: bigint | undefined, of: Balance | undefined) {
   const used = of?.used ?? 0n;
   if (limit === undefined) return { budget: null, used: quotaNumber(used), remaining: null, percentage: null };

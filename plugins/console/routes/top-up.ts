@@ -1,4 +1,4 @@
-/** Top-up: what may be bought and how, payments that begin, and codes. */
+/** Top-up: products and prices, payments, and redemption of codes. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, type PaymentOffer, type PaymentPage, Payments } from '../../../core/contracts/payments.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
@@ -10,10 +10,10 @@ import { unitsOf } from '../units.ts';
 
 const TAG = 'Top-up';
 
-/** Providers that take any amount, and those of their paths. */
+/** Providers that accept any amount, and their paths. */
 const FREE = ['epay', 'stripe', 'alipay'] as const;
 
-/** What people call those that have one way to pay. */
+/** The display names of providers with a single payment method. */
 const TITLES: Readonly<Record<string, string>> = { stripe: 'Stripe' };
 
 interface PayBody {
@@ -25,7 +25,7 @@ interface PayBody {
 
 const PRICED = 'The configuration says what it costs and gives: GET /api/user/topup/info.';
 
-/** What a caller does not decide. */
+/** Members that a caller cannot set. */
 const DECIDED: ReadOnly = {
   price: PRICED,
   money: PRICED,
@@ -41,10 +41,14 @@ function refuseDecided(body: object): void {
 }
 
 const urls = {
-  success_url: { ...text, maxLength: 2_000, description: 'A page of the console to come back to; not for wallets.' },
-  cancel_url: { ...text, maxLength: 2_000, description: 'Where to come back to unpaid.' },
+  success_url: {
+    ...text,
+    maxLength: 2_000,
+    description: 'The page of the console to return to after payment; not for wallets.',
+  },
+  cancel_url: { ...text, maxLength: 2_000, description: 'The page to return to without payment.' },
 };
-const method = { payment_method: { ...text, maxLength: 50, description: 'The way to pay, of `pay_methods`.' } };
+const method = { payment_method: { ...text, maxLength: 50, description: 'The payment method, one of `pay_methods`.' } };
 const amount = { amount: { ...integer, minimum: 1, maximum: 1_000_000, description: 'Currency units.' } };
 
 const payBody = schema<PayBody>({
@@ -66,7 +70,7 @@ const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; read
   additionalProperties: false,
   properties: {
     plan: { ...text, maxLength: 100, description: 'Its name.' },
-    plan_id: { ...text, maxLength: 100, description: 'The same.' },
+    plan_id: { ...text, maxLength: 100, description: 'Same as plan.' },
     ...method,
     ...urls,
     ...decided,
@@ -108,12 +112,12 @@ const info = {
     creem_products: { ...text, description: 'JSON: [{productId, name, price, currency, quota}]' },
     prices: {
       type: 'object',
-      description: 'By provider: what one unit costs.',
+      description: 'Price of one unit by provider.',
       additionalProperties: priceSchema,
     },
     plan_prices: {
       type: 'object',
-      description: 'By plan that is for sale, and by provider: what it costs.',
+      description: 'Price by plan that is for sale and by provider.',
       additionalProperties: { type: 'object', additionalProperties: priceSchema },
     },
     min_topup: integer,
@@ -128,9 +132,8 @@ const info = {
   },
 };
 
-/** The rows. */
 export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[] {
-  /** Begins a payment, as often as somebody may try to sign in. */
+  /** Begins a payment, with the rate limit of sign-ins. */
   async function begin(
     { account, body }: ConsoleRequest<Omit<PayBody, 'amount'>>,
     provider: string,
@@ -158,7 +161,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     route({
       ...paying,
       path: provider === 'epay' ? '/api/user/pay' : `/api/user/${provider}/pay`,
-      summary: `Buys quota with ${provider}.`,
+      summary: `Starts a payment for quota with ${provider}.`,
       body: payBody,
       ...answerOf(provider),
       async handle(request) {
@@ -171,7 +174,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     route({
       ...paying,
       path: `/api/user${place}/amount`,
-      summary: 'What so many currency units cost: `73.00`.',
+      summary: 'Returns the price of an amount in currency units: `73.00`.',
       body: schema<PayBody>({
         title: 'PriceRequest',
         type: 'object',
@@ -193,7 +196,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     route({
       ...paying,
       path: `/api/subscription/${provider}/pay`,
-      summary: `Buys a plan with ${provider}.`,
+      summary: `Starts a payment for a plan with ${provider}.`,
       body: planBody,
       ...answerOf(provider),
       async handle(request) {
@@ -211,7 +214,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     route({
       ...paying,
       path: '/api/user/creem/pay',
-      summary: 'Buys a product with creem.',
+      summary: 'Starts a payment for a product with creem.',
       body: productBody,
       answer: {
         type: 'object',
@@ -226,7 +229,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       method: 'GET',
       path: '/api/user/topup/info',
       who: 'member',
-      summary: 'What may be bought, and how.',
+      summary: 'Returns what can be bought and the payment methods.',
       tag: TAG,
       answer: info,
       handle() {
@@ -244,7 +247,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       path: '/api/user/topup',
       who: 'member',
       errors: ['invalid_code', 'no_room'],
-      summary: 'Redeems a code; the quota units it gave.',
+      summary: 'Redeems a code and returns its quota units.',
       tag: TAG,
       body: schema<{ readonly key: string }>({
         type: 'object',
@@ -262,7 +265,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   ];
 }
 
-/** Where to pay, in the words of each provider's path. */
+/** The payment page, in the response format of each provider's path. */
 async function paid(
   provider: string,
   { order: { tradeNo }, page }: { readonly order: Order; readonly page: PaymentPage },
@@ -279,25 +282,25 @@ async function paid(
   }
 }
 
-/** A code for cameras, as an address that an image takes. */
+/** A QR code as a data URL for images. */
 async function pictureOf(content: string): Promise<string> {
-  // Loaded where somebody pays in this way.
+  // Loaded on demand.
   const { default: qrcode } = await import('qrcode');
   const svg = await qrcode.toString(content, { type: 'svg' });
   return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
 }
 
-/** What a row answers that begins a payment. */
+/** The response that starts a payment. */
 function answerOf(provider: (typeof FREE)[number]): Pick<ApiRoute, 'answer' | 'leadsTo'> {
   if (provider === 'epay') {
-    const description = 'The fields of a form that the browser posts to `url`.';
+    const description = 'The fields of a form to be posted to `url`.';
     return { answer: { type: 'object', description, additionalProperties: text }, leadsTo: true };
   }
   const properties = {
-    pay_link: { ...text, description: 'The page where it is paid.' },
+    pay_link: { ...text, description: 'The payment page.' },
     ...(provider === 'alipay' && {
-      pay_url: { ...text, description: 'In its place, what to show as a QR code.' },
-      pay_qr: { ...text, description: 'The same as a picture: a data address of SVG.' },
+      pay_url: { ...text, description: 'Instead of a page: the content of a QR code.' },
+      pay_qr: { ...text, description: 'The QR code as an SVG data URL.' },
     }),
     order_id: text,
   };
@@ -307,7 +310,7 @@ function answerOf(provider: (typeof FREE)[number]): Pick<ApiRoute, 'answer' | 'l
 function infoOf({ providers, smallest, largest, amounts }: PaymentOffer): object {
   const has = (name: string): boolean => providers.some((provider) => provider.name === name);
   const creem = providers.find(({ name }) => name === 'creem');
-  // Tools tell ways to pay apart by their type, and take what is at POST /api/user/pay for the usual one.
+  // Clients distinguish payment methods by type, and send those without a path of their own to POST /api/user/pay.
   const methods = [...providers]
     .sort((a, b) => Number(b.name === 'epay') - Number(a.name === 'epay'))
     .flatMap(({ name, price, methods }) => {

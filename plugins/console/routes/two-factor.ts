@@ -1,4 +1,4 @@
-/** Two-factor sign-in: setting it up, taking it away, its backup codes. */
+/** Two-factor authentication: setup, removal, backup codes. */
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
@@ -10,12 +10,13 @@ const codeBody = schema<{ readonly code: string }>({
   type: 'object',
   additionalProperties: false,
   required: ['code'],
-  properties: { code: { description: 'Of the authenticator, or a backup code.', type: 'string', maxLength: 64 } },
+  properties: {
+    code: { description: 'A code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
+  },
 });
 
-const backupCodes = { description: 'Good once each.', type: 'array', items: text } as const;
+const backupCodes = { description: 'Each can be used once.', type: 'array', items: text } as const;
 
-/** The rows below `/api/user/2fa`. */
 export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
   const common = { who: 'member', sessionOnly: true, tag: 'Two-factor sign-in' } as const;
 
@@ -24,14 +25,14 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       ...common,
       method: 'GET',
       path: '/api/user/2fa/status',
-      summary: 'Whether two-factor sign-in is enabled.',
+      summary: 'Returns whether two-factor authentication is enabled.',
       answer: {
         type: 'object',
         required: ['enabled', 'locked'],
         properties: {
           enabled: boolean,
-          locked: { description: 'Too many codes were wrong: for now none is taken.', type: 'boolean' },
-          backup_codes_remaining: { description: 'Where it is enabled.', type: 'integer' },
+          locked: { description: 'Too many wrong codes: codes are refused for some time.', type: 'boolean' },
+          backup_codes_remaining: { description: 'Only if it is enabled.', type: 'integer' },
         },
       },
       async handle({ account }) {
@@ -45,15 +46,15 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       path: '/api/user/2fa/setup',
       verified: 'or-recent',
       errors: ['two_factor_enabled'],
-      summary: 'Makes a secret for an authenticator, and backup codes; a set-up before that is void.',
+      summary: 'Creates a secret for an authenticator and backup codes; discards an earlier setup.',
       answer: {
         type: 'object',
         required: ['secret', 'qr_code_data', 'otpauth', 'qr', 'backup_codes'],
         properties: {
           secret: { description: 'Base32.', type: 'string' },
-          qr_code_data: { description: 'The same as otpauth.', type: 'string' },
+          qr_code_data: { description: 'Same as otpauth.', type: 'string' },
           otpauth: { description: 'otpauth://totp/…', type: 'string' },
-          qr: { description: 'The same as a picture: an address with the data of an SVG image.', type: 'string' },
+          qr: { description: 'The QR code as an SVG data URL.', type: 'string' },
           backup_codes: backupCodes,
         },
       },
@@ -74,7 +75,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       path: '/api/user/2fa/enable',
       verified: 'or-recent',
       errors: ['two_factor_enabled', 'no_setup', 'wrong_code', 'session_wanted'],
-      summary: 'Enables what was set up, with a code of it; ends all other sessions.',
+      summary: 'Enables two-factor authentication with a code of the authenticator; ends all other sessions.',
       body: codeBody,
       answer: nothing,
       async handle(request) {
@@ -90,7 +91,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       method: 'POST',
       path: '/api/user/2fa/disable',
       errors: ['no_second_factor', 'wrong_code', 'codes_locked', 'session_wanted'],
-      summary: 'Disables it; ends all other sessions.',
+      summary: 'Disables two-factor authentication; ends all other sessions.',
       body: codeBody,
       answer: nothing,
       async handle(request) {
@@ -106,7 +107,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       path: '/api/user/2fa/backup_codes',
       errors: ['no_second_factor', 'wrong_code', 'codes_locked', 'session_wanted'],
       summary:
-        'Makes new backup codes, with a code of the authenticator; those before are void, and all other sessions end.',
+        'Creates new backup codes, with a code of the authenticator; the old ones become invalid and all other sessions end.',
       body: codeBody,
       answer: { type: 'object', required: ['backup_codes'], properties: { backup_codes: backupCodes } },
       async handle(request) {

@@ -1,4 +1,4 @@
-/** What calls came to, for charts and tables: one's own, and everybody's for administrators; and what each of one's keys does. */
+/** Usage for charts and tables: the user's, by key, and for administrators that of all users. */
 import { Keys } from '../../../core/contracts/keys.ts';
 import { Records, type UsageFilter } from '../../../core/contracts/records.ts';
 import { schema } from '../../../core/plugin.ts';
@@ -8,7 +8,7 @@ import {
   rangeProperties,
   sumsFile,
   topProperty,
-  type UsageAsked,
+  type UsageQuery,
   usageFilter,
   usageProperties,
 } from '../records/usage-range.ts';
@@ -20,7 +20,7 @@ import {
   groupings,
   ownGroupings,
   TREND_COLUMNS,
-  type TrendAsked,
+  type TrendQuery,
   trendItem,
   usageSums,
   usageTrend,
@@ -32,10 +32,10 @@ import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 const TAG = 'Usage';
 const DAY_MS = 86_400_000;
 
-interface SumsAsked extends UsageAsked {
+interface SumsQuery extends UsageQuery {
   readonly group_by: Grouping;
 }
-interface KeysAsked {
+interface KeysQuery {
   readonly days: number;
   readonly token_id?: string;
 }
@@ -52,7 +52,7 @@ const trendAnswer = (by: readonly string[]) =>
     items: {
       type: 'array',
       items: trendItem,
-      description: 'The oldest first; times without any calls, and groups without any then, are left out.',
+      description: 'Oldest first; times without calls, and groups without calls at a time, are left out.',
     },
   });
 const sumsAnswer = (by: readonly string[]) =>
@@ -63,7 +63,7 @@ const sumsAnswer = (by: readonly string[]) =>
     items: {
       type: 'array',
       items: groupItem,
-      description: 'Those that cost most come first; none with `group_by=none`.',
+      description: 'Highest cost first; empty with `group_by=none`.',
     },
   });
 const perDay = (description: string, items = integer as { readonly type: string }) => ({
@@ -72,31 +72,30 @@ const perDay = (description: string, items = integer as { readonly type: string 
   description,
 });
 
-/** The rows. */
 export function usageRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need } = tools;
 
-  async function trend(asked: UsageAsked & TrendAsked, whose: UsageFilter) {
-    const { granularity, group_by } = asked;
-    const times = rangeOf(host.clock, asked, granularity);
-    const filter = { ...usageFilter(tools, asked, times), ...whose };
-    const items = await usageTrend(host, need(Records), filter, asked);
-    if (asked.format === 'csv') {
+  async function trend(query: UsageQuery & TrendQuery, base: UsageFilter) {
+    const { granularity, group_by } = query;
+    const times = rangeOf(host.clock, query, granularity);
+    const filter = { ...usageFilter(tools, query, times), ...base };
+    const items = await usageTrend(host, need(Records), filter, query);
+    if (query.format === 'csv') {
       const total = shownSums(await need(Records).sums(filter, []), perUnitOf(host));
-      return sumsFile(tools, { name: 'usage-trend', times, asked }, TREND_COLUMNS, items, total);
+      return sumsFile(tools, { name: 'usage-trend', times, query }, TREND_COLUMNS, items, total);
     }
     return { ...times, granularity, group_by, items };
   }
 
-  async function sums(asked: SumsAsked, whose: UsageFilter) {
-    const times = rangeOf(host.clock, asked);
-    const filter = { ...usageFilter(tools, asked, times), ...whose };
-    const items = await usageSums(host, need(Records), filter, asked.group_by);
+  async function sums(query: SumsQuery, base: UsageFilter) {
+    const times = rangeOf(host.clock, query);
+    const filter = { ...usageFilter(tools, query, times), ...base };
+    const items = await usageSums(host, need(Records), filter, query.group_by);
     const total = shownSums(await need(Records).sums(filter, []), perUnitOf(host));
-    if (asked.format === 'csv') {
-      return sumsFile(tools, { name: 'usage', times, asked }, ['group', 'name'], items, total);
+    if (query.format === 'csv') {
+      return sumsFile(tools, { name: 'usage', times, query }, ['group', 'name'], items, total);
     }
-    return { ...times, group_by: asked.group_by, total, items };
+    return { ...times, group_by: query.group_by, total, items };
   }
 
   return [
@@ -105,45 +104,45 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/usage/self/trend',
       who: 'member',
       errors: ['invalid_range', 'range_too_long'],
-      summary: 'What the own calls came to on every day, or in every hour, by model or key.',
+      summary: 'Returns your usage by day or hour, grouped by model or key.',
       tag: TAG,
-      search: schema<UsageAsked & TrendAsked>({
+      search: schema<UsageQuery & TrendQuery>({
         type: 'object',
         properties: { ...own, ...trendOnly, group_by: { enum: ownGroupings, default: 'model' } },
       }),
       answer: trendAnswer(ownGroupings),
-      handle: ({ account, asked }) => trend(asked, { accounts: [account.id] }),
+      handle: ({ account, query }) => trend(query, { accounts: [account.id] }),
     }),
     route({
       method: 'GET',
       path: '/api/usage/self/sums',
       who: 'member',
       errors: ['invalid_range', 'range_too_long'],
-      summary: 'What the own calls came to, by model or key.',
+      summary: 'Returns your usage grouped by model or key.',
       tag: TAG,
-      search: schema<SumsAsked>({
+      search: schema<SumsQuery>({
         type: 'object',
         properties: { ...own, group_by: { enum: ownGroupings, default: 'model' } },
       }),
       answer: sumsAnswer(ownGroupings),
-      handle: ({ account, asked }) => sums(asked, { accounts: [account.id] }),
+      handle: ({ account, query }) => sums(query, { accounts: [account.id] }),
     }),
     route({
       method: 'GET',
       path: '/api/usage/trend',
       who: 'admin',
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
-      summary: "What everybody's calls came to on every day, or in every hour, by whom or of what.",
+      summary: 'Returns the usage of all users by day or hour, grouped.',
       tag: TAG,
-      search: schema<UsageAsked & TrendAsked>({
+      search: schema<UsageQuery & TrendQuery>({
         type: 'object',
         properties: { ...usageProperties, ...trendOnly, group_by: { enum: groupings, default: 'model' } },
       }),
       answer: trendAnswer(groupings),
       handle(request) {
-        const { asked } = request;
-        if (asked.format === 'csv') verification.demand(request);
-        return trend(asked, {});
+        const { query } = request;
+        if (query.format === 'csv') verification.demand(request);
+        return trend(query, {});
       },
     }),
     route({
@@ -151,64 +150,64 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/usage/sums',
       who: 'admin',
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
-      summary: "What everybody's calls came to, by whom or of what.",
+      summary: 'Returns the usage of all users, grouped.',
       tag: TAG,
-      search: schema<SumsAsked>({
+      search: schema<SumsQuery>({
         type: 'object',
         properties: { ...usageProperties, group_by: { enum: groupings, default: 'account' } },
       }),
       answer: sumsAnswer(groupings),
       handle(request) {
-        const { asked } = request;
-        if (asked.format === 'csv') verification.demand(request);
-        return sums(asked, {});
+        const { query } = request;
+        if (query.format === 'csv') verification.demand(request);
+        return sums(query, {});
       },
     }),
     route({
       method: 'GET',
       path: '/api/token/usage',
       who: 'member',
-      summary: 'What each of the own keys did on each of the last days (UTC), today with them.',
+      summary: 'Returns the usage of each of your keys on each of the last days (UTC), today included.',
       tag: TAG,
-      search: schema<KeysAsked>({
+      search: schema<KeysQuery>({
         type: 'object',
         properties: {
           days: { ...integer, minimum: 1, maximum: 90, default: 14 },
           token_id: {
             ...text,
             pattern: '^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14}){0,99}$',
-            description: 'Of these keys only: one, or up to a hundred with commas between them.',
+            description: 'Only these keys: up to a hundred ids, separated by commas.',
           },
         },
       }),
       answer: object({
-        dates: { type: 'array', items: text, description: 'The days that the lists are of, the oldest first.' },
+        dates: { type: 'array', items: text, description: 'The days of the lists, oldest first.' },
         items: listOf('KeyUsage', {
           token_id: integer,
           name: text,
           quota: perDay('Quota units, with a fraction if there is one.', number),
           calls: perDay('Calls that were served, or cost something.'),
           errors: perDay('Calls that were refused or failed, and cost nothing.'),
-          last_used_at: { type: ['integer', 'null'], description: 'To the minute, unix seconds; null: never.' },
+          last_used_at: { type: ['integer', 'null'], description: 'To the minute, Unix seconds; null: never.' },
         }),
       }),
-      async handle({ account, asked: { days, token_id } }) {
-        const wanted = token_id === undefined ? undefined : new Set(token_id.split(',').map(Number));
-        const keys = (await host.use(Keys).list(account.id)).filter(({ id }) => wanted?.has(id) !== false);
+      async handle({ account, query: { days, token_id } }) {
+        const ids = token_id === undefined ? undefined : new Set(token_id.split(',').map(Number));
+        const keys = (await host.use(Keys).list(account.id)).filter(({ id }) => ids?.has(id) !== false);
         const today = Math.floor(host.clock.now() / DAY_MS) * DAY_MS;
         const times = Array.from({ length: days }, (_, i) => today - (days - 1 - i) * DAY_MS);
         const filter = {
           accounts: [account.id],
           fromMs: times[0]!,
-          ...(wanted !== undefined && { keys: [...wanted] }),
+          ...(ids !== undefined && { keys: [...ids] }),
         };
-        const found = new Map(
+        const stats = new Map(
           (await need(Records).sums(filter, ['day', 'key'])).map((sum) => [`${sum.keyId} ${sum.timeMs}`, sum]),
         );
         return {
           dates: times.map((ms) => new Date(ms).toISOString().slice(0, 10)),
           items: keys.map(({ id, name, usedMs }) => {
-            const sums = times.map((ms) => found.get(`${id} ${ms}`));
+            const sums = times.map((ms) => stats.get(`${id} ${ms}`));
             return {
               token_id: id,
               name,

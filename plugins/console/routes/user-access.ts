@@ -1,4 +1,4 @@
-/** How somebody else's account signs in, for administrators: second factors, bindings, sessions. */
+/** How other users sign in, for administrators: second factors, linked accounts, sessions. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Audit } from '../../../core/contracts/audit.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
@@ -15,7 +15,6 @@ const TAG = 'Users';
 
 const theirSession = { id: integer, ...sessionProperties };
 
-/** The rows. */
 export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   const theirs = ({ account, params }: ConsoleRequest) => subordinate(host, account, idOf(params.id));
 
@@ -47,7 +46,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       who: 'admin',
       verified: true,
       errors: ['no_second_factor', 'role_insufficient', 'account_not_found'],
-      summary: 'Takes the authenticator and the backup codes of somebody away who lost them; ends their sessions.',
+      summary: 'Removes the authenticator and backup codes of a user who lost them; ends their sessions.',
       tag: TAG,
       answer: nothing,
       handle: (request) => reset(request, 'totp'),
@@ -58,7 +57,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       who: 'admin',
       verified: true,
       errors: ['no_passkey', 'role_insufficient', 'account_not_found'],
-      summary: 'Takes the passkey of somebody away who lost it; ends their sessions.',
+      summary: 'Removes the passkey of a user who lost it; ends their sessions.',
       tag: TAG,
       answer: nothing,
       handle: (request) => reset(request, 'passkey'),
@@ -69,7 +68,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       who: 'admin',
       verified: true,
       errors: ['role_insufficient', 'account_not_found', 'binding_not_found'],
-      summary: 'Takes a way to sign in away: `email`, or the name of a provider.',
+      summary: 'Removes a sign-in method of a user: `email`, or the name of an OAuth provider.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
@@ -87,7 +86,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       path: '/api/user/:id/sessions',
       who: 'admin',
       errors: ['role_insufficient', 'account_not_found'],
-      summary: 'Where somebody is signed in.',
+      summary: 'Lists the sessions of a user.',
       tag: TAG,
       answer: {
         type: 'array',
@@ -103,7 +102,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       path: '/api/user/:id/sessions',
       who: 'admin',
       errors: ['role_insufficient', 'account_not_found'],
-      summary: 'Signs a user out everywhere, and ends their access token; how many sessions that ended.',
+      summary: 'Ends all sessions of a user and their access token; returns the number of sessions.',
       tag: TAG,
       answer: integer,
       async handle(request) {
@@ -118,12 +117,12 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       path: '/api/user/:id/sessions/:session',
       who: 'admin',
       errors: ['role_insufficient', 'account_not_found', 'session_not_found'],
-      summary: 'Signs somebody out in one place.',
+      summary: 'Ends a session of a user.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
-        const wanted = idOf(request.params.session);
-        if ((await endSessions(request, ({ id }) => id === wanted)) > 0) return;
+        const sessionId = idOf(request.params.session);
+        if ((await endSessions(request, ({ id }) => id === sessionId)) > 0) return;
         throw errors.session_not_found().with({ param: 'session' });
       },
     }),

@@ -1,4 +1,4 @@
-/** `POST /api/user/manage`: an account enabled or disabled, deleted, its role, its quota. */
+/** `POST /api/user/manage`: enables, disables or deletes an account, changes its role or balance. */
 import { Accounts, type Person, type Role } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
@@ -32,18 +32,17 @@ const manage = schema<Manage>({
     id: idNumber,
     action: {
       enum: ['enable', 'disable', 'delete', 'promote', 'demote', 'add_quota'],
-      description: '`delete`, the role and the quota need a check (POST /api/verify); only root changes roles.',
+      description: '`delete`, roles and quota require a verification (POST /api/verify); only root changes roles.',
     },
-    value: { description: 'For add_quota, in quota units.', type: 'integer', minimum: 0, maximum: MOST_UNITS },
+    value: { description: 'For add_quota: quota units.', type: 'integer', minimum: 0, maximum: MOST_UNITS },
     mode: {
       enum: ['add', 'subtract', 'override'],
-      description: 'For add_quota: more, less (never below nothing), or exactly so much left. Left out: add.',
+      description: 'For add_quota: add to the balance, subtract (never below zero), or override it. Default: add.',
     },
-    reason: { description: 'Why; for the audit log.', type: 'string', maxLength: 200 },
+    reason: { description: 'The reason, for the audit log.', type: 'string', maxLength: 200 },
   },
 });
 
-/** The rows. */
 export function userManageRoutes({ host, verification, need, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
 
@@ -54,7 +53,7 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
 
   async function enable(request: ConsoleRequest<Manage>, { id, role }: Person, enabled: boolean): Promise<void> {
     if (role === 'root' && !enabled) throw errors.root_protected('Root cannot be disabled.');
-    // Ends its sessions with it.
+    // This also ends its sessions.
     await accounts.change(id, { enabled }, told(request, enabled ? 'user.enable' : 'user.disable', id));
   }
 
@@ -144,7 +143,7 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
         'no_room',
         'lease_not_returned',
       ],
-      summary: 'Enables, disables or deletes an account, changes its role or its quota.',
+      summary: 'Enables, disables or deletes an account, or changes its role or balance.',
       tag: 'Users',
       body: manage,
       answer: {
@@ -153,7 +152,7 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
         properties: {
           role: { enum: [1, 10, 100] },
           status: { enum: [1, 2] },
-          quota: { description: 'What is left now, in quota units.', type: 'integer' },
+          quota: { description: 'The new balance in quota units.', type: 'integer' },
         },
       },
       async handle(request) {

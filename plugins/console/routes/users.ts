@@ -1,4 +1,4 @@
-/** The accounts of others, for administrators: `/api/user/`, and what hangs on one. */
+/** Other users' accounts, for administrators: `/api/user/`. */
 import { type AccountChanges, Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
@@ -31,25 +31,25 @@ interface UserQuery extends PageSearch {
   readonly department_id?: number;
 }
 
-/** A department with more people than this is no filter. */
+/** A department with more members cannot be a filter. */
 const MOST_AMONG = 10_000;
 
 const userQuery = pageSearch<UserQuery>({
-  keyword: { description: 'Part of a name or an e-mail address, or an id.', type: 'string', maxLength: 200 },
+  keyword: { description: 'Part of a name or an email address, or an id.', type: 'string', maxLength: 200 },
   group: { type: 'string', maxLength: 64 },
-  role: { description: '1 members, 10 administrators, 100 root.', type: 'integer', enum: [1, 10, 100] },
+  role: { description: '1 member, 10 administrator, 100 root.', type: 'integer', enum: [1, 10, 100] },
   status: { description: '1 enabled, 2 disabled, -1 deleted.', type: 'integer', enum: [1, 2, -1] },
-  department_id: { description: 'People of that department and of those below it.', ...idNumber },
+  department_id: { description: 'Members of this department and of those below it.', ...idNumber },
 });
 
 const username = { type: 'string', minLength: 1, maxLength: 64 };
-const displayName = { description: 'Empty: as it is.', type: 'string', maxLength: 64 };
+const displayName = { description: 'Empty: unchanged.', type: 'string', maxLength: 64 };
 const group = {
-  description: "A word of the operator's for this kind of account.",
+  description: 'A free text that groups accounts.',
   type: 'string',
   pattern: '^[\\w.-]{1,64}$',
 };
-const remark = { description: 'Never shown to the person.', type: 'string', maxLength: 255 };
+const remark = { description: 'Never shown to the user.', type: 'string', maxLength: 255 };
 
 const newUser = schema<{
   readonly username: string;
@@ -67,8 +67,8 @@ const newUser = schema<{
     username,
     password: { type: 'string', minLength: 1, maxLength: 1_024 },
     display_name: displayName,
-    role: { description: '1 member, 10 administrator; always below your own.', enum: [1, 10] },
-    email: { description: 'It counts as proven.', type: 'string', maxLength: 254 },
+    role: { description: '1 member, 10 administrator; always below yours.', enum: [1, 10] },
+    email: { description: 'Counts as verified.', type: 'string', maxLength: 254 },
     group,
     remark,
   },
@@ -77,7 +77,7 @@ const newUser = schema<{
 const BY_MANAGE = 'POST /api/user/manage changes it.';
 const BY_DEPARTMENT = 'POST /api/department/:id/members moves users.';
 const MADE = 'The gateway keeps it.';
-/** Members of the record that a change does not set. */
+/** Members of the record that a change cannot set. */
 const FIXED: ReadOnly = {
   role: BY_MANAGE,
   status: BY_MANAGE,
@@ -92,7 +92,7 @@ const FIXED: ReadOnly = {
   passkey: 'DELETE /api/user/:id/reset_passkey takes it away.',
   bindings: 'DELETE /api/user/:id/bindings/:type takes one away.',
 };
-/** Members that change while the record is looked at. */
+/** Members that change while a record is viewed. */
 const COUNTED = ['used_quota', 'last_login_at', 'debt'];
 
 const changedUser = schema<{
@@ -111,18 +111,20 @@ const changedUser = schema<{
     id: idNumber,
     username,
     display_name: displayName,
-    password: { description: 'Empty: it stays. Needs a check (POST /api/verify).', type: 'string', maxLength: 1_024 },
+    password: {
+      description: 'Empty: unchanged. Requires a verification (POST /api/verify).',
+      type: 'string',
+      maxLength: 1_024,
+    },
     email: {
-      description: 'It counts as proven; empty: none. Needs a check (POST /api/verify).',
+      description: 'Counts as verified; empty: none. Requires a verification (POST /api/verify).',
       type: ['string', 'null'],
       maxLength: 254,
     },
     group,
     remark,
     ...readOnlyProperties(FIXED),
-    ...Object.fromEntries(
-      COUNTED.map((name) => [name, { description: 'Counted by the gateway; sent back, it changes nothing.' }]),
-    ),
+    ...Object.fromEntries(COUNTED.map((name) => [name, { description: 'Counted by the gateway; ignored.' }])),
   },
 });
 
@@ -134,19 +136,18 @@ const detail = {
     ...userProperties,
     two_factor: boolean,
     passkey: boolean,
-    bindings: { description: 'The providers it can sign in with.', type: 'array', items: text },
-    debt: { ...integer, description: 'What it owes, in quota units: its calls are refused while it does.' },
+    bindings: { description: 'The linked OAuth providers.', type: 'array', items: text },
+    debt: { ...integer, description: 'Debt in quota units; its calls are refused until it is paid.' },
   },
 };
 
-/** The rows. */
 export function userRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need, audited } = tools;
   const accounts = host.use(Accounts);
 
-  async function page({ asked }: ConsoleRequest<unknown, UserQuery>) {
-    const at = pageOf(asked);
-    const { keyword, group: wantedGroup, role: roleWanted, status, department_id: department } = asked;
+  async function page({ query }: ConsoleRequest<unknown, UserQuery>) {
+    const at = pageOf(query);
+    const { keyword, group: wantedGroup, role: roleWanted, status, department_id: department } = query;
     const role = roleWanted === undefined ? undefined : roleOf(roleWanted);
     const among = department === undefined ? undefined : peopleOf(department);
     const { total, items } = await accounts.search({
@@ -162,7 +163,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     return pageAnswer(at, total, await shownUsers(host, items));
   }
 
-  /** Who is in a department or below it. */
+  /** The members of a department and of those below it. */
   function peopleOf(id: number): readonly number[] {
     const departments = need(Departments);
     const param = 'department_id';
@@ -181,7 +182,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     return user;
   }
 
-  /** The record with how it can sign in. */
+  /** The record with the sign-in methods. */
   async function detailOf(person: Person) {
     const factors = await host.find(SecondFactors)?.status(person.id);
     const bindings = (await host.find(OAuth)?.bindings(person.id)) ?? [];
@@ -201,7 +202,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       alsoAt: ['/api/user'],
       who: 'admin',
       errors: ['department_not_found', 'filter_too_wide'],
-      summary: 'All accounts, newest first.',
+      summary: 'Lists users, newest first.',
       tag: TAG,
       search: userQuery,
       answer: pageSchema(userSchema),
@@ -212,7 +213,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/user/search',
       who: 'admin',
       errors: ['filter_too_wide', 'department_not_found'],
-      summary: 'The accounts that fit.',
+      summary: 'Searches users.',
       tag: TAG,
       search: userQuery,
       answer: pageSchema(userSchema),
@@ -223,7 +224,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/user/:id',
       who: 'admin',
       errors: ['account_not_found'],
-      summary: 'One account, with how it can sign in.',
+      summary: 'Returns a user with the sign-in methods.',
       tag: TAG,
       answer: detail,
       handle: async ({ params }) => detailOf(await personWith(host, idOf(params.id))),
@@ -243,7 +244,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         'role_insufficient',
         'verification_required',
       ],
-      summary: 'Makes an account. An administrator is made by root only, with a check (POST /api/verify).',
+      summary: 'Creates a user. Only root creates administrators, with a verification (POST /api/verify).',
       tag: TAG,
       body: newUser,
       answer: userSchema,
@@ -297,7 +298,8 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         'no_room',
         'lease_not_returned',
       ],
-      summary: 'Changes an account; what is absent stays. Role, status and quota are changed by POST /api/user/manage.',
+      summary:
+        'Updates a user; absent members stay unchanged. Role, status and balance are changed by POST /api/user/manage.',
       tag: TAG,
       body: changedUser,
       answer: userSchema,
@@ -314,7 +316,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
           ...(body.remark !== undefined && { remark: body.remark }),
         };
         const facts = differences(person, changes);
-        // Whoever can set one of these can become that person.
+        // An administrator who sets one of these could sign in as that user.
         if (body.password || 'email' in facts) verification.demand(request);
         if (body.password) await setPassword(request, person.id, body.password);
         if (Object.keys(facts).length === 0) return shown(person);
@@ -328,8 +330,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       who: 'admin',
       verified: true,
       errors: ['last_root', 'role_insufficient', 'account_not_found', 'root_protected'],
-      summary:
-        'Ends an account for good, with its keys and sessions. Its name stays taken, its money stays in the books.',
+      summary: 'Deletes a user with their keys and sessions. The name stays reserved; the ledger keeps the balance.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
@@ -342,14 +343,14 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     ...userAccessRoutes(tools),
   ];
 
-  /** Whoever is signed in with the old one is so no longer. */
+  /** Ends the sessions that were opened with the old password. */
   function setPassword(request: ConsoleRequest, id: number, password: string): Promise<void> {
     const keep = request.account.id === id ? request.session?.id : undefined;
     return accounts.setPassword(id, password, audited(request, 'user.password', `user ${id}`), keep);
   }
 }
 
-/** A name to show, where one is given. */
+/** A display name, if the form has one. */
 function displayNameOf(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   try {

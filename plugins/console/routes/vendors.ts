@@ -1,4 +1,4 @@
-/** Channels and where models go, as gateway.yaml says and as they do: for administrators, to be looked at. */
+/** Channels and routing: their configuration and health, for administrators. */
 import { Catalog, type ChannelStatus } from '../../../core/contracts/catalog.ts';
 import { Prices } from '../../../core/contracts/prices.ts';
 import { schema } from '../../../core/plugin.ts';
@@ -12,8 +12,7 @@ const TAG = 'Vendors';
 
 const state = {
   enum: ['closed', 'open', 'half-open'],
-  description:
-    'closed: calls go there. open: none does for a while. half-open: the next one shows whether it is well again.',
+  description: 'closed: calls are sent to it. open: no calls for a while. half-open: the next call decides.',
 };
 
 const testBody = schema<{ readonly model?: string }>({
@@ -24,7 +23,6 @@ const testBody = schema<{ readonly model?: string }>({
   },
 });
 
-/** The rows. */
 export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
   return [
     route({
@@ -32,7 +30,7 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/vendor/',
       alsoAt: ['/api/vendor'],
       who: 'admin',
-      summary: 'The channels of gateway.yaml and how they do. Neither their keys nor their addresses are shown.',
+      summary: 'Lists the channels of gateway.yaml and their health, without keys and addresses.',
       tag: TAG,
       answer: {
         type: 'array',
@@ -46,19 +44,19 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
           properties: {
             name: text,
             vendor: text,
-            on: { ...boolean, description: 'False where its key is empty.' },
+            on: { ...boolean, description: 'False: its key is empty.' },
             weight: number,
             priority: integer,
             state,
-            open_until: { ...integer, description: 'Unix seconds; 0 unless it is open.' },
+            open_until: { ...integer, description: 'Unix seconds; 0 unless the circuit is open.' },
             last_failure: {
               type: ['object', 'null'],
               required: ['kind', 'status', 'at', 'message'],
               properties: {
                 kind: text,
-                status: { ...integer, description: "The vendor's; 0 where it did not answer." },
+                status: { ...integer, description: "The vendor's HTTP status; 0: no response." },
                 at: unixSeconds,
-                message: { ...text, description: 'What that means, in our words.' },
+                message: { ...text, description: 'The meaning of the status.' },
               },
             },
             recent: recentSchema,
@@ -69,23 +67,22 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
                 required: ['name', 'model', 'state', 'failures'],
                 properties: {
                   name: text,
-                  model: { ...text, description: 'What it is called there.' },
+                  model: { ...text, description: 'The upstream model.' },
                   state,
-                  failures: { ...integer, description: 'In a row, up to now.' },
+                  failures: { ...integer, description: 'Consecutive failures.' },
                 },
               },
             },
           },
         },
       },
-      handle: () => need(Catalog).channels().map(shown),
+      handle: () => need(Catalog).channels().map(shownChannel),
     }),
     route({
       method: 'GET',
       path: '/api/vendor/routes',
       who: 'admin',
-      summary:
-        'Where each model goes: its channels in the order of their priority, then its fallbacks; and what it costs.',
+      summary: 'Lists the routing of each model: channels by priority, fallbacks, and the price.',
       tag: TAG,
       answer: {
         type: 'array',
@@ -95,7 +92,7 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
           required: ['name', 'model', 'free', 'channels', 'fallback', 'price'],
           properties: {
             name: { ...text, description: 'The public name.' },
-            model: { ...text, description: 'The model behind it, where it is another name of one.' },
+            model: { ...text, description: 'The model behind it, if this name is an alias.' },
             free: boolean,
             channels: {
               type: 'array',
@@ -137,7 +134,7 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/vendor/:name/test',
       who: 'admin',
       errors: ['channel_not_found', 'model_not_found'],
-      summary: "Asks a channel something small, at the gateway's expense, and says what came of it.",
+      summary: 'Tests a channel with a small call that the gateway pays for.',
       tag: TAG,
       body: testBody,
       answer: {
@@ -146,8 +143,8 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
         required: ['success', 'model', 'status', 'latency_ms', 'message'],
         properties: {
           success: boolean,
-          model: { ...text, description: 'Which one was asked; empty where only its list of models was asked for.' },
-          status: { ...integer, description: "The vendor's; 0 where it did not answer." },
+          model: { ...text, description: "The tested model; empty if only the vendor's model list was requested." },
+          status: { ...integer, description: "The vendor's HTTP status; 0: no response." },
           latency_ms: integer,
           message: text,
         },
@@ -166,8 +163,19 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
   ];
 }
 
-/** Member by member: what a channel may have beside is not shown by accident. */
-function shown({ name, vendor, on, weight, priority, state, untilMs, lastFailure, recent, models }: ChannelStatus) {
+/** Copied member by member, so that no other member of a channel leaks. */
+function shownChannel({
+  name,
+  vendor,
+  on,
+  weight,
+  priority,
+  state,
+  untilMs,
+  lastFailure,
+  recent,
+  models,
+}: ChannelStatus) {
   return {
     name,
     vendor,
@@ -190,23 +198,23 @@ function shown({ name, vendor, on, weight, priority, state, untilMs, lastFailure
   };
 }
 
-/** The vendor's own words may tell its address, or repeat our key. */
+/** The vendor's own error text may contain its address or our key. */
 function meaningOf({ kind, status }: NonNullable<ChannelStatus['lastFailure']>): string {
-  const said = status === undefined ? '' : ` (status ${status})`;
+  const statusText = status === undefined ? '' : ` (status ${status})`;
   switch (kind) {
     case 'connect':
-      return 'No connection could be made: the address does not answer, or its certificate is not trusted.';
+      return 'The connection failed: the address does not respond, or its certificate is not trusted.';
     case 'timeout':
-      return `It did not answer in time${said}.`;
+      return `It did not respond in time${statusText}.`;
     case 'busy':
-      return `It is at its limit${said}: the channel rests for as long as the vendor asks.`;
+      return `It is rate limited${statusText}: the channel is skipped for as long as the vendor asks.`;
     case 'credential':
-      return `It does not accept the key of the channel${said}: look at the key, and at what is left to pay with.`;
+      return `It does not accept the key of the channel${statusText}: check the key and the credit at the vendor.`;
     case 'broken':
-      return `Its answer broke off, or was none${said}.`;
+      return `Its answer was truncated or empty${statusText}.`;
     case 'status':
-      return `It could not answer${said}.`;
+      return `It could not answer${statusText}.`;
     case 'refused':
-      return `It refused the request itself${said}.`;
+      return `It refused the request as invalid${statusText}.`;
   }
 }

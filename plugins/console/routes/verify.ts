@@ -1,4 +1,4 @@
-/** The check before sensitive operations: by a second factor or, if the account has none, by its password. */
+/** Verification before sensitive operations: by a second factor or, if the account has none, by its password. */
 import { invalidField } from '../../../core/contracts/errors.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { schema } from '../../../core/plugin.ts';
@@ -10,7 +10,9 @@ import { secondsOf } from '../units.ts';
 import { type VerifyMethod, verifiedAnswer } from '../verification.ts';
 import { ceremony, ceremonyAnswer } from './passkey.ts';
 
-/** So long after a check by a passkey it counts for whoever asks for one, as tools do that finish it elsewhere. */
+/**
+ * Clients that complete a passkey verification elsewhere call POST /api/verify again: for so long, it succeeds without another ceremony.
+ */
 const JUST_NOW_MS = 60_000;
 const VERIFIED_FOR_MS = 5 * 60_000;
 
@@ -20,21 +22,20 @@ const verifyBody = schema<{ readonly method: VerifyMethod; readonly code?: strin
   required: ['method'],
   properties: {
     method: { enum: ['2fa', 'passkey', 'password'] },
-    code: { description: 'With `2fa`: of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
+    code: { description: 'With `2fa`: a code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
     password: {
-      description: 'With `password`, for accounts that have no second factor.',
+      description: 'With `password`, for accounts without a second factor.',
       type: 'string',
       maxLength: 1_024,
     },
-    scope: { description: 'Ignored: a check counts for everything.' },
+    scope: { description: 'Ignored: a verification is valid for all operations.' },
   },
 });
 
-/** The rows below `/api/verify`. */
 export function verifyRoutes({ host, cookies, verification, need }: Tools): readonly ApiRoute[] {
   const common = { who: 'member', tag: 'Verification' } as const;
 
-  /** Refuses where the password is not enough, or there is none. */
+  /** Refuses if the password is not sufficient, or if there is none. */
   async function refuseFactors(accountId: number): Promise<void> {
     const [method] = await verification.methods(accountId);
     if (method === 'password') return;
@@ -58,7 +59,7 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
         'no_passkey',
       ],
       summary:
-        'A check: for five minutes, this session or access token may do what is sensitive. With a passkey it begins here and is finished at /api/user/passkey/verify/finish.',
+        'Verifies the user: sensitive operations are allowed for five minutes, for this session or access token. With a passkey the verification begins here and is completed at /api/user/passkey/verify/finish.',
       body: verifyBody,
       answer: {
         anyOf: [
@@ -96,7 +97,7 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
       ...common,
       method: 'GET',
       path: '/api/verify/status',
-      summary: 'Whether a check is still valid, and what the next one can be made with.',
+      summary: 'Returns whether a verification is still valid, and the methods for the next one.',
       answer: {
         type: 'object',
         required: ['verified', 'methods'],

@@ -1,6 +1,6 @@
-/** The address of a Valkey server, as gateway.yaml has it. */
+/** Parses the URL of a Valkey server. */
 
-/** Where a server is, and who signs in there. */
+/** A server and its credentials. */
 export interface Server {
   readonly host: string;
   readonly port: number;
@@ -8,12 +8,12 @@ export interface Server {
   readonly username?: string;
   readonly password?: string;
   readonly database: number;
-  /** `cache.example.com:6379`, for people. */
+  /** `cache.example.com:6379`, for display. */
   readonly name: string;
 }
 
 const USUAL_PORT = 6379;
-/** Schemes, and whether they mean TLS. */
+/** URL schemes, and whether they use TLS. */
 const SCHEMES = new Map([
   ['valkey:', false],
   ['redis:', false],
@@ -21,7 +21,7 @@ const SCHEMES = new Map([
   ['rediss:', true],
 ]);
 
-/** Reads `valkeys://user:password@host:6379/0`; undefined if it is no such address. */
+/** Parses `valkeys://user:password@host:6379/0`; undefined if it is invalid. */
 export function readAddress(address: string): Server | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(address);

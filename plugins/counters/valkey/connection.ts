@@ -1,34 +1,34 @@
-/** One connection to a Valkey server, until it is closed or lost. What is sent in one turn of the event loop leaves in one write. */
+/** A connection to a Valkey server. Commands of one turn of the event loop are sent in one write. */
 import { isIP } from 'node:net';
 import type { Clock } from '../../../core/plugin.ts';
 import type { Server } from './address.ts';
 import type { Operation, Script } from './script.ts';
 
-/** An answer that takes longer is not waited for: the connection is given up, and everything that waits with it. */
+/** The timeout of an answer: the connection is closed, and all waiting commands fail. */
 export const WAIT_MS = 200;
-/** The same for a connection to be opened, which no call waits for. */
+/** The timeout of connecting, for which no call waits. */
 const CONNECT_MS = 2_000;
-/** If the timer of an answer comes so much too late, this process was held up, and perhaps not the server. */
+/** If a timer fires so much too late, this process was blocked, and perhaps not the server. */
 const HELD_UP_MS = 50;
 
-/** A connection that is open. */
+/** An open connection. */
 export interface Connection {
-  /** Runs the script, behind all that was sent before. Rejects if the connection is lost; then nobody knows whether it has run. */
+  /** Runs the script after all earlier commands. Rejects if the connection is lost; then it is unknown whether it ran. */
   run(operation: Operation, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
-  /** Ends it; what waits is rejected. */
+  /** Closes it; waiting commands are rejected. */
   close(): void;
 }
 
-/** What was sent and has no answer yet. */
+/** A command without an answer yet. */
 interface Waiting {
   dueMs: number;
-  /** It was given more time. */
+  /** Its timeout was extended. */
   isSpared: boolean;
 }
 
 /**
- * Opens one. Rejects with a message that says why and names neither address nor password. `lost` gets such a message, once, unless the
- * connection was closed from here.
+ * Opens a connection. Rejects with a reason that contains neither address nor password. `lost` is called with such a reason, once, unless
+ * this process closed the connection.
  */
 export async function connect(
   server: Server,
@@ -36,7 +36,7 @@ export async function connect(
   clock: Clock,
   lost: (reason: string) => void,
 ): Promise<Connection> {
-  // A large library, and most gateways count in memory.
+  // Loaded on demand: it is large, and most gateways count in memory.
   const { createClient } = await import('@redis/client');
   const { host, port, tls, username, password, database } = server;
   const client = createClient({
@@ -45,21 +45,21 @@ export async function connect(
       port,
       connectTimeout: CONNECT_MS,
       reconnectStrategy: false,
-      // The name that the server is told, which it may need to find its certificate; an IP address is none.
+      // The TLS server name, which must not be an IP address.
       ...(tls && { tls, ...(isIP(host) === 0 && { servername: host }) }),
     },
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     database,
     RESP: 2,
-    // Commands that are not needed would be permissions that are.
+    // Optional commands would need additional permissions.
     disableClientInfo: true,
     maintNotifications: 'disabled',
     disableOfflineQueue: true,
-    // `watch` has one timer for all commands; here each would have its own.
+    // Auto-pipelining by `watch` uses one timer; here each command would have its own.
     commandOptions: { timeout: undefined as never },
   });
-  /** Commands without an answer, in their order, which is that of the answers. */
+  /** Commands without an answer, in order. */
   const waiting = new Set<Waiting>();
   let stopWatching: (() => void) | undefined;
   let isOver = false;
@@ -73,14 +73,14 @@ export async function connect(
     if (reason !== undefined) fail(reason);
   }
 
-  /** Waits for the oldest command, and then for the next. */
+  /** Starts the timeout of the oldest command, then of the next. */
   function watch(): void {
     stopWatching = undefined;
     const [oldest] = waiting;
     if (oldest === undefined || isOver) return;
     stopWatching = clock.after(Math.max(1, oldest.dueMs - clock.mono()), () => {
       const lateMs = clock.mono() - oldest.dueMs;
-      // The answer may be there, and only not read yet.
+      // The answer may have arrived and not been read yet.
       setImmediate(() => {
         if (!waiting.has(oldest)) return watch();
         if (lateMs < HELD_UP_MS || oldest.isSpared) return end(SLOW);
@@ -106,7 +106,7 @@ export async function connect(
     async run(operation, keys, args) {
       const rest = [String(keys.length), ...keys, ...args.map(String), operation];
       try {
-        // A server that was restarted, or told to forget its scripts, is sent the text.
+        // A restarted server, or one whose scripts were flushed, needs the script's text.
         return await send(['EVALSHA', script.sha, ...rest]).catch((error: unknown) => {
           if (wordOf(error) !== 'NOSCRIPT') throw error;
           return send(['EVAL', script.text, ...rest]);
@@ -126,7 +126,7 @@ export async function connect(
     client
       .connect()
       .then(() => {
-        // A socket that was being opened meanwhile could not be ended.
+        // A socket that was opened meanwhile could not be closed.
         if (isOver) return client.destroy();
         fail = lost;
         resolve(connection);
@@ -138,7 +138,7 @@ export async function connect(
 
 const SLOW = 'it does not answer in time';
 
-/** What the first words of the server's errors mean. */
+/** Explanations by the first word of the server's errors. */
 const MEANINGS: Readonly<Record<string, string>> = {
   WRONGPASS: 'the user or the password is wrong',
   NOAUTH: 'it wants a password',
@@ -151,12 +151,12 @@ const MEANINGS: Readonly<Record<string, string>> = {
   CROSSSLOT: 'it is part of a cluster, whose primaries each have only a part of the keys',
 };
 
-/** The first word of an error of the server: `NOSCRIPT`. */
+/** The first word of a server error: `NOSCRIPT`. */
 function wordOf(error: unknown): string {
   return error instanceof Error ? (/^[A-Z]+(?= |$)/.exec(error.message)?.[0] ?? '') : '';
 }
 
-/** Why a connection is lost. What the library and the server write may name the address or the user. */
+/** Why a connection was lost. Texts of the library and the server may contain the address or the user. */
 function reasonOf(error: unknown): string {
   const word = wordOf(error);
   if (word !== '') return MEANINGS[word] === undefined ? `it answered ${word}` : MEANINGS[word];

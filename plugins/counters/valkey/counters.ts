@@ -1,6 +1,6 @@
 /**
- * Counters of several gateways, on a Valkey server. Without the server each process enforces its share of every limit in its own memory,
- * tries again every second, and goes back.
+ * Counters of several gateways on a Valkey server. While the server is unreachable, each process enforces its share of every limit in its
+ * own memory, and tries to reconnect every second.
  */
 import type { Admission, Counters, GateEntry, WindowState, WindowTake } from '../../../core/contracts/counters.ts';
 import type { Host } from '../../../core/plugin.ts';
@@ -9,41 +9,40 @@ import type { Server } from './address.ts';
 import { type Connection, connect, WAIT_MS } from './connection.ts';
 import { createScript, LATE, type Operation, type Script } from './script.ts';
 
-/** Whoever is inside a gate is forgotten if the process does not say for so long that it still is. */
+/** The lease of a gate's members: they are removed if their process does not renew it in time. */
 const LEASE_MS = 15_000;
-/** How often it says so. */
+/** The renewal interval. */
 const REFRESH_MS = 5_000;
-/** How often it is tried to reach the server. */
+/** The interval of attempts to connect. */
 const RETRY_MS = 1_000;
-/** A server that comes and goes is not told of more often. */
+/** The minimum interval between log lines about the server's availability. */
 const QUIET_MS = 60_000;
-/** What clocks and timers round by. */
+/** Tolerance for clocks and timers. */
 const ROUNDING_MS = 2;
-/** A deadline that no clock reaches. */
+/** A deadline that is never reached. */
 const NEVER_MS = 1e14;
-/** Who is inside gates is told in operations of so many, so that none keeps the server from others for long. */
+/** Members per operation when leases are renewed, so that no operation blocks the server for long. */
 const TOLD_AT_ONCE = 500;
 
 /** Counters on a server. */
 export interface SharedCounters extends Counters {
   readonly shared: boolean;
-  /** Connects. Resolves when the server is reached, or is known not to be. */
+  /** Connects. Resolves when the server is reached, or found unreachable. */
   start(): Promise<void>;
-  /** Ends the connection, behind everything that was sent. */
+  /** Closes the connection after everything that was sent. */
   stop(): Promise<void>;
 }
 
-/** What they are made of. */
+/** Their dependencies. */
 export interface SharedOptions {
   readonly server: Server;
   readonly prefix: string;
-  /** Has this process's own calls inside gates at any time, and all it counts while there is no server. */
+  /** Has this process's own members of gates at all times, and all counts while the server is unreachable. */
   readonly memory: MemoryCounters;
   readonly host: Pick<Host, 'boot' | 'clock' | 'log' | 'peers'>;
   readonly script?: Script;
 }
 
-/** Makes them. */
 export function createSharedCounters({
   server,
   prefix,
@@ -51,15 +50,15 @@ export function createSharedCounters({
   host: { boot, clock, log, peers },
   script = createScript(),
 }: SharedOptions): SharedCounters {
-  /** What is not in here counts on the server. */
+  /** Members that are not in here are counted on the server. */
   const countedHere = new WeakSet<Admission>();
   let connection: Connection | undefined;
   let isStopped = true;
-  /** Whether the log says that there is no server, and when it was told last. */
-  let isTold = false;
-  let toldMs = -Infinity;
+  /** Whether the unavailability was logged, and when. */
+  let isReported = false;
+  let reportedMs = -Infinity;
   let stopTimers: readonly (() => void)[] = [];
-  /** How far the server's clock is ahead of this process's, or a little less: the way of an answer. */
+  /** How far the server's clock is ahead of this process's, at least: an answer's travel time is not added. */
   let aheadMs = 0;
 
   const windowKey = ({ name }: WindowTake): string => `${prefix}window:${name}`;
@@ -67,12 +66,12 @@ export function createSharedCounters({
   const gateKey = (name: string): string => `${prefix}gate:${name}`;
   const memberOf = (id: string): string => `${boot} ${id}`;
 
-  // ---- the connection
+  // ---- connection
 
   /**
-   * An operation whose first argument is its deadline, and whose answer begins with a code and the time. What comes to the server when nobody
-   * waits for it any more does nothing there. What is told that it was late is still waited for: this process was held up before it was
-   * written, or the server's clock has jumped, so it is sent once more.
+   * Runs an operation whose first argument is its deadline, and whose answer begins with a code and the server's time. The server ignores
+   * operations that arrive after their deadline, because nothing waits for them any more. If a call still waits for one that was late (this
+   * process was blocked, or the server's clock jumped), it is sent once more.
    */
   async function runInTime(
     by: Connection,
@@ -93,16 +92,16 @@ export function createSharedCounters({
     const sentMs = clock.mono();
     const answer = (await by.run(operation, keys, [sentMs + aheadMs + WAIT_MS - ROUNDING_MS, ...args])) as number[];
     const readMs = clock.mono();
-    // An answer that lay here unread does not tell what time it is.
+    // An answer that was not read for a while does not tell the current time.
     if (readMs - sentMs <= WAIT_MS) aheadMs = answer[1]! - readMs;
     return answer;
   }
 
   function lost(reason: string): void {
     connection = undefined;
-    if (isTold || clock.mono() - toldMs < QUIET_MS) return;
-    isTold = true;
-    toldMs = clock.mono();
+    if (isReported || clock.mono() - reportedMs < QUIET_MS) return;
+    isReported = true;
+    reportedMs = clock.mono();
     log.error('Valkey cannot be reached: each process enforces its share of every limit by itself', {
       server: server.name,
       reason,
@@ -114,20 +113,20 @@ export function createSharedCounters({
     let opened: Connection | undefined;
     try {
       opened = await connect(server, script, clock, lost);
-      // Proves that the script can be run, and tells the time.
+      // Checks that the script can run, and reads the time.
       const [, serverMs] = (await opened.run('stay', [], [NEVER_MS, LEASE_MS])) as number[];
       aheadMs = serverMs! - clock.mono();
     } catch (error) {
-      // Of a connection that was open, `lost` has heard.
+      // For an open connection, `lost` was called.
       if (opened === undefined) lost((error as Error).message);
       return;
     }
     if (isStopped) return opened.close();
     connection = opened;
-    // Before any call is let in: the server may have forgotten who is inside, or have let go of them meanwhile.
+    // Before any call is admitted: the server may have lost the members, or removed them meanwhile.
     refresh();
-    if (isTold) log.info('Valkey can be reached again: all gateways enforce the limits together');
-    isTold = false;
+    if (isReported) log.info('Valkey can be reached again: all gateways enforce the limits together');
+    isReported = false;
   }
 
   let opening: Promise<void> | undefined;
@@ -138,7 +137,7 @@ export function createSharedCounters({
     return opening;
   }
 
-  /** Tells the server who is inside, and that this process lives. */
+  /** Renews the leases of this process's members. */
   function refresh(): void {
     let keys: string[] = [];
     let args: (string | number)[] = [];
@@ -152,23 +151,23 @@ export function createSharedCounters({
     for (const [gate, ids] of memory.gates()) {
       let left = [...ids];
       while (left.length > 0) {
-        const told = left.slice(0, TOLD_AT_ONCE - count);
-        left = left.slice(told.length);
+        const batch = left.slice(0, TOLD_AT_ONCE - count);
+        left = left.slice(batch.length);
         keys.push(gateKey(gate));
-        args.push(told.length, ...told.map(memberOf));
-        count += told.length;
+        args.push(batch.length, ...batch.map(memberOf));
+        count += batch.length;
         if (count === TOLD_AT_ONCE) send();
       }
     }
-    // One without anybody, too: it finds out that a connection is dead before a call does.
+    // Also without members, to detect a dead connection before a call does.
     send();
   }
 
-  // ---- without a server
+  // ---- without the server
 
   const share = (limit: number): number => Math.min(limit, Math.max(1, Math.ceil(limit / peers.count)));
 
-  /** What fits into the limit fits into the share, if nothing else does. */
+  /** A cost that fits into the limit fits into an otherwise empty share. */
   function shareOf(window: WindowTake): WindowTake {
     const { limit, cost } = window;
     return { ...window, limit: share(limit), cost: cost > limit ? cost : Math.min(cost, share(limit)) };
@@ -181,7 +180,7 @@ export function createSharedCounters({
     return admission;
   }
 
-  /** On the server if there is one; else, or if it fails, here. */
+  /** Runs on the server or, if it is unreachable or fails, in memory. */
   async function ask<T>(there: (by: Connection) => Promise<T>, here: () => T): Promise<T> {
     if (connection === undefined) return here();
     try {
@@ -191,7 +190,7 @@ export function createSharedCounters({
     }
   }
 
-  // ---- with one
+  // ---- with the server
 
   async function takeThere(
     by: Connection,
@@ -213,7 +212,7 @@ export function createSharedCounters({
     const [refusedBy, atMs] = answer as readonly [number, number];
     if (refusedBy === LATE) throw new Error('late');
     const ok = refusedBy < 0;
-    // To be told again, whatever becomes of the server.
+    // To be renewed, whatever happens to the server.
     if (ok && entry !== undefined) memory.take([], { ...entry, gates: entry.gates.map(withoutLimit) });
     return {
       ok,
@@ -231,7 +230,7 @@ export function createSharedCounters({
     },
 
     take(windows, entry) {
-      // Without a server nobody waits.
+      // Without the server, results are available at once.
       if (connection === undefined) return takeHere(windows, entry);
       return ask(
         (by) => takeThere(by, windows, entry),
@@ -281,7 +280,7 @@ export function createSharedCounters({
       isStopped = true;
       for (const stop of stopTimers) stop();
       await opening;
-      // Answered behind everything that was sent before.
+      // Answered after all earlier operations.
       await connection?.run('stay', [], [NEVER_MS, LEASE_MS]).catch(() => {});
       connection?.close();
       connection = undefined;
@@ -291,7 +290,7 @@ export function createSharedCounters({
 
 const withoutLimit = ({ name }: { readonly name: string }) => ({ name, limit: Infinity });
 
-/** What a script says of a window. */
+/** Decodes a window's state. */
 function stateOf([ok, remaining, retryAfterMs, resetMs]: readonly number[]): WindowState {
   return {
     ok: ok === 1,

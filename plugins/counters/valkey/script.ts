@@ -1,43 +1,43 @@
 /**
- * The Lua script that counts in Valkey. The server runs it as a whole, so each operation is one atomic step. It is one script for all of them,
- * so that a server which has forgotten it has forgotten it for all, and no operation overtakes another.
+ * The Lua script that counts in Valkey. The server runs a script as a whole, so each operation is atomic. All operations are in one script, so
+ * that a server that lost its script cache has lost all of them, and no operation overtakes another.
  *
- * A window is a sorted set: for each millisecond in which something was taken the member `atMs:cost`, by its time, and first of all the
- * member `sum`, whose score is the sum of the costs with its sign turned, so that no time is before it. A gate is a sorted set of those
- * inside, by the time at which their lease ends. Both expire by themselves when nothing in them can count any more.
+ * A window is a sorted set: a member `atMs:cost` for each millisecond in which something was taken, with the time as its score, and first the
+ * member `sum`, whose score is the negative sum of the costs, so that it sorts before all times. A gate is a sorted set of its members, with
+ * the end of their lease as their score. Both expire by themselves when nothing in them counts any more.
  */
 import { createHash } from 'node:crypto';
 
-/** A script, and the name under which the server remembers it. */
+/** A script, and the SHA-1 under which the server caches it. */
 export interface Script {
   readonly text: string;
   readonly sha: string;
 }
 
 /**
- * What the script can do; the last argument says which.
+ * The operations of the script; the last argument selects one.
  *
- * - `take`. Keys: windows, then gates. Arguments: deadline, number of windows, who enters, length of a lease; limit, length and cost of each
- *   window; limit of each gate. Answers `refusedBy` or `LATE`, the time, and for each window whether it has room, what remains, how long to
- *   wait (-1: for ever) and when it is as good as new.
- * - `correct`. Keys: windows. Arguments: when it was taken, and what is added to what was taken from each.
- * - `leave`. Keys: gates. Argument: who leaves.
- * - `look`. Key: a window. Arguments: its limit, length and cost. Answers as `take` does for one window.
- * - `inside`. Key: a gate. Answers how many are inside.
- * - `stay`. Keys: gates. Arguments: deadline, length of a lease; for each gate a number, and as many who are inside, whatever its limit is.
- *   Answers -1 or `LATE`, and the time.
+ * - `take`. Keys: windows, then gates. Arguments: deadline, number of windows, id of the member, duration of a lease; limit, length and cost of
+ *   each window; limit of each gate. Returns `refusedBy` or `LATE`, the time, and for each window whether it has room, what remains, how long
+ *   to wait (-1: forever) and when it is empty.
+ * - `correct`. Keys: windows. Arguments: the time of `take`, and the amount to add to each window.
+ * - `leave`. Keys: gates. Argument: id of the member.
+ * - `look`. Key: a window. Arguments: its limit, length and cost. Returns the same as `take` for one window.
+ * - `inside`. Key: a gate. Returns its number of members.
+ * - `stay`. Keys: gates. Arguments: deadline, duration of a lease; for each gate the number of members and their ids, whatever its limit is.
+ *   Returns -1 or `LATE`, and the time.
  */
 export type Operation = 'take' | 'correct' | 'leave' | 'look' | 'inside' | 'stay';
 
-/** The answer to what came to the server behind its deadline, and has done nothing. */
+/** The answer to an operation that arrived after its deadline and did nothing. */
 export const LATE = -2;
 
 /** The server's time in microseconds. */
 const SERVER_TIME = "(function() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end)()";
 
-/** Makes it. `time`: what stands for the server's time in a test. */
+/** Creates it. `time`: replaces the server's time in tests. */
 export function createScript(time: string = SERVER_TIME): Script {
-  // Whole milliseconds, each rounded to the side on which a window is never shorter than it says.
+  // Whole milliseconds, rounded so that a window is never shorter than its length.
   const text = `
 local us = ${time}
 local now, at = math.floor(us / 1000), math.ceil(us / 1000)

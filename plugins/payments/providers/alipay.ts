@@ -1,11 +1,11 @@
-/** Alipay: a wallet, by a page or a picture; its own SDK signs and verifies (RSA2). Money is CNY, times are those of Shanghai. */
+/** Alipay: a wallet, with a payment page or a QR code. Its own SDK signs and verifies (RSA2). Money is CNY, times are in Shanghai time. */
 import type { AlipaySdk } from 'alipay-sdk';
 import type { Clock } from '../../../core/plugin.ts';
 import { moneyText, readMoney } from '../money.ts';
 import { ANSWER_MS, amountsIn, Forged, lazily, type Notice, type Provider, readForm } from '../provider.ts';
 import type { Configured } from '../section.ts';
 
-/** Ways to pay: a page of the provider, or a picture that its app reads. */
+/** Payment methods: a page of the provider, or a QR code for its app. */
 const ALIPAY_METHODS = [
   { type: 'alipay', name: 'Alipay' },
   { type: 'alipay_qr', name: 'Alipay, with a QR code' },
@@ -54,7 +54,7 @@ export function createAlipay(settings: NonNullable<Configured['alipay']>, clock:
       refused: 'fail',
       async read({ bytes }) {
         const fields = readForm(bytes.toString('utf8'));
-        // What the sender may choose is not left to the SDK: the older kind of signature, another text encoding.
+        // Fields that the sender controls and the SDK would use: the older signature type, another charset.
         const isOurs =
           fields.sign_type === 'RSA2' && fields.app_id === appId && /^utf-?8$/i.test(fields.charset ?? 'utf-8');
         if (!isOurs || !(await sdk()).checkNotifySignV2(fields)) throw new Forged('the signature does not fit');

@@ -1,4 +1,4 @@
-/** Creem: products at fixed prices, sold by the provider itself; it is asked over HTTP and signs with HMAC-SHA256. */
+/** Creem: products at fixed prices, sold by the provider itself; a JSON API, with notifications signed by HMAC-SHA256. */
 import { createHmac } from 'node:crypto';
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject, parsed } from '../../../core/translation/index.ts';
@@ -71,14 +71,14 @@ function noticeOf(raw: JsonObject): Notice | undefined {
         event,
         tradeNo,
         payment: textOf(order.id),
-        // The provider adds its tax to the price, or takes it out of it.
+        // The provider adds its tax to the price, or includes it.
         money: amountsIn(order.amount, order.sub_total),
         currency: textOf(order.currency).toUpperCase(),
         account: textOf(objectOf(object.metadata).account),
         product: idOf(order.product),
         ...(discount !== 0 && { objection: 'less was paid, by a discount' }),
         ...(Number(order.amount_paid ?? order.amount) < Number(order.amount) && { objection: 'less was paid' }),
-        // The price is before tax; less than that was charged for something else.
+        // The price is before tax; a lower amount was charged for something else.
         ...(Number(order.amount) < Number(order.sub_total ?? order.amount) && {
           objection: 'less than the price was paid',
         }),
@@ -114,12 +114,12 @@ function noticeOf(raw: JsonObject): Notice | undefined {
   }
 }
 
-/** The order that a refund or a dispute is about: as an object, as an id, or named by its transaction. */
+/** The order of a refund or a dispute: as an object, as an id, or named by its transaction. */
 function paymentOf(object: JsonObject): string {
   return idOf(object.order) || textOf(objectOf(object.transaction).order);
 }
 
-/** The order of ours, where its checkout is told as a whole. */
+/** Our order, if the checkout is included as an object. */
 function tradeNoOf(object: JsonObject): string | undefined {
   return textOf(objectOf(object.checkout).request_id) || undefined;
 }

@@ -1,4 +1,4 @@
-/** Epay: aggregators of wallets that share one protocol: a signed form there, a signed query back. MD5 is what it has. */
+/** Epay: aggregators of wallets with one common protocol: a signed form to them, a signed query back. The protocol uses MD5. */
 import { createHash } from 'node:crypto';
 import { moneyText, readMoney } from '../money.ts';
 import { amountsIn, checkSignature, Forged, type Provider, readForm } from '../provider.ts';
@@ -18,7 +18,7 @@ export function createEpay(settings: NonNullable<Configured['epay']>): Provider 
         out_trade_no: tradeNo,
         notify_url: noticeUrl,
         return_url: ownUrl,
-        // Where a value ends is not signed: see `ownUrl`.
+        // The signature does not delimit values: see `ownUrl`.
         name: title.replaceAll('&', '+'),
         money: moneyText(money, currency),
         param: String(accountId),
@@ -56,7 +56,7 @@ export function createEpay(settings: NonNullable<Configured['epay']>): Provider 
   };
 }
 
-/** MD5 over the fields that are not empty, by name, and the key. */
+/** MD5 over the non-empty fields, sorted by name, and the key. */
 function epaySign(fields: Readonly<Record<string, string>>, key: string): string {
   const signed = Object.keys(fields)
     .filter((name) => name !== 'sign' && name !== 'sign_type' && fields[name] !== '')

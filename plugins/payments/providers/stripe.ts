@@ -1,10 +1,10 @@
-/** Stripe: cards, by Checkout Sessions; its own SDK makes them and verifies what comes back. */
+/** Stripe: cards, by Checkout Sessions; its own SDK creates them and verifies notifications. */
 import type Stripe from 'stripe';
 import type { Clock } from '../../../core/plugin.ts';
 import { ANSWER_MS, amountsIn, Forged, lazily, type Notice, type NoticeRequest, type Provider } from '../provider.ts';
 import type { Configured } from '../section.ts';
 
-/** How far the time of a signature may be from now, either way. */
+/** The maximum difference between the time of a signature and now. */
 const TOLERANCE_S = 300;
 
 export function createStripe(settings: NonNullable<Configured['stripe']>, clock: Clock): Provider {
@@ -24,7 +24,7 @@ export function createStripe(settings: NonNullable<Configured['stripe']>, clock:
           mode: 'payment',
           client_reference_id: tradeNo,
           metadata,
-          // Refunds are told of the charge, which has the metadata of its payment.
+          // Refunds refer to the charge, which has the metadata of its payment.
           payment_intent_data: { metadata },
           line_items: [
             {
@@ -71,7 +71,7 @@ async function load(secret: string, url: string): Promise<Stripe> {
   });
 }
 
-/** The event, where its signature is right. The SDK refuses what is old; what claims to be from the future is refused here. */
+/** The event, if its signature is valid. The SDK refuses old ones; ones from the future are refused here. */
 function verified(
   webhooks: Stripe['webhooks'],
   { bytes, headers }: NoticeRequest,
@@ -112,7 +112,7 @@ function noticeOf(event: Stripe.Event): Notice | undefined {
       };
     }
     case 'charge.dispute.created':
-      // An inquiry takes no money yet; where it becomes more than that, the money is withdrawn.
+      // An inquiry takes no money; if it becomes a dispute, the money is withdrawn.
       return event.data.object.status?.startsWith('warning_') ? undefined : disputed(event.data.object, 'opened');
     case 'charge.dispute.funds_withdrawn':
       return disputed(event.data.object, 'opened');
@@ -126,7 +126,7 @@ function noticeOf(event: Stripe.Event): Notice | undefined {
 function paid(event: string, session: Stripe.Checkout.Session): Notice | undefined {
   const { client_reference_id: tradeNo, payment_status, payment_intent, amount_total, currency, metadata } = session;
   if (tradeNo === null) return undefined;
-  // Some ways to pay take days; another event comes when the money does.
+  // Some payment methods take days; another event follows when the money arrives.
   if (payment_status === 'unpaid') return { about: 'waiting', event, tradeNo };
   return {
     about: 'paid',
@@ -148,7 +148,7 @@ function unpaid(
   return tradeNo === null ? undefined : { about, event, tradeNo };
 }
 
-/** Told once for each dispute and step, whatever the events are called; one that was closed cannot be opened by a late event. */
+/** Processed once for each dispute and step, whatever the names of the events; a late event cannot reopen a closed dispute. */
 function disputed(dispute: Stripe.Dispute, step: 'opened' | 'closed'): Notice {
   return {
     about: 'disputed',
@@ -162,7 +162,7 @@ function disputed(dispute: Stripe.Dispute, step: 'opened' | 'closed'): Notice {
   };
 }
 
-/** Objects come as their ids or whole. */
+/** The id of an object, which may be expanded. */
 function idOf(object: string | { readonly id: string } | null): string {
   return (typeof object === 'string' ? object : object?.id) ?? '';
 }

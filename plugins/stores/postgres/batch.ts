@@ -1,6 +1,6 @@
 /**
- * Runs many lists in one transaction: each all or none, one commit for all of them. All statements are sent at once; where a list turns out to
- * have failed, what ran with it is undone and runs again without it.
+ * Runs many lists in one transaction: each is atomic, and one commit serves all. All statements are sent at once. If a list fails, the
+ * lists that ran with it are rolled back and run again without it.
  */
 import type pg from 'pg';
 import type { Step, Sum, Value } from '../../../core/plugin.ts';
@@ -12,42 +12,42 @@ import { kindOf, statementError } from './errors.ts';
 import { type Ran, runStatements, type Statement } from './pipeline.ts';
 import { LOCKS } from './tables.ts';
 
-/** How long a change of a table waits for those who read it. */
+/** How long a change of a table waits for its readers. */
 const DEFINITION_WAIT_MS = 1_000;
 
-/** Lists as they were handed in. */
+/** The lists, as the caller passed them. */
 export interface List {
   readonly steps: readonly Step[];
-  /** It is answered after the commit. */
+  /** The list is answered after the commit. */
   readonly durable: boolean;
 }
 
-/** Rows changed by its last step, or `-1 - step` of the `must` that failed, or what was wrong with a statement; then it has left no trace. */
+/** Rows changed by the last step, or `-1 - step` of the failed `must`, or the error of a statement; a failed list leaves no trace. */
 export type Result = number | Error;
 
-/** This process, or rather this opening of the store, was given up for dead: nothing it writes counts any more. */
+/** The other processes removed this process (this opening of the store): it may not write any more. */
 export class GivenUp extends Error {}
 
-/** What a batch tells while it runs. */
+/** Events of a running batch. */
 export interface Progress {
   /** The lists have run, and nothing is durable yet. */
   ran(results: readonly Result[]): void;
-  /** The commit is about to be sent: from now on a lost connection leaves open whether it was made. */
+  /** The commit is about to be sent: if the connection is lost from now on, its outcome is unknown. */
   committing(): void;
 }
 
-/** One statement of a part. */
+/** A statement of a part. */
 interface Planned extends Statement {
   readonly isDefinition: boolean;
   readonly must: boolean;
-  /** Whose it is, as a place in the batch; undefined: amounts of several lists, added up. */
+  /** The index of its list in the batch; undefined: added-up amounts of several lists. */
   readonly list: number | undefined;
   readonly step: number;
 }
 
 /**
- * Runs the lists and commits. `writer` is the row that says that this process may write, and `number` what that row says afterwards. Throws
- * `GivenUp`, or what is wrong with the connection or the server; then nothing was written, unless the commit was sent.
+ * Runs the lists and commits. `writer` names the row that allows this process to write, `number` is the row's new value. Throws `GivenUp`,
+ * or an error of the connection or the server; then nothing was written, unless the commit was sent.
  */
 export async function runBatch(
   client: pg.Client,
@@ -56,7 +56,7 @@ export async function runBatch(
   { ran, committing }: Progress,
 ): Promise<readonly Result[]> {
   const results: Result[] = new Array(lists.length).fill(0);
-  /** What goes ahead of the next statements. */
+  /** Statements to be sent before the next ones. */
   let ahead: readonly Statement[] = [
     control('BEGIN ISOLATION LEVEL READ COMMITTED'),
     { sql: 'SELECT pg_advisory_xact_lock($1, $2)', params: LOCKS.writing },
@@ -64,7 +64,7 @@ export async function runBatch(
   ];
   let hasEntered = false;
 
-  /** Runs some lists, with a way back to before them. */
+  /** Runs lists after a savepoint. */
   async function attempt(part: readonly number[], isFolded: boolean): Promise<void> {
     const plan = planOf(lists, part, isFolded);
     const before = [...ahead, SAVE];
@@ -79,7 +79,7 @@ export async function runBatch(
       return;
     }
     ahead = [BACK, RELEASE];
-    // Which of the lists that were added up did not fit cannot be told from the sum.
+    // A sum does not tell which of its lists failed.
     if (failures.has(undefined)) return attempt(part, false);
     if (part.length === 1) {
       results[part[0]!] = failures.get(part[0]!)!;
@@ -90,7 +90,7 @@ export async function runBatch(
 
   try {
     await attempt([...lists.keys()], true);
-    // A commit releases by itself.
+    // A commit releases savepoints.
     if (ahead.includes(BACK)) await run(client, [BACK]);
     ran(results);
     committing();
@@ -110,13 +110,17 @@ const RELEASE = control('RELEASE part');
 
 const ENTER = 'UPDATE store_writer SET batch = $2, at_ms = store_now() WHERE name = $1';
 
-/** Throws unless the first statements of a batch have begun it: nobody else writes, and this process may. */
+/** Throws unless the first statements of a batch succeeded: they take the write lock, and check that this process may write. */
 function entered({ changes, error }: Ran): void {
   if (changes.length < 3) throw notEntered(error);
-  if (changes[2] === 0) throw new GivenUp('this process was given up for dead by the others');
+  if (changes[2] === 0)
+    throw new GivenUp('the other processes removed this process, because it did not renew its lease in time');
 }
 
-/** Runs what goes ahead of a plan, and the plan. What became of the plan; `look` sees what became of both. Throws where it did not come to the plan. */
+/**
+ * Runs the pending statements, then the plan; returns the results of the plan, and passes all results to `look`. Throws if the pending
+ * statements fail.
+ */
 async function runPlan(
   client: pg.Client,
   before: readonly Statement[],
@@ -131,12 +135,12 @@ async function runPlan(
   return { changes: ran.changes.slice(before.length), error: ran.error };
 }
 
-/** Statements some of which define tables, one after the other: a definition may be several, which cannot be prepared. */
+/** Runs statements one after the other if some define tables: a definition may be several statements, which cannot be prepared together. */
 async function define(client: pg.Client, plan: readonly Planned[]): Promise<Ran> {
   const changes: number[] = [];
   try {
     await client.query('SET LOCAL statement_timeout = 0');
-    // While it waits for a reader of its table that takes long, such as a dump, no process could write.
+    // While it waits for a long read of its table, such as a dump, no process can write.
     await client.query(`SET LOCAL lock_timeout = ${DEFINITION_WAIT_MS}`);
     for (const { sql, isDefinition, params } of plan) {
       const { rowCount } = await client.query(isDefinition ? sql : { text: sql, values: params.map(bound) });
@@ -153,14 +157,14 @@ async function run(client: pg.Client, statements: readonly Statement[]): Promise
   if (error !== undefined) throw error;
 }
 
-/** Whatever keeps a batch from its turn is not about any list. */
+/** An error that kept the batch from starting is about no list. */
 function notEntered(error: unknown): unknown {
   if (kindOf(error) !== 'statement') return error;
   const reason = error instanceof Error ? error.message : String(error);
   return Object.assign(new Error(`another process keeps it from being written: ${reason}`), { code: '55P03' });
 }
 
-/** The lists that failed, and how; undefined among them: a sum of several. Throws where all of the transaction has. */
+/** The failed lists and their errors; undefined stands for a sum of several lists. Throws if the whole transaction failed. */
 function failuresOf(
   plan: readonly Planned[],
   { changes, error }: Ran,
@@ -180,7 +184,7 @@ function failuresOf(
   return failures;
 }
 
-/** Each list that failed alone, and those between them together. */
+/** Runs each failed list alone, and those between them together. */
 function split(part: readonly number[], failures: ReadonlyMap<number | undefined, Result>): number[][] {
   const pieces: number[][] = [];
   let isOpen = false;
@@ -193,7 +197,7 @@ function split(part: readonly number[], failures: ReadonlyMap<number | undefined
   return pieces;
 }
 
-/** The statements of some lists, in order. Folded, what they add to one row is added up, and stands in front of the next list that adds nothing. */
+/** The statements of lists, in order. With folds, additions to one row are added up and moved before the next list without additions. */
 function planOf(lists: readonly List[], part: readonly number[], isFolded: boolean): readonly Planned[] {
   const plan: Planned[] = [];
   const sums = new Map<Sum, (bigint | number)[]>();
@@ -221,14 +225,14 @@ function planOf(lists: readonly List[], part: readonly number[], isFolded: boole
   return plan;
 }
 
-/** Texts that were understood; beyond, they start over. */
+/** Parsed statements; the cache is cleared beyond this size. */
 const KEPT = 2_000;
 const texts = new Map<string, Text>();
 
-/** A statement as the server reads it. Throws for what may not be in a list. */
+/** Parses a statement. Throws for statements that a list may not contain. */
 export function textOf(sql: string): Text {
-  const known = texts.get(sql);
-  if (known !== undefined) return known;
+  const cached = texts.get(sql);
+  if (cached !== undefined) return cached;
   if (texts.size >= KEPT) texts.clear();
   const text = readText(sql);
   texts.set(sql, text);

@@ -1,33 +1,33 @@
-/** Connections to the server: how they are made, what is set on them, and how its values become ours. */
+/** Connections to the server: opening, settings, and conversion of values. */
 import pg from 'pg';
 import type { Value } from '../../../core/plugin.ts';
 
-/** What the section `store` says of the server. */
+/** The server settings of the section `store`. */
 export interface ServerSettings {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full`. */
   readonly url: string;
-  /** Connections that read; one more writes. */
+  /** Read connections; there is one more that writes. */
   readonly pool: number;
-  /** How long one statement may take. */
+  /** The timeout of a statement. */
   readonly statementTimeoutMs: number;
 }
 
-/** A server that does not answer is given up after so long. */
+/** How long to wait for an unresponsive server. */
 const CONNECT_MS = 5_000;
 /**
- * A process that stops in the middle of a batch, or is cut off there, keeps all others from writing for so long: far less than what makes
- * them refuse calls because the store is behind. What it then gets is an error, and nothing of its batch is written.
+ * A process that stops or loses its connection during a batch blocks all other writers for so long, which is far less than the delay at
+ * which they refuse calls because the store is behind. The process then gets an error, and its batch is rolled back.
  */
 const IDLE_IN_TRANSACTION_MS = 500;
 
-/** Settings of a connection that is not open yet. */
+/** Options of a connection to be opened. */
 export function clientConfig({ url, statementTimeoutMs }: ServerSettings, name: string): pg.ClientConfig {
   return {
     connectionString: url,
     fallback_application_name: name,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
-    // Statements do not wait for the answers of those before them.
+    // Statements are sent without waiting for earlier answers.
     pipeline: true,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
@@ -35,7 +35,10 @@ export function clientConfig({ url, statementTimeoutMs }: ServerSettings, name: 
   };
 }
 
-/** Opens one; `lost` hears when it is gone, once, unless it was ended from here. `pipeline`: statements do not wait for those before them. */
+/**
+ * Opens a connection; `lost` is called once when it ends, unless this process ended it. `pipeline`: statements are sent without waiting for
+ * earlier answers.
+ */
 export async function connect(
   settings: ServerSettings,
   name: string,
@@ -43,7 +46,7 @@ export async function connect(
   pipeline = true,
 ): Promise<pg.Client> {
   const client = new pg.Client({ ...clientConfig(settings, name), pipeline });
-  /** From when it is open to when it is gone. */
+  /** Called from the connection's opening to its end. */
   let isOpen = false;
   const gone = (error: Error): void => {
     if (isOpen) lost(error);
@@ -61,24 +64,24 @@ export async function connect(
   }
 }
 
-/** Ends a connection, whatever state it is in. */
+/** Closes a connection in any state. */
 export async function disconnect(client: pg.Client): Promise<void> {
   client.removeAllListeners('end').removeAllListeners('error');
   client.on('error', () => {});
   await client.end().catch(() => {});
 }
 
-/** Texts that are kept prepared on each connection; later ones are prepared each time. */
+/** The number of statements that stay prepared on each connection; further ones are parsed each time. */
 const MOST_NAMED = 1_000;
 const names = new Map<string, string>();
 
-/** A statement as the client takes it; prepared once per connection. */
+/** A statement for the client; prepared once per connection. */
 export function query(text: string, params: readonly (Value | undefined)[]): pg.QueryConfig {
   const name = nameOf(text);
   return { text, values: params.map(bound), ...(name !== undefined && { name }) };
 }
 
-/** What a statement is called where it is prepared; undefined where there are too many. */
+/** The name of a prepared statement; undefined beyond the maximum. */
 export function nameOf(text: string): string | undefined {
   let name = names.get(text);
   if (name === undefined && names.size < MOST_NAMED) {
@@ -88,14 +91,14 @@ export function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** A value as it is sent. U+0000 may not stand in a text of PostgreSQL: it becomes what everything becomes that is no character. */
+/** Encodes a value. PostgreSQL texts cannot contain U+0000: it becomes the replacement character. */
 export function bound(value: Value | undefined): unknown {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
   if (typeof value === 'bigint' || typeof value === 'number') return value.toString();
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
 }
 
-/** Types by their number: `SELECT oid, typname FROM pg_type`. */
+/** Parsers by type OID: `SELECT oid, typname FROM pg_type`. */
 const TYPES: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => (text === 't' ? 1 : 0), // bool, which SQLite has as 1 and 0
   17: pg.types.getTypeParser(17), // bytea

@@ -1,4 +1,4 @@
-/** The tables of a database, read from its own description. */
+/** Reads the tables of a database from its catalog. */
 import type pg from 'pg';
 import type { Reader, StoreTable } from '../../../core/plugin.ts';
 
@@ -12,7 +12,7 @@ const COLUMNS = `SELECT c.table_name AS "table", c.column_name AS name, c.data_t
       AND k.column_name = c.column_name
   WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND c.table_name NOT LIKE 'store!_%' ESCAPE '!'
   ORDER BY c.table_name COLLATE "C", c.ordinal_position`;
-/** All are of one column. */
+/** Foreign keys of one column; there are no others. */
 const REFERENCES = `SELECT own.relname AS owner, a.attname AS "column", other.relname AS "table", b.attname AS "to"
   FROM pg_constraint f
   JOIN pg_class own ON own.oid = f.conrelid JOIN pg_class other ON other.oid = f.confrelid
@@ -20,7 +20,7 @@ const REFERENCES = `SELECT own.relname AS owner, a.attname AS "column", other.re
   JOIN pg_attribute b ON b.attrelid = f.confrelid AND b.attnum = f.confkey[1]
   WHERE f.contype = 'f' AND f.connamespace = current_schema()::regnamespace`;
 
-/** All of them, in the order of their names. */
+/** All tables, by name. */
 export async function describeTables(read: Reader): Promise<readonly StoreTable[]> {
   const columns = await read.all<{ table: string; name: string; type: string; pk: number | null }>(COLUMNS);
   const references = await read.all<{ owner: string; column: string; table: string; to: string }>(REFERENCES);
@@ -36,7 +36,7 @@ export async function describeTables(read: Reader): Promise<readonly StoreTable[
   });
 }
 
-/** Has every column that numbers itself go on behind the largest number there is. */
+/** Sets the sequence of every identity column to its largest value. */
 export async function advanceNumbers(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ table: string; column: string }>(
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns

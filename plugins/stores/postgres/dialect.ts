@@ -1,26 +1,26 @@
-/** The SQL of the gateway as PostgreSQL reads it: parameters by number, and table definitions with its own types. */
+/** Converts the gateway's SQL to PostgreSQL: numbered parameters, and table definitions with PostgreSQL types. */
 
-/** A statement of a list, understood. */
+/** A parsed statement of a list. */
 export interface Text {
   readonly sql: string;
-  /** It defines tables, and may be several statements. */
+  /** It defines tables, and may consist of several statements. */
   readonly isDefinition: boolean;
 }
 
-/** Literals and quoted names, which are nobody's to change. */
+/** Literals and quoted names, which are left unchanged. */
 const QUOTED = /('(?:[^']|'')*'|"(?:[^"]|"")*")/;
 
 const WRITES = /^\s*(?:INSERT|UPDATE|DELETE|WITH)\b/i;
 const DEFINES = /^\s*(?:CREATE|ALTER|DROP)\b/i;
 
-/** A statement that writes. Throws for any other: a `COMMIT` would end the transaction of other lists. */
+/** Parses a statement that writes. Throws for others: a `COMMIT` would end the transaction of other lists. */
 export function readText(sql: string): Text {
   if (DEFINES.test(sql)) return { sql: definition(sql), isDefinition: true };
   if (WRITES.test(sql)) return { sql: numbered(sql), isDefinition: false };
   throw new Error('only statements that write can be in a list');
 }
 
-/** `?` as `$1`, `$2` and so on. */
+/** Replaces `?` by `$1`, `$2` and so on. */
 export function numbered(sql: string): string {
   let count = 0;
   return outsideQuotes(sql, (part) => part.replaceAll('?', () => `$${++count}`));
@@ -37,12 +37,12 @@ const TRIGGER =
   /^\s*CREATE TRIGGER (\w+) (BEFORE \w+ ON \w+)(?: WHEN ([\s\S]+?))?\s+BEGIN SELECT RAISE\(ABORT, ('(?:[^']|'')*')\); END\s*$/;
 const DROP_TRIGGER = /^\s*DROP TRIGGER (\w+)\s*$/;
 
-/** The definition of a table, an index, a view or a trigger. */
+/** Converts the definition of a table, an index, a view or a trigger. */
 function definition(sql: string): string {
   const trigger = TRIGGER.exec(sql);
   if (trigger !== null) return triggerOf(trigger);
   const dropped = DROP_TRIGGER.exec(sql);
-  // A trigger of PostgreSQL is named with its table, and its function without.
+  // PostgreSQL identifies a trigger by name and table, and its function by name.
   if (dropped !== null) return `DROP FUNCTION ${dropped[1]}() CASCADE`;
   if (!/^\s*(?:CREATE|ALTER) TABLE\b/.test(sql)) return sql;
   return outsideQuotes(sql, (part) =>
@@ -52,12 +52,12 @@ function definition(sql: string): string {
       .replace(/\bINTEGER\b/g, 'BIGINT')
       .replace(/\bBLOB\b/g, 'BYTEA')
       .replace(/\bREAL\b/g, 'DOUBLE PRECISION')
-      // Texts are in the order of their bytes, whatever the database's own order is.
+      // Texts are ordered by their bytes, whatever the collation of the database.
       .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"'),
   );
 }
 
-/** SQLite raises in the trigger itself, PostgreSQL in a function that it calls. */
+/** SQLite raises errors in the trigger itself, PostgreSQL in a function that the trigger calls. */
 function triggerOf([, name, when, condition, message]: RegExpExecArray): string {
   return `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION ${message}; END $$;
     CREATE TRIGGER ${name} ${when} FOR EACH ROW ${condition === undefined ? '' : `WHEN (${condition})`} EXECUTE FUNCTION ${name}()`;

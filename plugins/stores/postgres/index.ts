@@ -1,4 +1,4 @@
-/** The store on a PostgreSQL server, which several gateways may share. */
+/** The store on a PostgreSQL server, which several gateways can share. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type pg from 'pg';
@@ -14,7 +14,7 @@ import { type PostgresSection, section } from './section.ts';
 import { LOCKS } from './tables.ts';
 import { createWrites } from './writes.ts';
 
-/** What is done instead of `turnpike backup` and `restore`. */
+/** What to use instead of `turnpike backup` and `restore`. */
 const BACKUP =
   'back it up with `pg_dump --format=custom`, or continuously with archived WAL, and restore it with `pg_restore` while no gateway runs; see plugins/stores/README.md';
 
@@ -23,7 +23,7 @@ const driver: StoreDriver = {
   server: { backup: BACKUP },
   async open({ file, settings, log, mustExist = false }) {
     const server = readSettings(settings);
-    // The master key and the control socket go there.
+    // The folder of the master key and the control socket.
     if (!mustExist) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const writes = createWrites(server, log, lost);
     const reads = createReads(server, log);
@@ -37,7 +37,7 @@ const driver: StoreDriver = {
 
     async function close(): Promise<void> {
       await Promise.all([writes.close(), reads.close()]);
-      // The others may take what this process has left when everything it wrote is there.
+      // The others may take over this process's work once everything it wrote is committed.
       await membership?.leave();
     }
 
@@ -88,7 +88,7 @@ const driver: StoreDriver = {
 
 export default driver;
 
-/** With a lock that ends with its connection. */
+/** Takes a lock that ends with its connection. */
 function exclusively<T>(server: ServerSettings, work: () => Promise<T>): Promise<T> {
   return connectedTo(server, async (client) => {
     await client.query('SELECT pg_advisory_lock($1, $2)', [...LOCKS.tables]);
@@ -96,7 +96,7 @@ function exclusively<T>(server: ServerSettings, work: () => Promise<T>): Promise
   });
 }
 
-/** A connection for something rare, which may take its time. */
+/** A connection for rare work without the usual statement timeout. */
 async function connectedTo<T>(server: ServerSettings, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const own = await connect({ ...server, statementTimeoutMs: 0 }, 'turnpike tables');
   try {
@@ -111,7 +111,7 @@ function readSettings(settings: unknown): ServerSettings {
   return { url, pool, statementTimeoutMs: durationMs(statementTimeout) };
 }
 
-/** Says what to do about a server that cannot be used. The address is shown without its password. */
+/** Tells the operator what to do about a server that cannot be used. The address is shown without its password. */
 function opened(error: unknown, url: string): unknown {
   if (error instanceof StoreMissing) return error;
   const where = url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*$/s, '');

@@ -1,6 +1,6 @@
 /**
- * The processes that serve together on one database: each has a row that it extends by the server's clock. Who does not is given up by the
- * others, and nothing it writes afterwards counts. Messages go by NOTIFY.
+ * The processes that share a database: each has a lease row that it renews by the server's clock. The others remove a process whose lease
+ * has expired, and reject everything it writes later. Messages use NOTIFY.
  */
 import type pg from 'pg';
 import type { JoinedProcess, Log, Membership, MembershipEvents, ProcessFacts } from '../../../core/plugin.ts';
@@ -9,15 +9,18 @@ import { connect, disconnect, type ServerSettings } from './connection.ts';
 import { reasonOf } from './errors.ts';
 import { LOCKS } from './tables.ts';
 
-/** How often a process extends its row, for how long, and how much earlier it counts itself out: its answers take time. */
+/**
+ * The renewal interval, the duration of the lease, and the margin by which a process considers its own lease expired earlier, because the
+ * server's answers take time.
+ */
 const BEAT_MS = 2_000;
 const TERM_MS = 10_000;
 const MARGIN_MS = 3_000;
-/** What NOTIFY takes is below 8,000 bytes; longer messages are kept in a table, for so long. */
+/** NOTIFY accepts less than 8,000 bytes; longer messages are stored in a table for so long. */
 const LONGEST_NOTICE = 7_500;
 const KEPT_MS = 60_000;
 const CHANNEL = 'turnpike';
-/** Who sends it, for whom if it is for one of the others alone, and its text or, after `#`, where that is kept. */
+/** A message: its sender, its receiver if it is for one process, and its text or, after `#`, the id of the stored text. */
 const NOTICE = /^([^\s>#]+)(?:>([^\s>#]+))?([ #])([\s\S]*)$/;
 
 interface ProcessRow {
@@ -25,7 +28,7 @@ interface ProcessRow {
   readonly late: number;
 }
 
-/** Joins. `writer` is the row that allows this opening of the store to write: it goes with the process. */
+/** Joins. `writer` names the row that allows this opening of the store to write; both rows are removed together. */
 export async function join(
   settings: ServerSettings,
   writer: string,
@@ -33,22 +36,22 @@ export async function join(
   { left, message, ended }: MembershipEvents,
   log: Log,
 ): Promise<Membership> {
-  // A beat that takes longer than the next one is of no use.
+  // A renewal must not take longer than the interval.
   const own = { ...settings, statementTimeoutMs: BEAT_MS };
   let client: pg.Client | undefined;
   let connecting: Promise<pg.Client> | undefined;
   let members: readonly string[] = [];
-  /** Until when this process counts itself among the members, and since when without a gap; by its own clock. */
+  /** Until when this process counts as a member, and since when without interruption; by its own clock. */
   let untilMs = 0;
   let sinceMs = performance.now();
   let isOver = false;
   let beating: Promise<void> | undefined;
-  /** Messages are told in their order, also where one has to be fetched. */
-  let told: Promise<void> = Promise.resolve();
+  /** Messages are delivered in order, even if one has to be fetched. */
+  let delivered: Promise<void> = Promise.resolve();
 
   const isCurrent = (): boolean => !isOver && performance.now() < untilMs;
 
-  /** Whoever asks while one is being made gets the same one. */
+  /** Concurrent callers share one request. */
   async function connected(): Promise<pg.Client> {
     if (client !== undefined) return client;
     connecting ??= reconnect().finally(() => {
@@ -70,16 +73,16 @@ export async function join(
   function receive(from: pg.Client, payload: string): void {
     const [, sender = '', to = epoch, kind, rest = ''] = NOTICE.exec(payload) ?? [];
     if (sender === epoch || sender === '' || to !== epoch) return;
-    told = told
+    delivered = delivered
       .then(async () => {
         if (kind === ' ') return message(rest, sender);
         const { rows } = await from.query<{ body: string }>('SELECT body FROM store_message WHERE id = $1', [rest]);
         if (rows[0] !== undefined) message(rows[0].body, sender);
       })
-      .catch((error: unknown) => log.warn('a message of another process was lost', { reason: reasonOf(error) }));
+      .catch((error: unknown) => log.warn('lost a message from another process', { reason: reasonOf(error) }));
   }
 
-  /** Extends the row, and looks who else is there. */
+  /** Renews the lease, and reads the other members. */
   async function beat(): Promise<void> {
     const beganMs = performance.now();
     const db = await connected();
@@ -87,10 +90,11 @@ export async function join(
       db.query('UPDATE store_process SET until_ms = store_now() + $2 WHERE epoch = $1', [epoch, TERM_MS]),
       db.query<ProcessRow>('SELECT epoch, until_ms < store_now() AS late FROM store_process ORDER BY number'),
     ]);
-    if (rowCount === 0) throw new GivenUp('this process was given up for dead by the others');
+    if (rowCount === 0)
+      throw new GivenUp('the other processes removed this process, because it did not renew its lease in time');
     if (beganMs >= untilMs) sinceMs = beganMs;
     untilMs = beganMs + TERM_MS - MARGIN_MS;
-    // Who was cut off itself cannot tell who else is gone.
+    // A process that was disconnected itself cannot tell whether others are gone.
     const mayJudge = beganMs - sinceMs > TERM_MS;
     const gone = mayJudge && rows.some(({ late }) => late === 1) ? await giveUp(db) : [];
     const before = members;
@@ -99,7 +103,7 @@ export async function join(
     if (lost.length > 0) left(lost);
   }
 
-  /** Takes the right to write from all whose time has passed: what they have sent is in the database, or never will be. */
+  /** Takes the right to write from all processes whose lease has expired: what they sent is committed, or never will be. */
   async function giveUp(db: pg.Client): Promise<readonly string[]> {
     await db.query('BEGIN');
     try {
@@ -110,7 +114,7 @@ export async function join(
       );
       await db.query('DELETE FROM store_writer WHERE name = ANY($1)', [rows.map((row) => row.writer)]);
       await db.query('COMMIT');
-      for (const row of rows) log.warn('a process was given up for dead', { epoch: row.epoch });
+      for (const row of rows) log.warn('removed a process that did not renew its lease', { epoch: row.epoch });
       return rows.map((row) => row.epoch);
     } catch (error) {
       await db.query('ROLLBACK').catch(() => {});
@@ -118,7 +122,7 @@ export async function join(
     }
   }
 
-  /** One at a time: whoever asks while one is under way waits for that. */
+  /** Runs one at a time; callers that come meanwhile wait for the same run. */
   function beatOnce(): Promise<void> {
     beating ??= beat().finally(() => {
       beating = undefined;
@@ -136,7 +140,7 @@ export async function join(
         ended(error);
         return;
       }
-      log.warn('this process could not tell the others that it is there', { reason: reasonOf(error) });
+      log.warn('could not renew the lease of this process', { reason: reasonOf(error) });
     }
   }
 
@@ -182,7 +186,7 @@ export async function join(
         await db.query('SELECT pg_notify($1, $2)', [CHANNEL, `${epoch} ${body}`]);
         return;
       }
-      // Sent in one go: what is told later must not come first.
+      // Sent together, so that a later message cannot overtake this one.
       await Promise.all([
         db.query('DELETE FROM store_message WHERE at_ms < store_now() - $1::bigint', [KEPT_MS]),
         db.query(

@@ -1,31 +1,31 @@
 /**
- * Many statements as one message to the server and one answer: each `client.query` would be a write to the network, a round of its own in the
- * server, and a promise. Takes the place of a query in `pg`, which calls the `handle…` methods.
+ * Sends many statements as one message and reads one answer: each `client.query` would cost a network write, a round of work in the server,
+ * and a promise. It is a query object of `pg`, which calls the `handle…` methods.
  */
 import type pg from 'pg';
 import type { Value } from '../../../core/plugin.ts';
 import { bound, nameOf } from './connection.ts';
 
-/** A statement with its parameters numbered. */
+/** A statement with numbered parameters. */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly (Value | undefined)[];
 }
 
-/** What became of statements. */
+/** The results of statements. */
 export interface Ran {
-  /** Rows that each changed which ran. */
+  /** Rows changed by each statement that ran. */
   readonly changes: readonly number[];
-  /** What was wrong with the one behind those; what came after it was not tried. */
+  /** The error of the first statement that failed; later ones did not run. */
   readonly error: unknown;
 }
 
-/** Runs them in a transaction that was begun, or that they begin. The connection must not pipeline by itself. */
+/** Runs statements inside a transaction that is open, or that they begin. The connection itself must not pipeline. */
 export function runStatements(client: pg.Client, statements: readonly Statement[]): Promise<Ran> {
   return new Promise((resolve) => void client.query(new Run(statements, resolve)));
 }
 
-/** What `pg` has of a connection beside what its types say. */
+/** Members of a `pg` connection that its types lack. */
 interface Wire extends Omit<pg.Connection, 'parse' | 'bind' | 'execute' | 'close'> {
   parse(statement: { readonly name: string; readonly text: string }): void;
   bind(values: {
@@ -37,16 +37,16 @@ interface Wire extends Omit<pg.Connection, 'parse' | 'bind' | 'execute' | 'close
   close(statement: { readonly type: 'S'; readonly name: string }): void;
 }
 
-/** Names of the statements that are prepared, by connection. */
+/** The names of the prepared statements, by connection. */
 const prepared = new WeakMap<Wire, Set<string>>();
 
 class Run implements pg.Submittable {
   readonly #statements: readonly Statement[];
   readonly #resolve: (ran: Ran) => void;
   readonly #changes: number[] = [];
-  /** Those that it prepares, and at which place. */
+  /** The statements that this query prepares, and their indexes. */
   readonly #named: { readonly name: string; readonly at: number }[] = [];
-  #known: Set<string> | undefined;
+  #names: Set<string> | undefined;
 
   constructor(statements: readonly Statement[], resolve: (ran: Ran) => void) {
     this.#statements = statements;
@@ -55,19 +55,19 @@ class Run implements pg.Submittable {
 
   submit(connection: pg.Connection): void {
     const wire = connection as unknown as Wire;
-    const known = prepared.get(wire) ?? new Set();
-    prepared.set(wire, known);
-    this.#known = known;
+    const names = prepared.get(wire) ?? new Set();
+    prepared.set(wire, names);
+    this.#names = names;
     wire.stream.cork();
     try {
       for (let at = 0; at < this.#statements.length; at++) {
         const { sql, params } = this.#statements[at]!;
         const name = nameOf(sql) ?? '';
-        if (!known.has(name)) {
-          // It may be there nevertheless, where what came with it failed.
+        if (!names.has(name)) {
+          // It may be prepared nevertheless, if another statement failed.
           if (name !== '') {
             wire.close({ type: 'S', name });
-            known.add(name);
+            names.add(name);
             this.#named.push({ name, at });
           }
           wire.parse({ name, text: sql });
@@ -86,11 +86,11 @@ class Run implements pg.Submittable {
     this.#changes.push(Number(text.slice(text.lastIndexOf(' ') + 1)) || 0);
   }
 
-  /** A lock that was had is a row, and so is what a statement returns that nobody asked for. */
+  /** Ignores rows: those of lock functions, and returned rows that are not needed. */
   handleDataRow(): void {}
 
   handleError(error: unknown): void {
-    for (const { name, at } of this.#named) if (at >= this.#changes.length) this.#known?.delete(name);
+    for (const { name, at } of this.#named) if (at >= this.#changes.length) this.#names?.delete(name);
     this.#resolve({ changes: this.#changes, error });
   }
 

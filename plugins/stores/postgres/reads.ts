@@ -1,4 +1,4 @@
-/** Everything that reads: connections that cannot write, and snapshots that have one of their own. */
+/** Reads: read-only connections, and snapshots, each on its own connection. */
 import pg from 'pg';
 import type { Log, Reader, Value } from '../../../core/plugin.ts';
 import { StoreUnavailable } from '../../../core/plugin.ts';
@@ -10,31 +10,31 @@ import { kindOf, reasonOf, statementError } from './errors.ts';
 /** The readers of an open store. */
 export interface Reads extends Reader {
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
-  /** Takes no more questions and resolves when those that wait, and all snapshots, are over. */
+  /** Rejects new queries, and resolves when waiting ones and all snapshots have ended. */
   close(): Promise<void>;
 }
 
-/** Texts whose parameters were numbered; beyond, they start over. */
+/** Statements with numbered parameters; the cache is cleared beyond this size. */
 const KEPT = 2_000;
 
 type Ask = (text: pg.QueryConfig) => Promise<pg.QueryResult<Record<string, unknown>>>;
 
-/** Opens nothing until it is asked something. */
+/** Opens connections on demand. */
 export function createReads(settings: ServerSettings, log: Log): Reads {
   const pool = new pg.Pool({ ...clientConfig(settings, 'turnpike'), max: settings.pool, allowExitOnIdle: true });
   pool.on('error', (error) => log.warn('a connection to the database was lost', { reason: reasonOf(error) }));
   pool.on('connect', (client) => {
-    // It goes ahead of whatever the connection is asked first.
+    // It is sent before the connection's first query.
     client.query('SET default_transaction_read_only = on').catch(() => {});
   });
   const texts = new Map<string, string>();
-  /** What is under way. */
+  /** Running queries. */
   const running = new Set<Promise<unknown>>();
   let ended: StoreUnavailable | undefined;
 
   function textOf(sql: string): string {
-    const known = texts.get(sql);
-    if (known !== undefined) return known;
+    const cached = texts.get(sql);
+    if (cached !== undefined) return cached;
     if (texts.size >= KEPT) texts.clear();
     const text = numbered(sql);
     texts.set(sql, text);
@@ -48,7 +48,7 @@ export function createReads(settings: ServerSettings, log: Log): Reads {
     return done;
   }
 
-  /** Asks, and once more where a connection that was kept is found to be gone: reading changes nothing. */
+  /** Runs a query, and repeats it once if an idle connection turns out to be lost: reads change nothing. */
   async function read<T>(ask: Ask, sql: string, params: readonly Value[], isKept: boolean): Promise<T[]> {
     const text = query(textOf(sql), params.map(checkedValue));
     try {
@@ -72,14 +72,14 @@ export function createReads(settings: ServerSettings, log: Log): Reads {
   const pooled = readerOf((text) => pool.query(text), true);
 
   async function inSnapshot<T>(use: (reader: Reader) => Promise<T>): Promise<T> {
-    // Whoever looks at everything may take long, and pause between two questions.
+    // A snapshot may take long, and pause between two queries.
     const own = await connect({ ...settings, statementTimeoutMs: 0 }, 'turnpike snapshot').catch((error: unknown) => {
       throw new StoreUnavailable(`the store cannot be read: ${reasonOf(error)}`);
     });
     try {
       await own.query('SET idle_in_transaction_session_timeout = 0');
       await own.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-      // The moment is chosen by the first read.
+      // The first read determines the time of the snapshot.
       await own.query('SELECT 1');
       return await use(readerOf((text) => own.query(text), false));
     } finally {

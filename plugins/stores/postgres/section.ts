@@ -1,9 +1,9 @@
-/** The section `store` of gateway.yaml where the store is PostgreSQL. */
+/** The section `store` of gateway.yaml for PostgreSQL. */
 
 import { schema } from '../../../core/plugin.ts';
 import { duration } from '../../../core/sdk.ts';
 
-/** The section, checked and with its defaults. */
+/** The validated section. */
 export interface PostgresSection {
   readonly driver: string;
   readonly url: string;
@@ -14,31 +14,35 @@ export interface PostgresSection {
 
 export const section = schema<PostgresSection>({
   type: 'object',
-  description:
-    'Where the gateway keeps what must last: a database on a PostgreSQL server, which several gateways may share.',
+  description: 'The durable store: a database on a PostgreSQL server, which several gateways may share.',
   additionalProperties: false,
   required: ['url'],
   properties: {
-    driver: { type: 'string', description: 'The store, by name or package.', minLength: 1, examples: ['postgres'] },
+    driver: {
+      type: 'string',
+      description: 'The store plugin, by name or package.',
+      minLength: 1,
+      examples: ['postgres'],
+    },
     url: {
       title: 'address such as postgres://user:password@host:5432/database?sslmode=verify-full',
       type: 'string',
-      description: 'The database. Read it from a variable, for it holds a password.',
+      description: 'The database. Use an environment variable, because it contains a password.',
       pattern: '^(postgres|postgresql)://',
       examples: ['postgres://turnpike@127.0.0.1:5432/turnpike'],
     },
     pool: {
       type: 'integer',
-      description: 'How many connections read. Two more write and listen.',
+      description: 'The number of read connections. Two more write and listen.',
       minimum: 1,
       maximum: 100,
       default: 4,
     },
-    statementTimeout: { ...duration, description: 'How long one statement may take.', default: '10s' },
+    statementTimeout: { ...duration, description: 'The timeout of a statement.', default: '10s' },
     data: {
       type: 'string',
       description:
-        'The folder of the master key and the control socket, relative to this file; each gateway of a machine has its own.',
+        'The folder of the master key and the control socket, relative to this file; gateways on the same machine need different folders.',
       minLength: 1,
       examples: ['./data'],
       default: './data',

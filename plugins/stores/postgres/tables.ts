@@ -1,24 +1,22 @@
-/** What the driver itself keeps in the database: who may write, the functions that statements may use, and what the server must be. */
+/** The driver's own tables and functions in the database, and the requirements on the server. */
 import type pg from 'pg';
 import { StoreMissing } from '../../../core/plugin.ts';
 
-/** Names of advisory locks: the letters `Turn`, and what is locked. */
+/** Advisory lock keys: the ASCII codes of `Turn`, and what is locked. */
 const TURN = 0x5475726e;
 export const LOCKS = {
-  /** Held by each batch to its commit: one at a time is written, as if there were one process. */
+  /** Held by each batch until its commit, so that one batch is written at a time. */
   writing: [TURN, 1],
-  /** Held while tables are brought up to date. */
+  /** Held during migrations. */
   tables: [TURN, 2],
 } as const;
 
 const OLDEST = 150_000;
 
 /**
- * `store_writer` has a row for each opening of the store that may write: `batch` counts what it has committed, so that it can find out after a
- * lost connection whether the last one was. Who has no row any more was given up for dead.
- *
- * `store_process` are the processes that serve together; `until_ms` is of the server's clock. `store_message` has what is too long to be
- * told by NOTIFY.
+ * `store_writer` has a row for each opening of the store that may write: `batch` counts its commits, so that after a lost connection it can
+ * find out whether the last commit was made. A process whose row was removed may not write any more. `store_process` lists the processes
+ * that run together; `until_ms` is of the server's clock. `store_message` stores messages that are too long for NOTIFY.
  */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS store_writer (
@@ -38,11 +36,11 @@ const TABLES = `
   CREATE OR REPLACE FUNCTION utf8_bytes(text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT AS
     $$ SELECT convert_to($1, 'UTF8') $$`;
 
-/** A row of an opening that did not end well is of no use after a week. */
+/** Rows that were not removed at the end of their process are deleted after a week. */
 const FORGOTTEN = `DELETE FROM store_writer WHERE at_ms < store_now() - 604800000
   AND name NOT IN (SELECT writer FROM store_process)`;
 
-/** Throws unless the server is what the gateway needs. */
+/** Throws unless the server meets the requirements. */
 export async function assertServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ version: number; encoding: string; fsync: string }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding,
@@ -54,19 +52,19 @@ export async function assertServer(client: pg.Client): Promise<void> {
   if (fsync !== 'on') throw new Error('the server has fsync = off: what it says is written may be lost');
 }
 
-/** Makes what is missing, and a row for `writer`. Throws `StoreMissing` where there is nothing and `mustExist` is set. */
+/** Creates what is missing, and a row for `writer`. Throws `StoreMissing` if there are no tables and `mustExist` is set. */
 export async function prepare(client: pg.Client, writer: string, mustExist: boolean): Promise<void> {
   try {
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1, $2)', [...LOCKS.writing]);
-    const found = await client.query<{ ours: number; own: number }>(
+    const existing = await client.query<{ ours: number; own: number }>(
       `SELECT to_regclass('migration') IS NOT NULL AS ours, to_regclass('store_message') IS NOT NULL AS own`,
     );
-    const { ours, own } = found.rows[0]!;
+    const { ours, own } = existing.rows[0]!;
     if (mustExist && ours === 0) throw new StoreMissing('the database has no tables of Turnpike');
     if (own === 0) await client.query(TABLES);
     await client.query(FORGOTTEN);
-    // It is there where the answer to a commit was lost.
+    // The row exists already if the answer to an earlier commit was lost.
     await client.query(
       'INSERT INTO store_writer (name, batch, at_ms) VALUES ($1, 0, store_now()) ON CONFLICT DO NOTHING',
       [writer],
@@ -78,7 +76,7 @@ export async function prepare(client: pg.Client, writer: string, mustExist: bool
   }
 }
 
-/** Takes the row of a writer away. */
+/** Removes the row of a writer. */
 export async function retire(client: pg.Client, writer: string): Promise<void> {
   await client.query('DELETE FROM store_writer WHERE name = $1', [writer]);
 }

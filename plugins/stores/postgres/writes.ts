@@ -1,4 +1,4 @@
-/** The lists that wait, and the one connection that writes them: one batch at a time; what comes in the meantime is the next one. */
+/** The waiting lists, and the one connection that writes them: one batch at a time; lists that come meanwhile form the next one. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -10,26 +10,26 @@ import { connect, disconnect, type ServerSettings } from './connection.ts';
 import { kindOf, reasonOf } from './errors.ts';
 import { assertServer, LOCKS, prepare, retire } from './tables.ts';
 
-/** Beyond either, new lists are refused: whoever asks for more is better told so at once. */
+/** Beyond either, new lists are refused, so that callers learn of the overload at once. */
 const MOST_WAITING = 10_000;
 const LONGEST_WAIT_MS = 2_000;
-/** As many lists as one commit takes along: more would only make the first of them wait. */
+/** Lists per commit; more would only delay the first ones. */
 const MOST_IN_BATCH = 1_024;
-/** How often a batch meets another transaction before that counts as a failure. */
+/** How often a batch may conflict with other transactions before that counts as a failure. */
 const MOST_TRIES = 5;
-/** How long after a failure it is tried whether the server can be written to: at first, and at most. */
+/** The interval between write probes after a failure: the first and the longest. */
 const FIRST_PROBE_MS = 250;
 const LAST_PROBE_MS = 2_000;
 
 /** The writing half of an open store. */
 export interface Writes extends Pick<Store, 'run' | 'atomic' | 'pressure'> {
-  /** Names this opening; its row in `store_writer` is what allows it to write. */
+  /** Names this opening of the store; its row in `store_writer` allows it to write. */
   readonly writer: string;
-  /** Connects and makes what is missing. Asked first. */
+  /** Connects and creates what is missing. Must be called first. */
   open(mustExist: boolean): Promise<void>;
-  /** Rejects all that wait and all that come, for good. */
+  /** Permanently rejects waiting and new lists. */
   end(error: StoreUnavailable): void;
-  /** Takes no more lists, resolves when those that wait are answered, and disconnects. */
+  /** Rejects new lists, resolves when waiting ones are answered, and disconnects. */
   close(): Promise<void>;
 }
 
@@ -39,16 +39,16 @@ interface Waiting extends List {
   reject(error: Error): void;
 }
 
-/** Makes it; `lost` hears why nothing can be written any more, for good. */
+/** Creates it; `lost` is called with the reason if writing has become impossible permanently. */
 export function createWrites(settings: ServerSettings, log: Log, lost: (error: StoreUnavailable) => void): Writes {
   const writer = randomBytes(9).toString('base64url');
   const coming: Waiting[] = [];
-  /** Those under way that have not been answered. */
+  /** Lists of the running batch that have not been answered. */
   const sent = new Set<Waiting>();
   let client: pg.Client | undefined;
-  /** How many batches are committed. */
+  /** The number of committed batches. */
   let number = 0;
-  /** Why lists are refused for now. */
+  /** Why lists are currently refused. */
   let refusal: StoreUnavailable | undefined;
   let ended: StoreUnavailable | undefined;
   let working: Promise<void> | undefined;
@@ -57,7 +57,7 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
     if (client !== undefined) return client;
     const gone = (error: Error): void => {
       if (client === made) client = undefined;
-      if (ended === undefined) log.warn('the connection that writes was lost', { reason: reasonOf(error) });
+      if (ended === undefined) log.warn('lost the write connection', { reason: reasonOf(error) });
     };
     const made = await connect(settings, 'turnpike writer', gone, false);
     client = made;
@@ -70,7 +70,7 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
     if (old !== undefined) void disconnect(old);
   }
 
-  function add<T>(steps: readonly Step[], durable: boolean, told: (result: number) => T): Promise<T> {
+  function add<T>(steps: readonly Step[], durable: boolean, toAnswer: (result: number) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const error = ended ?? refusal;
       if (error !== undefined) throw error;
@@ -79,14 +79,15 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
         throw new StoreUnavailable(`the store is behind: ${waiting} lists wait`);
       }
       check(steps);
-      const answer = (result: Result): void => (typeof result === 'number' ? resolve(told(result)) : reject(result));
+      const answer = (result: Result): void =>
+        typeof result === 'number' ? resolve(toAnswer(result)) : reject(result);
       coming.push({ steps, durable, sinceMs: performance.now(), answer, reject });
       begin();
     });
   }
 
   function begin(): void {
-    // What comes together in one turn of the event loop goes together.
+    // Lists of one turn of the event loop go into one batch.
     working ??= new Promise<void>((done) => setImmediate(done)).then(work).finally(() => {
       working = undefined;
       if (coming.length > 0) begin();
@@ -105,7 +106,7 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
     if (sent.delete(list)) list.answer(result);
   }
 
-  /** Writes a batch, or rejects what is left of it. */
+  /** Writes a batch, or rejects its unanswered lists. */
   async function write(batch: readonly Waiting[]): Promise<void> {
     for (let tries = 1; ; tries++) {
       let results: readonly Result[] = [];
@@ -116,10 +117,10 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
           batch,
           { writer, number: number + 1 },
           {
-            ran: (found) => {
-              results = found;
+            ran: (outcomes) => {
+              results = outcomes;
               batch.forEach((list, i) => {
-                if (!list.durable) answer(list, found[i]!);
+                if (!list.durable) answer(list, outcomes[i]!);
               });
             },
             committing: () => {
@@ -134,16 +135,16 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
         const kind = kindOf(error);
         if (kind === 'lost') drop();
         if (kind === 'lost' && isCommitting) {
-          log.warn('the connection was lost while a commit was under way: whether it was made is being found out');
+          log.warn('lost the connection during a commit; checking whether the commit was made');
           const isCommitted = await fate();
           if (isCommitted === undefined) return;
           if (isCommitted) return succeed(batch, results);
-          // Nothing of it is there, and the server answers: it is written now.
+          // The batch was not committed and the server responds: write it now.
           tries = 0;
           continue;
         }
         if (ended !== undefined) return reject(ended);
-        // A connection that was kept may have been gone for long.
+        // An idle connection may have been lost long ago.
         if (kind === 'again' && tries < MOST_TRIES) continue;
         if (kind === 'lost' && tries === 1) continue;
         return fail(error);
@@ -170,7 +171,7 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
     return refusal;
   }
 
-  /** Refuses this batch and all that comes until a probe has been written. */
+  /** Refuses this batch and all new lists until a probe succeeds. */
   function fail(error: unknown): void {
     const isFirst = refusal === undefined;
     reject(refuse(error));
@@ -194,19 +195,20 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
     }
   }
 
-  /** Whether the last commit that was sent was made. Undefined: the store has come to its end before that could be found out. */
+  /** Whether the last commit was made. Undefined: the store was closed before this could be determined. */
   async function fate(): Promise<boolean | undefined> {
     for (let waitMs = FIRST_PROBE_MS; ; waitMs = Math.min(waitMs * 2, LAST_PROBE_MS)) {
       try {
         const own = await connected();
-        // The lock is free when the server has come to an end with the transaction of the lost connection.
+        // The lock is free once the server has ended the transaction of the lost connection.
         await own.query('BEGIN');
         await own.query('SELECT pg_advisory_xact_lock($1, $2)', [...LOCKS.writing]);
         const { rows } = await own.query<{ batch: number }>('SELECT batch FROM store_writer WHERE name = $1', [writer]);
         await own.query('COMMIT');
-        if (rows.length === 0) throw new GivenUp('this process was given up for dead by the others');
+        if (rows.length === 0)
+          throw new GivenUp('the other processes removed this process, because it did not renew its lease in time');
         const isCommitted = rows[0]!.batch === number + 1;
-        log.info('what became of the commit is known', { committed: isCommitted });
+        log.info('determined the outcome of the commit', { committed: isCommitted });
         return isCommitted;
       } catch (error) {
         if (error instanceof GivenUp) {
@@ -247,7 +249,7 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
         try {
           return await prepare(await connected(), writer, mustExist);
         } catch (error) {
-          // On a busy machine the server may have taken the pause between two statements for the end of this process.
+          // On a busy machine, the server may have taken the pause between two statements for the end of this process.
           if (error instanceof StoreMissing || kindOf(error) !== 'lost' || tries === MOST_TRIES) throw error;
           drop();
         }
@@ -270,7 +272,7 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
   };
 }
 
-/** Throws where a list cannot be written whatever happens: it is told to who handed it in, and the lists of others go on. */
+/** Throws for a list that can never be written: its caller gets the error, and other lists are not affected. */
 function check(steps: readonly Step[]): void {
   for (const step of steps) {
     const { sql, params = [] } = statementOf(step);

@@ -1,4 +1,4 @@
-/** Runs many lists in one transaction, also of several senders: each all or none, one commit for all of them. */
+/** Runs many lists, of one or several senders, in one transaction: each list is atomic, and one commit serves all. */
 import type Database from 'better-sqlite3';
 import type { Value } from '../../../core/plugin.ts';
 import { boundValue } from './values.ts';
@@ -6,12 +6,12 @@ import type { Answers, Batch, FromWriter, StepError } from './wire.ts';
 import { DURABLE, FOLDED, isLastingError, isStorageError, OF_FOLDS, wireError } from './wire.ts';
 
 /**
- * How long a failed commit is remembered. On a disk that is nearly full the next one may go well, and the one behind it fail: what
- * is answered before a commit in that time is lost as often as not.
+ * How long a failed commit is remembered. On a nearly full disk the next commit may succeed and the one after it fail, so lists that are
+ * answered before their commit would often be lost.
  */
 const DOUBT_MS = 60_000;
 
-/** Pages of the write-ahead log that are not in the database yet, from which on they are put there: eight megabytes. */
+/** The number of pages in the write-ahead log that triggers a checkpoint: eight megabytes. */
 const FOLD_FROM = 2_000n;
 
 type Statement = Database.Statement<unknown[]>;
@@ -22,36 +22,35 @@ interface LogState {
   readonly checkpointed: bigint;
 }
 
-/** Somebody who sends batches. */
+/** A process that sends batches. */
 export interface Sender {
-  /** Gets what came of them. */
+  /** Receives the results. */
   readonly post: (message: FromWriter) => void;
-  /** Those that it has told, and what they were prepared to. */
+  /** The statements it has sent, prepared. */
   readonly texts: string[];
   readonly statements: (Statement | undefined)[];
 }
 
-/** A batch, and whose it is. */
+/** A batch and its sender. */
 export interface Sent {
   readonly from: Sender;
   readonly batch: Batch;
 }
 
-/** Makes a sender. */
 export function createSender(post: (message: FromWriter) => void): Sender {
   return { post, texts: [], statements: [] };
 }
 
-/** What came of the lists of a batch, by when they are answered. */
+/** Results of a batch's lists, by when they are answered. */
 interface Outcome {
   readonly ran: Answers;
   readonly durable: Answers;
 }
 
 /**
- * Runs the lists of some batches as one transaction on `db`, and posts what came of them: some answers before the commit, the others behind
- * it, or that all of it failed, or has to be sent again without folds. After a lasting failure everything fails without being tried.
- * `loss` says what has become of a file of the database that is no longer where it was: nothing that is written to it counts.
+ * Runs the lists of some batches as one transaction on `db`, and posts the results: some before the commit, the others after it, or that
+ * everything failed, or that the batch has to be sent again without folds. After a permanent failure every batch fails without being tried.
+ * `loss` returns what happened to a database file that is no longer in its place: what is written to it is lost.
  */
 export function createBatches(
   db: Database.Database,
@@ -65,30 +64,30 @@ export function createBatches(
   const release = db.prepare('RELEASE list');
   const readLog = db.prepare<[], LogState>('PRAGMA wal_checkpoint(NOOP)');
 
-  /** One array per number of parameters, used again and again: binding copies. */
+  /** One reused array per number of parameters: binding copies the values. */
   const parameters: (Value | undefined)[][] = [];
   let broken: string | undefined;
-  /** Until when no list is answered before its commit: for a while after one has failed. */
+  /** Until then, no list is answered before its commit, because a commit has failed. */
   let doubtfulUntilMs = 0;
 
   function prepare(text: string): Statement {
     const statement = db.prepare<unknown[]>(text);
-    // COMMIT, ROLLBACK and SAVEPOINT count as reading, too: none of them may get between the lists of others.
+    // COMMIT, ROLLBACK and SAVEPOINT are readonly, too: they must not run between the lists of others.
     if (statement.readonly) throw new Error('only statements that write can be in a list');
     return statement;
   }
 
   function find({ texts, statements }: Sender, name: Value | undefined): Statement {
     if (typeof name !== 'number') return prepare(String(name));
-    const known = statements[name] ?? prepare(texts[name]!);
-    statements[name] = known;
-    return known;
+    const prepared = statements[name] ?? prepare(texts[name]!);
+    statements[name] = prepared;
+    return prepared;
   }
 
-  /** The step that runs now, for whoever has to say where an error happened. */
+  /** The running step, for error messages. */
   let step = 0;
 
-  /** Rows changed by the last step, or `-1 - step` where a step that must change something did not. */
+  /** Rows changed by the last step, or `-1 - step` if a step that must change something did not. */
   function runList(sender: Sender, wire: Batch['lists'], from: number, end: number): number {
     let changes = 0;
     step = 0;
@@ -107,8 +106,8 @@ export function createBatches(
   }
 
   /**
-   * Runs all lists of a batch inside the open transaction. `undo` where one of them has to be undone and there is no savepoint to go back to,
-   * `unfold` where that cannot be told from others, since they are added up. Throws where the transaction itself is lost.
+   * Runs all lists of a batch in the open transaction. Returns `undo` if a list has to be rolled back and there is no savepoint, and
+   * `unfold` if that list is part of a sum. Throws if the transaction itself failed.
    */
   function runBatch({ from, batch: { lists } }: Sent, guarded: boolean): Outcome | 'undo' | 'unfold' {
     const ran: (number | StepError)[] = [];
@@ -123,7 +122,7 @@ export function createBatches(
       if (guarded) savepoint.run();
       try {
         result = runList(from, lists, at + 3, end);
-        // Where the first step changed nothing, there is nothing to undo.
+        // If the first step changed nothing, there is nothing to roll back.
         undone = result < (isFolded ? 0 : -1);
       } catch (error) {
         const failure = wireError(error);
@@ -141,11 +140,11 @@ export function createBatches(
     return { ran, durable };
   }
 
-  /** The same of each; the first that does not go well says how it is to be done. */
+  /** The same for every batch; the first one that cannot run decides how it is repeated. */
   function runAll(sent: readonly Sent[], guarded: boolean): Outcome[] | 'undo' | 'unfold' {
     const outcomes: Outcome[] = [];
-    for (const one of sent) {
-      const outcome = runBatch(one, guarded);
+    for (const each of sent) {
+      const outcome = runBatch(each, guarded);
       if (typeof outcome === 'string') return outcome;
       outcomes.push(outcome);
     }
@@ -156,7 +155,7 @@ export function createBatches(
     for (const { from } of sent) from.post({ kind: 'failed', reason, lasting: broken !== undefined });
   }
 
-  /** Keeps the log short. What cannot be put into the database now is safe in the log, and will be tried again. */
+  /** Keeps the write-ahead log short. Pages that cannot be copied to the database now are safe in the log; the next run tries again. */
   function fold(sent: readonly Sent[]): void {
     try {
       const { log, checkpointed } = readLog.get()!;
@@ -176,7 +175,7 @@ export function createBatches(
     }
     try {
       begin.run();
-      // Savepoints cost a third of the work, and almost every batch does without: the one that needs them runs twice.
+      // Savepoints cost a third of the work, and few batches need them: these run twice.
       let outcomes = runAll(sent, false);
       if (outcomes === 'undo' && sent.length === 1) {
         rollback.run();
@@ -186,8 +185,8 @@ export function createBatches(
       if (typeof outcomes === 'string') {
         rollback.run();
         if (sent.length === 1) sent[0]!.from.post({ kind: 'again' });
-        // Whose it was is found out by itself.
-        else for (const one of sent) transact([one]);
+        // Each batch then runs alone, which shows the one that failed.
+        else for (const each of sent) transact([each]);
         return;
       }
       const doubtful = performance.now() < doubtfulUntilMs;
@@ -195,7 +194,7 @@ export function createBatches(
         if (ran.length > 0 && !doubtful) sent[i]!.from.post({ kind: 'ran', answers: ran });
       }
       commit.run();
-      // Looked at behind the commit: what is answered now was written to files that were still there.
+      // Checked after the commit: the answered lists were written to files that still existed.
       broken = loss();
       if (broken !== undefined) {
         fail(sent, broken);

@@ -1,10 +1,10 @@
-/** SQLite for the Node that runs: one version of its binding wants Node 22; the last one for Node 20 aborts from Node 24.19 on. */
+/** Loads better-sqlite3 for the running Node version: one release needs Node 22; the last one for Node 20 aborts from Node 24.19 on. */
 import { createRequire } from 'node:module';
 import type BetterSqlite3 from 'better-sqlite3';
 
 const isOld = Number(process.versions.node.split('.')[0]) < 22;
 
-/** Opens databases. Of the two versions only what both do alike is used. */
+/** Opens databases. Only features that both releases share are used. */
 export const Database: typeof BetterSqlite3 = createRequire(import.meta.url)(
   isOld ? 'better-sqlite3' : 'better-sqlite3-13',
 );

@@ -1,15 +1,15 @@
-/** Opens a database file the way a ledger needs it: every setting made and then asked for, a file that is not ours refused. */
+/** Opens a database file with the settings that a ledger needs; verifies each setting, and refuses files of other programs. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type BetterSqlite3 from 'better-sqlite3';
 import { Database } from './binding.ts';
 
-/** Marks a file as Turnpike's (`PRAGMA application_id`): the letters `Turn`. */
+/** Marks a file as Turnpike's (`PRAGMA application_id`): the ASCII codes of `Turn`. */
 const APPLICATION_ID = 0x5475726e;
 
-/** Writes what the file says already: one page, which tells whether it can be written. */
+/** Rewrites the current value: this writes one page, which shows whether the file is writable. */
 export const REWRITE_MARK = `PRAGMA application_id = ${APPLICATION_ID}`;
 
-/** Setting, what it is set to, what it must then read. There is no `mmap_size`: a failing disk would be a crash. */
+/** Pragma, value, expected result. `mmap_size` is not set: with it, a disk error would crash the process. */
 const SETTINGS: readonly (readonly [string, string, string | bigint])[] = [
   ['busy_timeout', '2000', 2000n],
   ['trusted_schema', 'OFF', 0n],
@@ -17,18 +17,18 @@ const SETTINGS: readonly (readonly [string, string, string | bigint])[] = [
   ['temp_store', 'MEMORY', 2n],
   ['mmap_size', '0', 0n],
 ];
-/** `synchronous` falls back to NORMAL with WAL in this build, so it comes behind it. */
+/** With WAL, `synchronous` falls back to NORMAL in this build, so it is set afterwards. */
 const WRITER_SETTINGS: typeof SETTINGS = [
   ['journal_mode', 'WAL', 'wal'],
   ['synchronous', 'FULL', 2n],
   ['foreign_keys', 'ON', 1n],
-  // A commit that folds the log into the database would keep the answers of its lists waiting: that is done behind them, see batch.ts.
+  // A checkpoint during a commit would delay the answers of its lists: it runs after them, see batch.ts.
   ['wal_autocheckpoint', '0', 0n],
   ['journal_size_limit', '67108864', 67_108_864n],
 ];
 const READER_SETTINGS: typeof SETTINGS = [['query_only', 'ON', 1n]];
 
-/** The one connection that writes. The file is made where there is none. Throws with a sentence that says what to do. */
+/** Opens the connection that writes; creates the file if there is none. Throws an error that tells the operator what to do. */
 export function openWriter(file: string): BetterSqlite3.Database {
   createPrivate(file);
   return opened(file, () => {
@@ -40,20 +40,20 @@ export function openWriter(file: string): BetterSqlite3.Database {
       if (db.pragma('application_id', { simple: true }) !== BigInt(APPLICATION_ID)) {
         db.exec(REWRITE_MARK);
       }
-      // Fails now, not at the first call, where the file or its directory may only be read.
+      // Fails now, and not at the first call, if the file or its folder is read-only.
       db.exec('BEGIN IMMEDIATE; ROLLBACK');
       assertSound(db, 'quick_check');
     });
   });
 }
 
-/** A connection that can only read. */
+/** Opens a read-only connection. */
 export function openReader(file: string): BetterSqlite3.Database {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 2000 });
   return closedOnThrow(db, () => set(db, [...SETTINGS, ...READER_SETTINGS]));
 }
 
-/** Throws, saying what is wrong, unless the file is a whole and sound database of Turnpike. */
+/** Throws unless the file is a complete and undamaged Turnpike database. */
 export function verify(file: string): void {
   opened(file, () => {
     const db = new Database(file, { fileMustExist: true });
@@ -70,17 +70,17 @@ export function verify(file: string): void {
   }).close();
 }
 
-/** Makes an empty file only its owner may read; leaves an existing one alone. */
+/** Creates an empty file that only its owner may read; leaves an existing file unchanged. */
 export function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    // Opening an existing file here, and closing it, would drop the locks this process holds on it.
+    // Opening and closing an existing file here would drop the locks that this process holds on it.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
 
-/** Makes the bytes of a file, or the names in a directory, survive a loss of power. */
+/** Syncs the bytes of a file, or the names in a folder, to disk. */
 export function sync(path: string): void {
   const handle = openSync(path, 'r');
   try {
@@ -92,7 +92,7 @@ export function sync(path: string): void {
 
 class Damage extends Error {}
 
-/** Says of a damaged file what to do about it. */
+/** The error for a damaged file, with what to do about it. */
 function opened(file: string, open: () => BetterSqlite3.Database): BetterSqlite3.Database {
   try {
     return open();
@@ -122,11 +122,11 @@ function closedOnThrow(db: BetterSqlite3.Database, use: () => void): BetterSqlit
 
 let crypto: typeof import('node:crypto') | undefined;
 
-/** `sha256_hex(text)`, which statements may use beyond what every database has; and `utf8_bytes(text)`. */
+/** Defines `sha256_hex(text)` and `utf8_bytes(text)`, which statements may use with every store. */
 function sha256Hex(text: unknown): string | null {
   if (text === null) return null;
   if (typeof text !== 'string') throw new TypeError('sha256_hex takes text');
-  // Asked for by few statements; loading it takes a thread a third of its start.
+  // Few statements need it, and loading it takes a third of a thread's start time.
   crypto ??= process.getBuiltinModule('node:crypto');
   return crypto.createHash('sha256').update(text, 'utf8').digest('hex');
 }
@@ -145,14 +145,14 @@ function set(db: BetterSqlite3.Database, settings: typeof SETTINGS): void {
   }
 }
 
-/** SQLite before 3.51.3 could damage a WAL database that two connections checkpoint. */
+/** SQLite before 3.51.3 can damage a WAL database if two connections checkpoint. */
 function assertVersion(db: BetterSqlite3.Database): void {
   const version = db.prepare('SELECT sqlite_version()').pluck().get() as string;
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   if (major * 1e6 + minor * 1e3 + patch < 3_051_003) throw new Error(`SQLite ${version} is too old: 3.51.3 is needed`);
 }
 
-/** A file is ours when it says so, or when there is nothing in it yet. */
+/** A file is accepted if it has our mark, or if it is empty. */
 function assertOurs(db: BetterSqlite3.Database, file: string): void {
   if (db.pragma('application_id', { simple: true }) === BigInt(APPLICATION_ID)) return;
   if (db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return;
@@ -160,6 +160,6 @@ function assertOurs(db: BetterSqlite3.Database, file: string): void {
 }
 
 function assertSound(db: BetterSqlite3.Database, check: 'quick_check' | 'integrity_check'): void {
-  const found = db.pragma(check, { simple: true });
-  if (found !== 'ok') throw new Damage(String(found));
+  const result = db.pragma(check, { simple: true });
+  if (result !== 'ok') throw new Damage(String(result));
 }

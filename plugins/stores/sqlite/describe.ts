@@ -1,4 +1,4 @@
-/** The tables of a database, read from its own description. */
+/** Reads the tables of a database from its schema. */
 import type { Reader, StoreTable } from '../../../core/plugin.ts';
 
 const COLUMNS = `SELECT schema.name AS "table", info.name, info.type, info.pk
@@ -7,7 +7,7 @@ const COLUMNS = `SELECT schema.name AS "table", info.name, info.type, info.pk
 const REFERENCES = `SELECT schema.name AS owner, key."from" AS "column", key."table", key."to"
   FROM sqlite_schema AS schema JOIN pragma_foreign_key_list(schema.name) AS key WHERE schema.type = 'table'`;
 
-/** All of them, in the order of their names. */
+/** All tables, by name. */
 export async function describeTables(read: Reader): Promise<readonly StoreTable[]> {
   const columns = await read.all<{ table: string; name: string; type: string; pk: number }>(COLUMNS);
   const references = await read.all<{ owner: string; column: string; table: string; to: string }>(REFERENCES);

@@ -1,26 +1,26 @@
-/** The files of an open database, and whether all of them are still where they were. */
+/** Watches the files of an open database: are all of them still in their place? */
 import { type Stats, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 
-/** What an open database is kept in. */
+/** The files of an open database. */
 export interface Files {
-  /** What has become of one of them: `/data/turnpike.db-wal was removed while in use`. Undefined if all are there. */
+  /** What happened to one of them: `/data/turnpike.db-wal was removed while in use`. Undefined if all are in their place. */
   loss(): string | undefined;
 }
 
 /**
- * The files of a database that was opened just now. SQLite writes on into a file that has lost its name, and nobody could read it
- * again: not the database, and not its write-ahead log, which holds what was written last.
+ * The files of a database that was just opened. SQLite keeps writing to a file whose name was removed, and what it writes can never be read
+ * again: neither the database, nor its write-ahead log, which has the latest writes.
  */
 export function filesOf(file: string, db: Database.Database): Files {
   const files = [file, `${file}-wal`, `${file}-shm`].map((name) => ({ name, mine: look(name) }));
-  let found: string | undefined;
+  let change: string | undefined;
 
   function look(name: string): Stats | undefined {
     return statSync(name, { throwIfNoEntry: false });
   }
 
-  /** The log is still open here: what it holds is written to the database, for as long as no other log has come in its place. */
+  /** The log is still open here: its content is written to the database unless another log has taken its place. */
   function fold(): string {
     try {
       db.pragma('wal_checkpoint(PASSIVE)');
@@ -32,15 +32,15 @@ export function filesOf(file: string, db: Database.Database): Files {
 
   return {
     loss() {
-      if (found !== undefined) return found;
+      if (change !== undefined) return change;
       for (const [i, { name, mine }] of files.entries()) {
         const now = look(name);
         if (mine === undefined || (now?.ino === mine.ino && now.dev === mine.dev)) continue;
-        found = `${name} was ${now ? 'replaced' : 'removed'} while in use`;
-        if (i > 0 && now === undefined) found += fold();
+        change = `${name} was ${now ? 'replaced' : 'removed'} while in use`;
+        if (i > 0 && now === undefined) change += fold();
         break;
       }
-      return found;
+      return change;
     },
   };
 }

@@ -1,9 +1,9 @@
-/** Messages on a stream of bytes, between the writing thread and other processes: each is its length, and then itself as V8 writes it. */
+/** Frames messages in a byte stream between the writing thread and other processes: the length, then the message in V8's serialization. */
 import { deserialize, serialize } from 'node:v8';
 
 const LENGTH_BYTES = 4;
 
-/** A message as it goes out. */
+/** Encodes a message. */
 export function frame(message: unknown): Buffer {
   const body = serialize(message);
   const framed = Buffer.allocUnsafe(LENGTH_BYTES + body.length);
@@ -12,14 +12,14 @@ export function frame(message: unknown): Buffer {
   return framed;
 }
 
-/** Takes the pieces of a stream, and gives the messages in it, each when it is complete. Throws for what is no message. */
+/** Decodes the chunks of a stream to complete messages. Throws for invalid data. */
 export function readFrames(take: (message: unknown) => void): (piece: Buffer) => void {
   let pieces: Buffer[] = [];
   let size = 0;
   return (piece) => {
     pieces.push(piece);
     size += piece.length;
-    // Joined only if a message is complete: a large one comes in many pieces.
+    // Chunks are joined only when a message is complete: a large message has many.
     while (size >= wanted(pieces)) {
       const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
       const end = LENGTH_BYTES + bytes.readUInt32LE();
@@ -31,7 +31,7 @@ export function readFrames(take: (message: unknown) => void): (piece: Buffer) =>
   };
 }
 
-/** How many bytes the first message takes; the length of one more than there are where its length is not complete. */
+/** The length of the first message; one more than the available bytes if its length field is incomplete. */
 function wanted(pieces: Buffer[]): number {
   if (pieces.length > 1 && pieces[0]!.length < LENGTH_BYTES) pieces.unshift(Buffer.concat(pieces.splice(0)));
   const [first] = pieces;

@@ -1,24 +1,24 @@
-/** Has batches of several processes share a commit: whoever was in the last one is waited for a little, because it sends again at once. */
+/** Group commit for several processes: waits a little for those that were in the last commit, because they send again at once. */
 import type { Sender, Sent } from './batch.ts';
 
-/** The part of the time that the last commit took that is waited for others: what is waited is won several times over if they come. */
+/** The wait for other processes as a share of the last commit's duration; a shared commit saves several times as much. */
 const PATIENCE = 1 / 4;
-/** A commit that takes no longer than this is not worth waiting: timers count whole milliseconds. */
+/** Commits that are not longer than this are not delayed: timers have a resolution of whole milliseconds. */
 const QUICK_MS = 2;
 
 export interface Groups {
   take(sent: Sent): void;
-  /** Waits for nobody. */
+  /** A group that never waits. */
   flush(): void;
 }
 
-/** Makes it. `run` runs what has come as one transaction; `mono` is a clock that only grows. */
+/** Creates a group. `run` runs the collected batches as one transaction; `mono` is a monotonic clock. */
 export function createGroups(
   run: (sent: readonly Sent[]) => void,
   mono: () => number = () => performance.now(),
 ): Groups {
   let waiting: Sent[] = [];
-  /** Those whose batches ran last, and how long that took. */
+  /** The senders of the last commit, and its duration. */
   let last: ReadonlySet<Sender> = new Set();
   let lastMs = 0;
   let cancel = (): void => {};

@@ -1,4 +1,4 @@
-/** The embedded store: one SQLite file, one thread that writes it, others that read it, in this process or in those that are attached. */
+/** The embedded store: one SQLite file, one thread that writes, others that read, in this process or in processes that joined it. */
 import { resolve } from 'node:path';
 import type { Log, OpenStore, Reader, StoreDriver, StoreOpening } from '../../../core/plugin.ts';
 import { StoreUnavailable } from '../../../core/plugin.ts';
@@ -12,7 +12,7 @@ import { roomOf } from './room.ts';
 import type { Joining, Opening } from './wire.ts';
 import { type Connect, ownThread, startWrites, WRITER } from './writes.ts';
 
-/** A store that is a file: it can be copied, put back, and used by several processes of one machine. */
+/** A store in a file: it can be backed up, restored, and used by several processes of one machine. */
 interface FileDriver extends StoreDriver {
   open(options: StoreOpening): Promise<FileStore>;
   attach: NonNullable<StoreDriver['attach']>;
@@ -40,7 +40,7 @@ const driver: FileDriver = {
 interface Options {
   readonly file: string;
   readonly log: Log;
-  /** To the thread that writes. */
+  /** Connects to the writing thread. */
   readonly connect: Connect;
   readonly how: Opening | Joining;
   readonly left?: ((name: string) => void) | undefined;
@@ -50,12 +50,12 @@ async function openWith({ file, log, connect, how, left = () => {} }: Options): 
   // Both threads start while the file is still being checked.
   const writes = startWrites({ connect, log, lost, room: () => roomOf(file), left });
   const reads = startReads(lost);
-  /** Snapshots and backups under way. */
+  /** Running snapshots and backups. */
   const running = new Set<Promise<unknown>>();
   let ended: StoreUnavailable | undefined;
   let closing: Promise<void> | undefined;
 
-  /** Neither writes nor reads any more: nobody knows what they would be worth. */
+  /** Neither reads nor writes any more: results could be wrong. */
   function lost(error: StoreUnavailable): void {
     if (!ended) log.error('the store is unavailable until it is opened again', { file, reason: error.message });
     ended ??= error;
@@ -63,7 +63,7 @@ async function openWith({ file, log, connect, how, left = () => {} }: Options): 
     reads.end(error);
   }
 
-  /** In a thread of its own, so that a long read keeps nobody waiting. */
+  /** Runs in its own thread, so that a long read delays no other. */
   function apart<T>(snapshot: boolean, use: (own: Reads) => Promise<T>): Promise<T> {
     if (ended) return Promise.reject(ended);
     const own = startReads();
@@ -80,7 +80,7 @@ async function openWith({ file, log, connect, how, left = () => {} }: Options): 
     ended ??= new StoreUnavailable('the store is closed');
     await writes.drain();
     await Promise.allSettled(running);
-    // The writer goes last: whoever leaves last folds the log into the file.
+    // The writer closes last: the last connection checkpoints the log into the file.
     await reads.close();
     await writes.close();
   }

@@ -1,10 +1,10 @@
-/** The line from a process that has joined a store to the writing thread of the one that owns it. */
+/** The connection from a process that joined a store to the writing thread of its owner. */
 import { connect as connectTo } from 'node:net';
 import { frame, readFrames } from './frames.ts';
 import type { FromWriter } from './wire.ts';
 import type { Connect } from './writes.ts';
 
-/** Gets the line through the unix socket at `path`. It looks like a thread, whose end is that of the connection. */
+/** Connects to the unix socket at `path`. The connection has the interface of a worker thread, which exits when it is closed. */
 export function threadBehind(path: string): Connect {
   return (events) => {
     const socket = connectTo(path);

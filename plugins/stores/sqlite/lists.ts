@@ -1,36 +1,36 @@
 /**
- * The lists that wait for the writing thread. One batch is under way at a time; what comes in the meantime is the next one, and what its
- * lists add to one row is added up before it goes.
+ * The lists that wait for the writing thread. One batch runs at a time; lists that come meanwhile form the next one, and their additions to
+ * the same row are added up before it is sent.
  */
 import type { Step, Sum, Value } from '../../../core/plugin.ts';
 import { StoreUnavailable, statementOf } from '../../../core/plugin.ts';
 import { addAmounts, checkedValue } from '../../../core/sdk.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 
-/** Beyond either, new lists are refused: whoever asks for more is better told so at once. */
+/** Beyond either, new lists are refused, so that callers learn of the overload at once. */
 const MOST_WAITING = 10_000;
 const LONGEST_WAIT_MS = 2_000;
-/** As many lists as one commit takes along: more would only make the first of them wait. */
+/** Lists per commit; more would only delay the first ones. */
 const MOST_IN_BATCH = 1_024;
-/** Texts the writing thread keeps prepared; later ones are sent and prepared each time. */
+/** Statements that the writing thread keeps prepared; further ones are sent and prepared each time. */
 const MOST_TEXTS = 1_000;
 
 export interface Lists {
-  /** Rows changed by a list of one step. */
+  /** Runs a list of one step; returns the changed rows. */
   run(step: Step): Promise<number>;
-  /** The `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. */
+  /** Runs a list; returns the `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. */
   atomic(steps: readonly Step[], durable: boolean): Promise<string | undefined>;
-  /** What came of lists of the batch that is under way. */
+  /** Handles results of the running batch. */
   answer(answers: Answers): void;
-  /** All of the batch has been answered: the next one may go. */
+  /** All lists of the batch were answered: sends the next batch. */
   done(): void;
-  /** The batch left nothing behind, for one list in it went wrong: it goes again, and nothing in it is added up. */
+  /** A list in the batch failed and everything was rolled back: sends it again without folds. */
   again(): void;
-  /** None of what is left of the batch was written. */
+  /** No unanswered list of the batch was written. */
   failed(error: Error): void;
-  /** Rejects all that wait and all that come, for good. */
+  /** Permanently rejects waiting and new lists. */
   end(error: StoreUnavailable): void;
-  /** Takes no more lists and resolves when those that wait are answered. */
+  /** Rejects new lists, and resolves when waiting ones are answered. */
   drain(): Promise<void>;
   pressure(): { readonly waiting: number; readonly oldestMs: number };
 }
@@ -53,19 +53,19 @@ function tellRefusal({ steps, resolve }: Waiting, result: number): void {
   resolve(result < 0 ? statementOf(steps[-1 - result]!).must : undefined);
 }
 
-/** `send` gets a batch when the one before has been answered; `mono` is a clock that only grows. */
+/** `send` is called with a batch after the previous one was answered; `mono` is a monotonic clock. */
 export function createLists(send: (batch: Batch) => void, mono: () => number = () => performance.now()): Lists {
-  /** Lists that were not sent yet, in their order. */
+  /** Lists that were not sent yet, in order. */
   let coming: Waiting[] = [];
-  /** Those under way; undefined where one has been answered. */
+  /** Lists of the running batch; undefined once answered. */
   let sent: (Waiting | undefined)[] = [];
-  /** The first under way that has not been answered, and how many have not, of all. */
+  /** The first unanswered list of the running batch, and the number of unanswered ones. */
   let first = 0;
   let size = 0;
   let isUnderWay = false;
   let isScheduled = false;
 
-  const known = new Map<string, number>();
+  const statements = new Map<string, number>();
   let ended: StoreUnavailable | undefined;
   let drained: (() => void) | undefined;
 
@@ -90,7 +90,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
     size++;
     if (isUnderWay || isScheduled) return;
     isScheduled = true;
-    // What comes together in one turn of the event loop goes together.
+    // Lists of one turn of the event loop go into one batch.
     setImmediate(flush);
   }
 
@@ -101,7 +101,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
     coming = coming.length <= MOST_IN_BATCH ? [] : coming.slice(MOST_IN_BATCH);
     first = 0;
     isUnderWay = true;
-    send(encode(sent, known, true));
+    send(encode(sent, statements, true));
   }
 
   function take(number: number): Waiting | undefined {
@@ -142,7 +142,7 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
       }
     },
     done,
-    again: () => send(encode(sent, known, false)),
+    again: () => send(encode(sent, statements, false)),
     failed(error) {
       rejectSent(error);
       done();
@@ -167,21 +167,21 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   };
 }
 
-/** What the writing thread reads; `known` are the texts that it was told. Where `fold` is set, additions to one row are added up. */
-function encode(waiting: readonly (Waiting | undefined)[], known: Map<string, number>, fold: boolean): Batch {
+/** Encodes a batch for the writing thread; `known` are the statements it already has. With `fold`, additions to one row are added up. */
+function encode(waiting: readonly (Waiting | undefined)[], statements: Map<string, number>, fold: boolean): Batch {
   const texts: string[] = [];
   const lists: (Value | undefined)[] = [];
   const sums = new Map<Sum, (bigint | number)[]>();
 
   function push(sql: string, must: string | undefined, ...params: readonly (readonly Value[])[]): void {
-    let name = known.get(sql);
-    if (name === undefined && known.size < MOST_TEXTS) {
-      name = known.size;
+    let name = statements.get(sql);
+    if (name === undefined && statements.size < MOST_TEXTS) {
+      name = statements.size;
       texts.push(sql);
-      known.set(sql, name);
+      statements.set(sql, name);
     }
     const at = lists.push(name ?? sql, 0);
-    for (const some of params) for (let i = 0; i < some.length; i++) lists.push(checkedValue(some[i]!));
+    for (const column of params) for (let i = 0; i < column.length; i++) lists.push(checkedValue(column[i]!));
     lists[at - 1] = (lists.length - at) * 2 + (must === undefined ? 0 : 1);
   }
 
@@ -197,7 +197,7 @@ function encode(waiting: readonly (Waiting | undefined)[], known: Map<string, nu
     if (list === undefined) return;
     const { steps, durable } = list;
     const isFolded = fold && steps.some((step) => 'to' in step);
-    // It may read or change what the lists before it have added.
+    // This step may read or change what earlier lists have added.
     if (!isFolded) pushSums();
     const start = lists.push(number, 0, (durable ? 1 : 0) + (isFolded ? FOLDED : 0)) - 3;
     for (const step of steps) {
@@ -223,7 +223,7 @@ function addUp(sums: Map<Sum, (bigint | number)[]>, to: Sum, adds: readonly (big
   addAmounts(sum, adds);
 }
 
-/** Throws where a value cannot be stored: it is told to who handed the list in, and the lists of others go on. */
+/** Throws for a value that cannot be stored: the list's caller gets the error, and other lists are not affected. */
 function checked(steps: readonly Step[]): readonly Step[] {
   for (const step of steps) {
     const values = 'to' in step ? step.adds : (step.params ?? []);
@@ -233,7 +233,7 @@ function checked(steps: readonly Step[]): readonly Step[] {
   return steps;
 }
 
-/** What was wrong and in which statement; its parameters stay out of it. */
+/** The error and its statement, without parameters. */
 function statementError({ message, code, step: index }: StepError, steps: readonly Step[]): Error {
   return Object.assign(new Error(`${message}, in: ${statementOf(steps[index]!).sql}`), { code });
 }

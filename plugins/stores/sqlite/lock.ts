@@ -1,4 +1,4 @@
-/** One process per store: a tiny second database, kept locked for as long as the process lives. */
+/** One process per store: a second, tiny database stays locked while the process runs. */
 import { existsSync } from 'node:fs';
 import { StoreInUse } from '../../../core/plugin.ts';
 import { Database } from './binding.ts';
@@ -7,15 +7,15 @@ import { createPrivate } from './connection.ts';
 const lockOf = (file: string): string => `${file}.lock`;
 
 /**
- * Locks `file` against other processes, and against this one doing it twice; returns what lets go. The kernel lets go where
- * the process dies. Throws `StoreInUse` where somebody has it.
+ * Locks `file` against other processes, and against a second lock in this one; returns a function that unlocks it. The kernel unlocks it if
+ * the process dies. Throws `StoreInUse` if it is locked.
  */
 export function lock(file: string): () => void {
   const name = lockOf(file);
   createPrivate(name);
   const db = new Database(name, { timeout: 0 });
   try {
-    // Nothing is ever written, so there need be no journal beside it.
+    // Nothing is ever written, so no journal file is needed.
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
@@ -25,7 +25,7 @@ export function lock(file: string): () => void {
   return () => db.close();
 }
 
-/** Whether a process has `file` locked. Makes nothing. */
+/** Whether a process has locked `file`. Creates nothing. */
 export function isLocked(file: string): boolean {
   if (!existsSync(lockOf(file))) return false;
   try {

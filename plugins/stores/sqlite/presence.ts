@@ -1,17 +1,17 @@
-/** Whether a database is there, and whether what lies beside it proves that there was one, or that a part of it is lost. */
+/** Checks whether a database exists, and whether the files beside it show that it, or a part of it, was lost. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { StoreMissing } from '../../../core/plugin.ts';
 
-/** Before the header of a write-ahead log is complete, there is nothing in it. */
+/** A write-ahead log shorter than its header is empty. */
 const WAL_HEADER = 32;
-/** Places in the index of the write-ahead log, 32 bits each, in the byte order of the machine (SQLite's `walformat`). */
+/** Offsets in the index of the write-ahead log, 32-bit words in the machine's byte order (SQLite's `walformat`). */
 const FRAMES = 16 / 4;
 const FOLDED = 96 / 4;
 const INDEX_HEADER = 100;
 
 /**
- * Throws `StoreMissing` if opening `file` would lose data without a word: its write-ahead log is there and it is not, or the other way
- * round. With `mustExist`, also if there is nothing at all.
+ * Throws `StoreMissing` if opening `file` would silently lose data: its write-ahead log exists without it, or the other way round. With
+ * `mustExist`, also if there is nothing at all.
  */
 export function assertPresent(file: string, mustExist: boolean): void {
   const log = `${file}-wal`;
@@ -36,7 +36,7 @@ function sizeOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.size;
 }
 
-/** Whether the index of the write-ahead log knows of pages in it that are not in the database yet. A process that was killed leaves it. */
+/** Whether the index of the write-ahead log names pages that are not in the database yet, as after a killed process. */
 function hasUnfolded(index: string): boolean {
   if ((sizeOf(index) ?? 0) < INDEX_HEADER) return false;
   const header = new Uint32Array(INDEX_HEADER / 4);

@@ -1,4 +1,4 @@
-/** A reading thread: a connection that cannot write, and the copies made through it. */
+/** A reading thread: a read-only connection, and backups made through it. */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
@@ -8,13 +8,13 @@ import { boundValue, readRow } from './values.ts';
 import type { FromReader, Question, ToReader } from './wire.ts';
 import { wireError } from './wire.ts';
 
-/** Statements kept prepared; beyond, they start over. */
+/** The number of prepared statements; the cache is cleared beyond it. */
 const KEPT = 500;
 
-/** Bytes from which on handing over is cheaper than copying. */
+/** Results of at least so many bytes are transferred instead of copied. */
 const LARGE = 64 * 1_024;
 
-/** Bytes of one value from which on its pages are not kept. */
+/** After reading a value of at least so many bytes, SQLite's page cache is released. */
 const HUGE = 1_024 * 1_024;
 
 const port = parentPort!;
@@ -22,9 +22,9 @@ const statements = new Map<string, Database.Statement<unknown[]>>();
 let db: Database.Database;
 
 function find(sql: string): Database.Statement<unknown[]> {
-  const known = statements.get(sql);
-  if (known) return known;
-  // SQLite's own way does without the text that a function would be called with.
+  const cached = statements.get(sql);
+  if (cached) return cached;
+  // SQLite computes the length itself, without passing the text to a function.
   const statement = db.prepare<unknown[]>(sql.replaceAll(/\butf8_bytes\(([\w.]+)\)/g, 'CAST($1 AS BLOB)'));
   if (!statement.reader || !statement.readonly)
     throw new Error('only statements that read and return rows can be read');
@@ -39,7 +39,7 @@ function answer(question: Question): unknown {
       db = openReader(question.file);
       if (question.snapshot) {
         db.exec('BEGIN');
-        // The moment is chosen by the first read.
+        // The first read determines the time of the snapshot.
         db.prepare('SELECT count(*) FROM sqlite_schema').get();
       }
       return undefined;
@@ -57,7 +57,7 @@ function answer(question: Question): unknown {
   }
 }
 
-/** All pages in one step, from one moment: a copy in small steps would start over with every commit. */
+/** Copies all pages in one step: a copy in several steps would restart after every commit. */
 async function backup(file: string): Promise<void> {
   if (existsSync(file)) throw new Error(`${file} exists: a backup never overwrites anything`);
   const copy = `${file}.incomplete-${process.pid}`;
@@ -72,7 +72,7 @@ async function backup(file: string): Promise<void> {
   }
 }
 
-/** The bytes of some rows, to be handed over without being copied. */
+/** The buffers of some rows, to be transferred instead of copied. */
 function bytesIn(value: unknown): ArrayBuffer[] {
   const rows = Array.isArray(value) ? value : [value];
   const buffers = new Set<ArrayBuffer>();
@@ -100,6 +100,6 @@ port.on('message', async (message: ToReader) => {
   const handedOver = bytesIn(reply.value);
   const isHuge = handedOver.some(({ byteLength }) => byteLength >= HUGE);
   port.postMessage(reply, handedOver);
-  // The pages of a value that large have pushed out what is read again, and stay for nothing.
+  // The pages of such a large value have displaced useful ones in the cache.
   if (isHuge) db.pragma('shrink_memory');
 });

@@ -1,4 +1,4 @@
-/** A reading thread as the rest of the gateway sees it: questions and their answers. */
+/** The main thread's side of a reading thread: sends queries and receives their results. */
 import type { Reader, Value } from '../../../core/plugin.ts';
 import { StoreUnavailable } from '../../../core/plugin.ts';
 import { checkedValue, startThread } from '../../../core/sdk.ts';
@@ -6,20 +6,20 @@ import type { FromReader, Question, ToReader } from './wire.ts';
 import { isStorageError } from './wire.ts';
 
 export interface Reads extends Reader {
-  /** Opens the file; asked first. With `snapshot`, everything read later is of this moment. */
+  /** Opens the file; must be called first. With `snapshot`, all reads see the same moment. */
   open(file: string, snapshot: boolean): Promise<void>;
-  /** Copies the database to a file that does not exist. */
+  /** Copies the database to a file that does not exist yet. */
   backup(file: string): Promise<void>;
-  /** Rejects all that wait and all that come, for good. */
+  /** Permanently rejects waiting and new queries. */
   end(error: StoreUnavailable): void;
-  /** Lets what waits be answered, then ends the thread. */
+  /** Waits for running queries, then ends the thread. */
   close(): Promise<void>;
 }
 
-/** What the thread runs. */
+/** The script of the thread. */
 export const READER = new URL('./reader.ts', import.meta.url);
 
-/** Starts a thread; `died` hears of an end nobody asked for. */
+/** Starts a thread; `died` is called if it ends unexpectedly. */
 export function startReads(died: (error: StoreUnavailable) => void = () => {}): Reads {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let next = 0;

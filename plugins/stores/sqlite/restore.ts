@@ -1,4 +1,4 @@
-/** Puts a backup in the place of the store. */
+/** Replaces the store by a backup. */
 import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { coreErrors } from '../../../core/contracts/errors.ts';
@@ -8,10 +8,9 @@ import { sync, verify } from './connection.ts';
 import { isLocked, lock } from './lock.ts';
 
 /**
- * Replaces the database `file` by the one at `from`, which stays as it is; changes that its write-ahead log still holds are part of
- * it. What was there is kept as `<file>.before-restore`. Throws `StoreInUse` while a gateway runs on it, and refuses (400, 409) a
- * source that is not a whole, sound database of Turnpike; nothing has changed then. Cut off in the middle, it leaves the old database
- * or the new one, never a mixture.
+ * Replaces the database `file` by a copy of `from`, including the changes in its write-ahead log; `from` is not changed. The previous
+ * database is kept as `<file>.before-restore`. Throws `StoreInUse` while a gateway runs on it, and refuses (400, 409) a source that is not
+ * a complete, undamaged Turnpike database; then nothing changed. An interruption leaves the old database or the new one, never a mixture.
  */
 export const restore: NonNullable<StoreDriver['restore']> = async ({ from, file, log }) => {
   const source = resolve(from);
@@ -23,7 +22,7 @@ export const restore: NonNullable<StoreDriver['restore']> = async ({ from, file,
     throw coreErrors.backup_unusable(`${from} is in use: take a backup of it with its own gateway, and restore that`);
   }
   if (isLocked(target)) throw new StoreInUse(`${target} is in use by another process: stop the gateway first`);
-  // A folder that is made for a backup that turns out to be none goes again.
+  // A folder that was created for an invalid backup is removed again.
   const made = mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   const copy = `${target}.restoring-${process.pid}`;
   const removeCopy = (): void => {
@@ -45,9 +44,9 @@ export const restore: NonNullable<StoreDriver['restore']> = async ({ from, file,
         throw coreErrors.file_exists(`${kept}${end} is left from an earlier restore: move it away first`);
       }
     }
-    // The log is kept beside its file, under the name that belongs to it: together they are the old state, whole.
+    // The log is kept beside the file, under the matching name: together they are the complete old state.
     for (const end of old) linkSync(`${target}${end}`, `${kept}${end}`);
-    // The old log must be gone before the new file comes: it would be played back into it.
+    // The old log must be gone before the new file is in its place: SQLite would replay it into the new file.
     rmSync(`${target}-wal`, { force: true });
     rmSync(`${target}-shm`, { force: true });
     sync(dirname(target));
@@ -62,11 +61,11 @@ export const restore: NonNullable<StoreDriver['restore']> = async ({ from, file,
   }
 };
 
-/** Copies a backup, and refuses (400) one that is not whole and sound. A copy that is, is one file, and on the disk. */
+/** Copies a backup to a single synced file, and refuses (400) one that is incomplete or damaged. */
 function takeCopy(source: string, copy: string, from: string): void {
   copyFileSync(source, copy);
   chmodSync(copy, 0o600);
-  // An empty one is what a program leaves that only looked at the backup.
+  // Programs that only read the backup leave an empty log.
   const log = `${source}-wal`;
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0) copyFileSync(log, `${copy}-wal`);
   try {

@@ -1,9 +1,9 @@
-/** How much room a database takes on its disk, and how much is left there. */
+/** The size of a database, and the free space on its disk. */
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { StoreRoom } from '../../../core/plugin.ts';
 
-/** Undefined where it cannot be looked at. */
+/** Undefined if it cannot be determined. */
 export async function roomOf(file: string): Promise<StoreRoom | undefined> {
   try {
     const [database, log, disk] = await Promise.all([stat(file), sizeOf(`${file}-wal`), statfs(dirname(file))]);
@@ -13,7 +13,7 @@ export async function roomOf(file: string): Promise<StoreRoom | undefined> {
   }
 }
 
-/** 0 where there is none: the last one who closed it has folded it in. */
+/** 0 if there is none: the last connection checkpointed and removed it. */
 function sizeOf(file: string): Promise<number> {
   return stat(file).then(
     ({ size }) => size,

@@ -1,19 +1,21 @@
-/** The unix socket of the writing thread: other processes hand their lists in there, past the main thread of the one that owns the store. */
+/**
+ * The unix socket of the writing thread. Other processes send their lists there directly, not through the main thread of the store's owner.
+ */
 import { createServer, type Socket } from 'node:net';
 import { listenPrivately } from '../../../core/sdk.ts';
 import { createSender, type Sent } from './batch.ts';
 import { frame, readFrames } from './frames.ts';
 import type { Batch, FromWriter, Joining } from './wire.ts';
 
-/** What is open there. */
+/** An open socket. */
 export interface Sharing {
-  /** To all who have joined. */
+  /** Sends to all joined processes. */
   tell(message: FromWriter): void;
-  /** Takes nobody in any more, and sends away who is there. */
+  /** Accepts no more processes, and disconnects the joined ones. */
   close(): void;
 }
 
-/** Listens at `path`. `take` runs what is sent; `left` hears of each process that has gone, after it has taken all of it. */
+/** Listens at `path`. `take` runs what is sent; `left` is called for each process that disconnected, after everything it sent has run. */
 export async function share(path: string, take: (sent: Sent) => void, left: (name: string) => void): Promise<Sharing> {
   const sockets = new Set<Socket>();
   const joined = new Map<Socket, (message: FromWriter) => void>();
@@ -32,7 +34,7 @@ export async function share(path: string, take: (sent: Sent) => void, left: (nam
       try {
         read(piece);
       } catch {
-        // Whatever speaks like that is none of ours.
+        // Invalid data does not come from one of our processes.
         socket.destroy();
       }
     });
@@ -55,7 +57,7 @@ export async function share(path: string, take: (sent: Sent) => void, left: (nam
   };
 }
 
-/** Throws for what is no batch. */
+/** Throws for invalid batches. */
 function checked(batch: Batch): Batch {
   if (Array.isArray(batch.texts) && Array.isArray(batch.lists)) return batch;
   throw new TypeError('it is no batch');

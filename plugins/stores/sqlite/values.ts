@@ -1,12 +1,12 @@
-/** Values on their way into a statement and out of a row: integers stay exact or are refused. */
+/** Converts values for statements and from rows: integers stay exact or are refused. */
 import type { Value } from '../../../core/plugin.ts';
 
-/** The value as better-sqlite3 binds it: a number would become a REAL, and sums with it would be inexact. */
+/** The value for better-sqlite3, which would bind a number as REAL, so that sums would be inexact. */
 export function boundValue(value: Value | undefined): Value | undefined {
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
 }
 
-/** A row with its integers as numbers, in place. Throws a `RangeError` for one that a number cannot hold. */
+/** Converts the integers of a row to numbers, in place. Throws a `RangeError` for an integer that a number cannot represent. */
 export function readRow(row: unknown): unknown {
   const columns = row as Record<string, unknown>;
   for (const name in columns) {

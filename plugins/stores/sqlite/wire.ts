@@ -1,69 +1,69 @@
-/** What the threads of this store say to each other. Flat arrays where there are many: copying them is most of the cost. */
+/** Messages between the threads of this store. Large ones are flat arrays: copying is most of their cost. */
 import type { Value } from '../../../core/plugin.ts';
 
 /**
- * Lists that share one transaction. `lists` holds them one behind the other, each as `number, end, flags, step…` where `number` is its
- * place in the batch and `end` the index behind it. A step is `statement, shape, parameter…`, where `statement` is the index of a text
- * that was told before, or the text itself; `shape` is twice the number of parameters, plus 1 for a step that must change something.
+ * Lists that share one transaction. `lists` has them one after the other, each as `number, end, flags, step…`: `number` is its index in the
+ * batch, `end` the index after it. A step is `statement, shape, parameter…`: `statement` is the index of a statement that was sent before,
+ * or the statement itself; `shape` is twice the number of parameters, plus 1 for a step that must change something.
  */
 export interface Batch {
-  /** Texts told for the first time; their indexes go on from the last one told. */
+  /** Statements sent for the first time; their indexes continue those sent before. */
   readonly texts: readonly string[];
   readonly lists: readonly (Value | undefined)[];
-  /** How many lists. */
+  /** The number of lists. */
   readonly count: number;
 }
-/** The number of what is no list of its own: what lists before it add, added up. */
+/** The number of a fold: added-up additions of the lists before it. */
 export const OF_FOLDS = -1;
-/** Flags of a list: it is answered after the commit; what it adds is in a fold behind it. */
+/** Flags of a list: it is answered after the commit; its additions are in a later fold. */
 export const DURABLE = 1;
 export const FOLDED = 2;
 
-/** Said first: the thread opens the file. With `socket`, other processes may join there. */
+/** First message: opens the file. With `socket`, other processes may join there. */
 export interface Opening {
   readonly open: string;
   readonly mustExist: boolean;
   readonly socket: string | undefined;
 }
-/** Said first by another process, to the thread that has opened the file. */
+/** First message of another process that joins. */
 export interface Joining {
-  /** Who it is. */
+  /** The name of the process. */
   readonly join: string;
 }
 
 export type ToWriter = Opening | Joining | Batch | 'close';
 
-/** `number, result` of each list, one behind the other: rows changed by its last step, or `-1 - step` of the failed `must`. */
+/** `number, result` of each list: rows changed by its last step, or `-1 - step` of the failed `must`. */
 export type Answers = readonly (number | StepError)[];
-/** The error of one step of a list; the list has left no trace. */
+/** The error of a step; the list has left no trace. */
 export interface StepError extends WireError {
   readonly step: number;
 }
-/** An error on its way between threads. */
+/** A serializable error. */
 export interface WireError {
   readonly message: string;
-  /** The database's, `SQLITE_CONSTRAINT_UNIQUE`; empty where it is somebody else's. */
+  /** SQLite's error code, such as `SQLITE_CONSTRAINT_UNIQUE`; empty for other errors. */
   readonly code: string;
 }
 
-/** What kind of error kept the file from being opened. */
+/** Why the file could not be opened. */
 export type Refusal = 'in use' | 'missing' | 'other';
 
 export type FromWriter =
   | { readonly kind: 'open' }
   | { readonly kind: 'refused'; readonly why: Refusal; readonly message: string }
-  /** Lists that are answered before the commit; `done` follows, or `failed`. */
+  /** Results that are sent before the commit; `done` or `failed` follows. */
   | { readonly kind: 'ran'; readonly answers: Answers }
-  /** The batch is durable; the answers of the rest. */
+  /** The batch is durable; the remaining results. */
   | { readonly kind: 'done'; readonly answers: Answers }
-  /** A list that adds, or its fold, went wrong: nothing was written, and the batch is to be sent again without folds. */
+  /** A list with additions, or its fold, failed: nothing was written, and the batch must be sent again without folds. */
   | { readonly kind: 'again' }
-  /** Nothing of what is left of the batch was written. `lasting`: nothing will be until the store is opened again. */
+  /** No unanswered list of the batch was written. `lasting`: nothing can be written until the store is opened again. */
   | { readonly kind: 'failed'; readonly reason: string; readonly lasting: boolean }
-  /** A process that had joined has gone; everything that it handed in was run. */
+  /** A joined process disconnected; everything it sent was run. */
   | { readonly kind: 'left'; readonly name: string };
 
-/** What a reading thread is asked; it answers in order. */
+/** Requests to a reading thread, which answers in order. */
 export type Question =
   | { readonly kind: 'open'; readonly file: string; readonly snapshot: boolean }
   | { readonly kind: 'one' | 'all'; readonly sql: string; readonly params: readonly Value[] }
@@ -72,22 +72,22 @@ export type ToReader = { readonly number: number; readonly question: Question } 
 export type FromReader = { readonly number: number; readonly value?: unknown; readonly error?: WireError };
 
 /**
- * True for errors that are not about a statement but about the file beneath it: full, failing, locked, read-only, damaged.
- * Whoever meets one cannot trust the transaction it happened in.
+ * True for errors that no statement caused, but the file: disk full, I/O error, locked, read-only, damaged. The transaction they occurred
+ * in cannot be trusted.
  */
 export function isStorageError(code: string): boolean {
   return /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|NOMEM|BUSY|LOCKED|PROTOCOL|PERM|AUTH)/.test(code);
 }
 
 /**
- * True for errors after which nothing written through this connection can be believed: the kernel may drop what it could not
- * sync and report success the next time, and a damaged file only gets worse.
+ * True for errors after which nothing written through this connection can be trusted: the kernel may drop data that it could not sync and
+ * report success the next time, and a damaged file only gets worse.
  */
 export function isLastingError(code: string): boolean {
   return /^SQLITE_(IOERR_(DIR_)?FSYNC|CORRUPT|NOTADB)/.test(code);
 }
 
-/** An error as it crosses a thread. */
+/** Makes an error serializable. */
 export function wireError(error: unknown): WireError {
   if (!(error instanceof Error)) return { message: String(error), code: '' };
   return { message: error.message, code: 'code' in error && typeof error.code === 'string' ? error.code : '' };

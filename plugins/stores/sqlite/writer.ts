@@ -1,4 +1,4 @@
-/** The writing thread: the only connection that writes, and the watch over the files it writes to. */
+/** The writing thread: the only connection that writes, and the watch on its files. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
@@ -34,7 +34,7 @@ async function open({ open: file, mustExist, socket }: Opening): Promise<void> {
     const runAll = createBatches(db, files.loss);
     groups = createGroups(runAll);
     run = (batch) => {
-      // With nobody beside it, it waits for nobody.
+      // Without other processes, it does not wait for more batches.
       if (socket === undefined) runAll([{ from: own, batch }]);
       else groups.take({ from: own, batch });
     };
@@ -61,7 +61,7 @@ async function open({ open: file, mustExist, socket }: Opening): Promise<void> {
   });
 }
 
-/** A store that nothing is written to would not notice by itself. */
+/** Without writes, a removed file would otherwise go unnoticed. */
 function watch(files: Files, tell: (message: FromWriter) => void): () => void {
   const timer = setInterval(() => {
     const reason = files.loss();

@@ -1,4 +1,4 @@
-/** The writing thread as the rest of the gateway sees it: of this process, or of the one that owns the store. */
+/** The main thread's side of the writing thread, of this process or of the one that owns the store. */
 import type { Log, Store, StoreRoom } from '../../../core/plugin.ts';
 import { StoreInUse, StoreMissing, StoreUnavailable } from '../../../core/plugin.ts';
 import { startThread, type Thread, type ThreadEvents } from '../../../core/sdk.ts';
@@ -8,24 +8,24 @@ import type { FromWriter, Joining, Opening, Refusal, ToWriter } from './wire.ts'
 
 export interface Writes extends Pick<Store, 'run' | 'atomic'> {
   /**
-   * Asked first. Locks, checks and opens the file; throws `StoreInUse`, `StoreMissing`, or says what is wrong with the file. Or joins a
-   * thread that has opened it.
+   * Must be called first. Locks, checks and opens the file; throws `StoreInUse`, `StoreMissing`, or an error that describes the problem. Or
+   * joins a writing thread that has opened it.
    */
   open(how: Opening | Joining): Promise<void>;
   pressure(): { readonly waiting: number; readonly oldestMs: number };
-  /** Rejects all that wait and all that come, for good. */
+  /** Permanently rejects waiting and new lists. */
   end(error: StoreUnavailable): void;
-  /** Takes no more lists and resolves when those that wait are answered. */
+  /** Rejects new lists, and resolves when waiting ones are answered. */
   drain(): Promise<void>;
-  /** Ends the thread, or leaves it. */
+  /** Ends the thread, or disconnects from it. */
   close(): Promise<void>;
 }
 
-/** What the thread runs. */
+/** The script of the thread. */
 export const WRITER = new URL('./writer.ts', import.meta.url);
-/** After a failure, how often it is tried whether the store can be written again. */
+/** The interval of write probes after a failure. */
 const PROBE_MS = 500;
-/** Free bytes that a probe wants on the disk: one page may still fit where the next batch of lists would fail again. */
+/** Free bytes that a probe requires: one page may still fit, but the next batch of lists would fail again. */
 const PROBE_ROOM = 512 * 1_024;
 
 const REFUSALS: Readonly<Record<Refusal, new (message: string) => Error>> = {
@@ -34,32 +34,32 @@ const REFUSALS: Readonly<Record<Refusal, new (message: string) => Error>> = {
   other: Error,
 };
 
-/** A writing thread of this process. */
+/** A writing thread in this process. */
 export const ownThread: Connect = (events) => startThread(WRITER, events);
 
-/** Gets a line to a writing thread: a new one, or one that is there. */
+/** Connects to a writing thread: a new one, or that of another process. */
 export type Connect = (events: ThreadEvents<FromWriter>) => Thread<ToWriter>;
 
-/** How a line to a writing thread is used. */
+/** How to use the connection. */
 export interface WritesOptions {
   readonly connect: Connect;
   readonly log: Log;
-  /** Hears why nothing can be written any more, for good. */
+  /** Called with the reason if writing has become impossible permanently. */
   lost(error: StoreUnavailable): void;
-  /** That on the disk of the file. */
+  /** Free bytes on the disk of the file. */
   room(): Promise<StoreRoom | undefined>;
-  /** Hears of each process that has gone, after everything that it had handed in was run. */
+  /** Called for each joined process that disconnected, after everything it sent has run. */
   left?(name: string): void;
 }
 
-/** Connects. From a failure on, lists are refused at once, until a probe has been written. */
+/** Connects. After a failure, lists are refused at once until a probe succeeds. */
 export function startWrites({ connect, log, lost, room, left }: WritesOptions): Writes {
   const lists = createLists((batch) => thread.post(batch));
   let opening: { resolve(): void; reject(error: Error): void } | undefined;
   let closed = false;
-  /** Why lists are refused for now. */
+  /** Why lists are currently refused. */
   let refusal: StoreUnavailable | undefined;
-  /** No more lists are taken. */
+  /** New lists are rejected. */
   let isOver = false;
 
   function failed(reason: string, lasting: boolean): void {
@@ -115,7 +115,7 @@ export function startWrites({ connect, log, lost, room, left }: WritesOptions): 
     },
     ended(error) {
       if (closed) return;
-      const reason = new StoreUnavailable(`the writing thread ended: ${error?.message ?? 'nobody asked it to'}`);
+      const reason = new StoreUnavailable(`the writing thread ended: ${error?.message ?? 'unexpectedly'}`);
       opening?.reject(reason);
       lost(reason);
     },
