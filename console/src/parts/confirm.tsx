@@ -56,7 +56,7 @@ function ConfirmBody({ children, action, danger = true, doing, onConfirm, onClos
   );
 }
 
-/** Keeps the subject of a dialog while it is open: `const asking = useAsking<Row>()`, `asking.open(row)`. */
+/** Keeps the subject of a dialog while it is open: `const deleting = useDialog<Row>()`, `deleting.open(row)`. */
 export function useDialog<T>(): {
   readonly about: T | undefined;
   readonly opened: boolean;

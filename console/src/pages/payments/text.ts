@@ -122,8 +122,7 @@ export const TEXT = texts(
       price: 'Price',
       notSold: 'not for sale',
       empty: 'No plans yet',
-      emptyAbout:
-        'A plan limits the usage of a user per day, week and 30 days. Add one under “plans” in gateway.yaml.',
+      emptyAbout: 'A plan limits the usage of a user per day, week and 30 days. Add one under “plans” in gateway.yaml.',
       person: 'Plan of a user',
       who: 'User',
       whoAbout: 'Enter a name, an email address or an ID.',
