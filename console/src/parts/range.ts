@@ -21,7 +21,7 @@ const HOURS_UP_TO_S = 2 * DAY_S;
 /** The longest range that `/api` accepts. */
 const MOST_DAYS = 366;
 
-/** The range in the address; `usual` if missing or invalid. `now`: unix seconds. */
+/** The range in the address; `defaultRange` if missing or invalid. `now`: unix seconds. */
 export function rangeFrom(
   params: { range: string; start: string; end: string },
   defaultRange: RangeName,

@@ -20,7 +20,7 @@ const TEXT = texts(
   },
 );
 
-/** A password. `fresh`: a new one; password managers suggest one, and the rules are shown. */
+/** A password. `isNew`: a new one; password managers suggest one, and the rules are shown. */
 export function PasswordField({ isNew = false, ...props }: PasswordInputProps & { readonly isNew?: boolean }) {
   const text = useText(TEXT);
   const [caps, setCaps] = useState(false);

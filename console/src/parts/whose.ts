@@ -12,7 +12,7 @@ export function storeScope(allUsers: boolean): void {
 
 /**
  * Whether an address shows all users' calls: if it says so, or, for administrators, if it says nothing and they did not
- * choose their own last. `whose`: the parameter of the address.
+ * choose their own last. `scope`: the parameter of the address.
  */
 export function useScope(
   admin: boolean,

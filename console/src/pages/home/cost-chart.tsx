@@ -15,7 +15,7 @@ import { TEXT } from './text.ts';
 
 const MOST_MODELS = 6;
 
-/** The section; `everybody`: of all users, for administrators. */
+/** The section; `allUsers`: of all users, for administrators. */
 export function CostChart({ allUsers }: { readonly allUsers: boolean }) {
   const text = useText(TEXT);
   const format = useFormat();

@@ -12,7 +12,7 @@ import { TEXT } from './text.ts';
 /** States of orders that are not credited yet. */
 const OPEN: readonly Order['status'][] = ['pending', 'failed', 'expired', 'parked'];
 
-/** The drawer. `known`: the order, if the list has it. */
+/** The drawer. `listed`: the order, if the list has it. */
 export function OrderDrawer({
   tradeNo,
   listed,

@@ -70,7 +70,7 @@ export function initialState(sent: Outgoing): CallState {
   };
 }
 
-/** Makes the call. `tell` gets its state repeatedly, the last time at the end. */
+/** Makes the call. `onState` gets the state repeatedly, the last time at the end. */
 export async function makeCall(
   outgoing: Outgoing,
   keyId: number,
