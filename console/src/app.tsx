@@ -1,4 +1,4 @@
-/** The console as a whole: theme, language, what is known of the gateway, who is signed in, and the page of the address. */
+/** The application: theme, language, gateway status, session, and the page of the current address. */
 import { Center, Loader, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
@@ -7,7 +7,7 @@ import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter'
 import { HOME, Refusal } from './api/client.ts';
 import { useApi } from './api/hooks.ts';
 import { OTHER_ADDRESSES, PAGES } from './page-list.ts';
-import { isSignInAddress, SIGN_IN_ADDRESSES, takeAsked } from './pages/sign-in/addresses.ts';
+import { isSignInAddress, SIGN_IN_ADDRESSES, takeRequestedPage } from './pages/sign-in/addresses.ts';
 import { PAGE_COMPONENTS } from './pages.tsx';
 import { Empty, Failure } from './parts/notes.tsx';
 import { ConsoleBoundary, PageBoundary } from './shell/boundary.tsx';
@@ -16,7 +16,7 @@ import type { Self } from './shell/self.ts';
 import { Shell } from './shell/shell.tsx';
 import { resolver, theme } from './shell/theme.ts';
 import { VerifyDialog } from './shell/verify-dialog.tsx';
-import { chosenZone, keepZone, type Zone, ZoneContext } from './shell/zone.ts';
+import { chosenZone, storeZone, type Zone, ZoneContext } from './shell/zone.ts';
 import { firstLanguage, type Language, LanguageContext, texts, useText } from './text.ts';
 
 const SignIn = fetched(() => import('./pages/sign-in/page.tsx'));
@@ -28,42 +28,42 @@ const TEXT = texts(
     reveal: 'Show or hide the password',
   },
   {
-    nothing: '没有这个页面',
-    nothingAbout: '导航栏里列出了所有页面。',
+    nothing: '未找到页面',
+    nothingAbout: '请在导航栏中选择页面。',
     close: '关闭',
-    reveal: '显示或隐藏输入的内容',
+    reveal: '显示或隐藏密码',
   },
 );
 
-/** Whoever is signed in no more is let in anew where they are. */
-function lookWhoIsThere(error: unknown): void {
+/** When a session has ended, shows the sign-in at the same address. */
+function refreshSession(error: unknown): void {
   if (error instanceof Refusal && error.code === 'not_signed_in')
     void queries.invalidateQueries({ queryKey: ['GET /api/user/self'] });
 }
 const queries = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, { queryKey }) => {
-      if (queryKey[0] !== 'GET /api/user/self') lookWhoIsThere(error);
+      if (queryKey[0] !== 'GET /api/user/self') refreshSession(error);
     },
   }),
-  mutationCache: new MutationCache({ onError: lookWhoIsThere }),
+  mutationCache: new MutationCache({ onError: refreshSession }),
   defaultOptions: {
-    // Nothing is queued while the browser believes to be offline: it is asked at once, and says at once that nothing answers.
+    // Requests are not queued while the browser reports to be offline: they fail at once.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
       refetchOnReconnect: true,
       staleTime: 5_000,
-      // What was refused is refused again; a gateway that restarts is back in a moment.
+      // Refusals are not retried; network errors are, because a restarting gateway is back soon.
       retry: (count, error) => count < 2 && error instanceof Refusal && (error.status === 0 || error.status >= 502),
     },
   },
 });
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content;
-// What keeps the page behind a dialog from scrolling writes a style of its own, and looks for the nonce here.
+// The scroll lock of dialogs adds a style element and looks for the nonce here.
 if (nonce !== undefined) Object.assign(globalThis, { __webpack_nonce__: nonce });
 
-/** The console. */
+/** The application. */
 export function App() {
   const [language, setLanguage] = useState(firstLanguage);
   const languages = useMemo(
@@ -81,13 +81,13 @@ export function App() {
     () => ({
       zone,
       choose(chosen: Zone) {
-        keepZone(chosen);
+        storeZone(chosen);
         setZone(chosen);
       },
     }),
     [zone],
   );
-  // Buttons that components bring along have names, too.
+  // Accessible names for the buttons that components include.
   const named = useMemo(() => {
     const { close, reveal } = TEXT[language];
     const toggle = {
@@ -135,27 +135,27 @@ const waiting = (
   </Center>
 );
 
-/** Lets in whoever is signed in, and lets all others do so. */
+/** Shows the pages to a signed-in user, and the sign-in to all others. */
 function Gate() {
   const self = useApi('GET /api/user/self', undefined, { retry: false, staleTime: 30_000 });
   const [path, go] = useLocation();
   const isIn = self.data !== undefined && self.error?.status !== 401;
-  // Whoever comes in goes on to what was asked for before: a sign-in elsewhere leads back to the first page.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: this is about the moment of coming in
+  // After a sign-in, go to the address requested before: an OAuth sign-in returns to the first page.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs on mount only
   useEffect(() => {
-    const asked = isIn ? takeAsked() : undefined;
-    if (asked !== undefined && (path === '/' || isSignInAddress(path))) go(asked, { replace: true });
+    const requestedPage = isIn ? takeRequestedPage() : undefined;
+    if (requestedPage !== undefined && (path === '/' || isSignInAddress(path))) go(requestedPage, { replace: true });
   }, [isIn]);
-  useForgetting(self.data?.id);
+  useClearOnUserChange(self.data?.id);
   if (self.isPending) return waiting;
   if (self.data === undefined && self.error?.status !== 401)
     return <Failure error={self.error} again={() => void self.refetch()} />;
   return (
     <>
       {self.data !== undefined && (
-        // A session that ends leaves everything as it is, out of sight, for the same person to go on after the sign-in.
+        // When a session ends, the page stays mounted but hidden, so that the same user can continue after signing in.
         <Activity mode={isIn ? 'visible' : 'hidden'}>
-          <Inside key={self.data.id} self={self.data} />
+          <Content key={self.data.id} self={self.data} />
         </Activity>
       )}
       {!isIn && (
@@ -169,8 +169,8 @@ function Gate() {
   );
 }
 
-/** The pages of a person who is signed in. Another person gets it new: nothing of what was open stays. */
-function Inside({ self }: { readonly self: Self }) {
+/** The pages of a signed-in user. Remounted for another user, so that no state is kept. */
+function Content({ self }: { readonly self: Self }) {
   const allowed = PAGES.filter(({ group }) => group === 'you' || self.role >= (group === 'admin' ? 10 : 100));
   return (
     <Shell pages={allowed.map(({ name }) => name)} self={self}>
@@ -183,7 +183,7 @@ function Inside({ self }: { readonly self: Self }) {
             ))}
             {Object.entries(OTHER_ADDRESSES).map(([from, to]) => (
               <Route key={from} path={from}>
-                <Elsewhere to={to} />
+                <RedirectTo to={to} />
               </Route>
             ))}
             {SIGN_IN_ADDRESSES.map((path) => (
@@ -192,7 +192,7 @@ function Inside({ self }: { readonly self: Self }) {
               </Route>
             ))}
             <Route>
-              <Nothing />
+              <EmptyState />
             </Route>
           </Switch>
         </Suspense>
@@ -201,8 +201,8 @@ function Inside({ self }: { readonly self: Self }) {
   );
 }
 
-/** Forgets what was read for one person where another has signed in meanwhile, in another tab. */
-function useForgetting(id: number | undefined): void {
+/** Clears the query cache if another user has signed in, for example in another tab. */
+function useClearOnUserChange(id: number | undefined): void {
   const before = useRef<number>(undefined);
   useEffect(() => {
     if (id === undefined) return;
@@ -212,13 +212,13 @@ function useForgetting(id: number | undefined): void {
   }, [id]);
 }
 
-/** The page that is meant, with what the address asked it for. */
-function Elsewhere({ to }: { readonly to: string }) {
+/** The page of the current address, with its parameters. */
+function RedirectTo({ to }: { readonly to: string }) {
   const search = useSearch();
   return <Redirect to={search === '' ? to : `${to}?${search}`} replace />;
 }
 
-function Nothing() {
+function EmptyState() {
   const text = useText(TEXT);
   return <Empty title={text.nothing}>{text.nothingAbout}</Empty>;
 }

@@ -1,4 +1,4 @@
-/** Where the console begins in the browser. */
+/** Entry point of the console. */
 import { createRoot } from 'react-dom/client';
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';

@@ -1,9 +1,9 @@
-/** The pages of the console: where each is, and for whom. Navigation, routes and the tests that visit every page read this list. */
+/** The pages of the console with their paths and audiences. Navigation, routes and the tests that visit every page use this list. */
 
-/** `you`: for everybody who is signed in; `admin`, `root`: for those and whoever is above them. */
+/** `you`: all signed-in users; `admin`: administrators and root; `root`: root only. */
 export type PageGroup = 'you' | 'admin' | 'root';
 
-/** All of them, in the order of the navigation. A page lives in `pages/<name>/page.tsx`. */
+/** All pages in the order of the navigation. A page lives in `pages/<name>/page.tsx`. */
 export const PAGES = [
   { name: 'home', path: '/', group: 'you' },
   { name: 'connect', path: '/connect', group: 'you' },
@@ -28,7 +28,7 @@ export const PAGES = [
 /** The name of a page. */
 export type PageName = (typeof PAGES)[number]['name'];
 
-/** Addresses that tools and older consoles of this family open. */
+/** Redirects from addresses of older consoles and other tools. */
 export const OTHER_ADDRESSES: Readonly<Record<string, string>> = {
   '/log': '/logs',
   '/token': '/keys',

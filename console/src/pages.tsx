@@ -1,4 +1,4 @@
-/** Every page with its name in both languages and its icon; each is fetched when it is first looked at. */
+/** The pages with their names in both languages and their icons. Each page is loaded when it is first opened. */
 import {
   IconActivity,
   IconBuildingBank,
@@ -24,7 +24,7 @@ import { PAGES, type PageName } from './page-list.ts';
 import { fetched } from './shell/fetched.tsx';
 import { texts } from './text.ts';
 
-/** Their names. */
+/** The names of the pages. */
 export const PAGE_NAMES = texts(
   {
     home: 'Home',
@@ -50,7 +50,7 @@ export const PAGE_NAMES = texts(
     home: '首页',
     connect: '接入',
     keys: '密钥',
-    playground: '试验场',
+    playground: '模型体验',
     models: '模型',
     logs: '日志',
     usage: '用量',
@@ -59,7 +59,7 @@ export const PAGE_NAMES = texts(
     departments: '部门',
     team: '团队',
     users: '用户',
-    payments: '收款',
+    payments: '支付',
     vendors: '供应商',
     prices: '价格',
     config: '配置',
@@ -68,7 +68,7 @@ export const PAGE_NAMES = texts(
   },
 );
 
-/** Their icons. */
+/** The icons of the pages. */
 export const PAGE_ICONS: Readonly<Record<PageName, ComponentType<{ size?: number; stroke?: number }>>> = {
   home: IconHome,
   connect: IconPlugConnected,
@@ -90,12 +90,12 @@ export const PAGE_ICONS: Readonly<Record<PageName, ComponentType<{ size?: number
   system: IconActivity,
 };
 
-const found = import.meta.glob<{ default: ComponentType }>('./pages/*/page.tsx');
+const modules = import.meta.glob<{ default: ComponentType }>('./pages/*/page.tsx');
 
-/** What to show. */
+/** The components of the pages. */
 export const PAGE_COMPONENTS = Object.fromEntries(
   PAGES.map(({ name }) => {
-    const load = found[`./pages/${name}/page.tsx`];
+    const load = modules[`./pages/${name}/page.tsx`];
     if (load === undefined) throw new Error(`there is no page ${name}`);
     return [name, fetched(load)];
   }),

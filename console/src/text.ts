@@ -1,15 +1,15 @@
-/** Texts in two languages: each part of the console says its own, and the compiler sees that none is missing. */
+/** Texts in two languages. Each part of the console has its own; the compiler reports missing ones. */
 import { createContext, useContext } from 'react';
 
 /** The languages of the console. */
 export const LANGUAGES = ['en', 'zh'] as const;
-/** One of them. */
+/** A value of `LANGUAGES`. */
 export type Language = (typeof LANGUAGES)[number];
 
-/** What a text may be: words, or words around values. Sets of texts may hold sets. */
+/** A text: a string, or a function of values. Sets of texts can be nested. */
 type Text = string | ((...values: never[]) => string) | { readonly [name: string]: Text };
 
-/** The same names with texts of the same kind: what every other language must have. */
+/** The same names with texts of the same type: the shape of every other language. */
 type Like<T> = T extends string
   ? string
   : T extends (...values: infer V) => string
@@ -19,23 +19,23 @@ type Like<T> = T extends string
 /** Texts by language. */
 export type Texts<T> = Readonly<Record<Language, T>>;
 
-/** Lets the compiler compare the languages: `texts({ title: 'Keys' }, { title: '密钥' })`. */
+/** Pairs the languages, with a type check: `texts({ title: 'Keys' }, { title: '密钥' })`. */
 export function texts<T extends { readonly [name: string]: Text }>(en: T, zh: Like<T>): Texts<T> {
   return { en, zh: zh as unknown as T };
 }
 
-/** The language of whoever looks, and how to change it. */
+/** The viewer's language, and how to change it. */
 export const LanguageContext = createContext<{
   readonly language: Language;
   choose(language: Language): void;
 }>({ language: 'en', choose: () => {} });
 
-/** The texts in the language of whoever looks. */
+/** The texts in the viewer's language. */
 export function useText<T>(of: Texts<T>): T {
   return of[useContext(LanguageContext).language];
 }
 
-/** What was chosen, else what the browser says. */
+/** The stored language, otherwise that of the browser. */
 export function firstLanguage(): Language {
   const chosen = localStorage.getItem('turnpike.language');
   if (chosen === 'en' || chosen === 'zh') return chosen;

@@ -79,7 +79,7 @@ describe('the console, where something does not come', () => {
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
     await page.route(PARTS, (route) => route.abort());
     await page.keyboard.press('Control+K');
-    await page.getByText('The search could not be fetched').waitFor();
+    await page.getByText('The search could not be loaded').waitFor();
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
     await close();
   });

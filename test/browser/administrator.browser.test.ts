@@ -82,7 +82,7 @@ describe('the first view of an administrator', () => {
     await page.getByText('3 entries').waitFor();
     await at.open('/usage');
     await page.getByRole('link', { name: 'test-model', exact: true }).waitFor();
-    await page.getByRole('radiogroup', { name: 'Whose' }).getByText('Mine', { exact: true }).click();
+    await page.getByRole('radiogroup', { name: 'Scope' }).getByText('Mine', { exact: true }).click();
     await page.getByText('What your calls cost.').waitFor();
     await at.open('/logs');
     await page.getByRole('heading', { level: 1, name: 'Logs' }).waitFor();
@@ -103,7 +103,7 @@ describe('the log of everybody', () => {
     const model = page.getByRole('combobox', { name: 'Model' });
     await model.fill('MODEL');
     await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByText('Several names match: pick one.').waitFor();
+    await page.getByText('Several names match. Select one.').waitFor();
     await model.fill('st-mo');
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('button', { name: 'Remove the filter Model: test-model' }).waitFor();
@@ -112,7 +112,7 @@ describe('the log of everybody', () => {
 
   it('leads from a call that nobody could pay to where quota is given', async () => {
     await at.open(`/logs?whose=all&open=${poorCall}`);
-    await page.getByRole('dialog').getByRole('link', { name: 'Give this person quota' }).click();
+    await page.getByRole('dialog').getByRole('link', { name: 'Change the quota of this user' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Change quota' }).waitFor();
   });
 

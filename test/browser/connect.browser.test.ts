@@ -46,8 +46,8 @@ describe('Home and Connect in a browser', () => {
     await home.getByRole('heading', { name: 'Make the first call' }).waitFor();
 
     await at.open('/connect?client=curl-chat');
-    await at.page.getByRole('button', { name: 'New key' }).click();
-    await at.page.getByText('It is shown only until you leave this page').waitFor();
+    await at.page.getByRole('button', { name: 'Create key' }).click();
+    await at.page.getByText('it is not shown again after you leave this page').waitFor();
     await becomes(snippet, KEY);
     const command = await snippet();
     const { stdout } = await run('sh', ['-c', command]);
@@ -94,8 +94,8 @@ describe('Home and Connect in a browser', () => {
     await test();
     const told = at.page.getByRole('alert').filter({ hasText: 'Test failed' });
     await told.getByText('The API key is invalid. ').waitFor();
-    await told.getByText('See that it is whole, or choose another key.').waitFor();
-    await told.getByText('The gateway says: This API key is not known here.').waitFor();
+    await told.getByText('Check that the key is complete, or choose another key.').waitFor();
+    await told.getByText('Message from the gateway: This API key is not known here.').waitFor();
 
     const [key] = (await ann.data('GET', '/api/token/')).items;
     await ann.data('PUT', '/api/token/', { id: key.id, status: 2 });
@@ -103,7 +103,7 @@ describe('Home and Connect in a browser', () => {
     await at.settled();
     await test();
     await at.page.getByText('The key is disabled.').waitFor();
-    await at.page.getByText('Enable it, or choose another one. Keys').waitFor();
+    await at.page.getByText('Enable it, or choose another key. Keys').waitFor();
     assert.deepEqual(at.problems, []);
   });
 });

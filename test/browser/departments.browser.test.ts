@@ -65,7 +65,7 @@ describe('departments in a browser', () => {
     await form.getByRole('textbox', { name: 'Name' }).fill('Night shift');
     await form.getByRole('textbox', { name: 'Monthly budget' }).fill('0.002');
     await form.getByText('= 1,000 quota').waitFor();
-    await form.getByRole('combobox', { name: 'Who is in it' }).fill('customer');
+    await form.getByRole('combobox', { name: 'Members' }).fill('customer');
     await page.getByRole('option', { name: 'customer-1' }).click();
     await page.keyboard.press('Escape');
     await form.getByRole('button', { name: 'Create team' }).click();

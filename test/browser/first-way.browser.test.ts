@@ -48,7 +48,7 @@ describe('the first way of a new member', () => {
     );
     await start.getByRole('button', { name: 'Create key' }).click();
     assert.deepEqual((await posted).postDataJSON(), { name: 'First key' });
-    await start.getByText('This key is shown until you leave this page').waitFor();
+    await start.getByText('It is not shown again after you leave this page').waitFor();
     const shown = start.getByRole('region', { name: 'Make the first call' });
     await becomes(() => shown.innerText(), /sk-[0-9A-Za-z]{20,}/);
     const command = await shown.innerText();

@@ -95,8 +95,8 @@ describe('two gateways on one database', { skip: missing.length > 0 && missing.j
       const rowOf = ({ port }: Member) => gateways.getByRole('row', { name: new RegExp(`:${port}\\b`) });
       await becomes(() => rowOf(here).innerText(), /this gateway\s+Ready/i);
       await becomes(() => rowOf(there).innerText(), /Ready[\s\S]*1 in 5 min/i);
-      await page.getByText('right now, in all gateways').waitFor();
-      const call = page.getByRole('table', { name: 'Calls running' }).getByRole('row', { name: /talker/ });
+      await page.getByText('now, in all gateways').waitFor();
+      const call = page.getByRole('table', { name: 'Running calls' }).getByRole('row', { name: /talker/ });
       await becomes(() => call.innerText(), new RegExp(`:${there.port}\\b`));
 
       there.process.signal('SIGSTOP');
@@ -112,7 +112,7 @@ describe('two gateways on one database', { skip: missing.length > 0 && missing.j
 
   it('are in the list of running calls of the log, and on a phone in Chinese', async () => {
     await look('/logs', {}, async ({ page }) => {
-      const call = page.getByRole('table', { name: 'Calls that run now' }).getByRole('row', { name: /talker/ });
+      const call = page.getByRole('table', { name: 'Running calls' }).getByRole('row', { name: /talker/ });
       await becomes(() => call.innerText(), new RegExp(`:${there.port}\\b`));
     });
     await look('/system', { language: 'zh', width: 360, scheme: 'dark' }, async ({ page }) => {

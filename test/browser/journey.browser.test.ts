@@ -114,8 +114,8 @@ describe('from nothing to everything', () => {
   it('makes a key on Connect, and runs what is shown there', async () => {
     await go('Connect');
     await page.getByText('curl, chat', { exact: true }).click();
-    await button('New key').click();
-    await page.getByText('It is shown only until you leave this page').waitFor();
+    await button('Create key').click();
+    await page.getByText('it is not shown again after you leave this page').waitFor();
     await becomes(() => region('Run it in a terminal').innerText(), /sk-[0-9A-Za-z]{20,}/);
     command = await region('Run it in a terminal').innerText();
     const { stdout } = await run('sh', ['-c', command]);
@@ -150,9 +150,9 @@ describe('from nothing to everything', () => {
     );
     assert.equal(numberOf(inputQuota) + numberOf(outputQuota), COST_UNITS);
     for (const total of ['Total', 'Charged']) assert.equal(numberOf((await cellsOf(receipt, total))[1]), COST_UNITS);
-    assert.equal((await cellsOf(receipt, 'In dollars'))[1], COST_SHOWN);
+    assert.equal((await cellsOf(receipt, 'In US dollars'))[1], COST_SHOWN);
     const ledger = region('Ledger entries', call);
-    for (const layer of [`Balance of ${NAME}`, 'Allowance of the key']) {
+    for (const layer of [`Balance of ${NAME}`, 'Limit of key']) {
       const [, held, taken, freed] = await cellsOf(ledger, layer);
       assert.equal(numberOf(taken), COST_UNITS);
       assert.equal(numberOf(taken) + numberOf(freed), numberOf(held));
@@ -167,8 +167,8 @@ describe('from nothing to everything', () => {
     await button('Set up').click();
     const setup = dialog('Set up an authenticator app');
     const secret = ((await setup.locator('code').textContent()) ?? '').replaceAll(' ', '');
-    await setup.getByLabel('Code that the app shows now').fill(await generate({ secret }));
-    await button('Turn on', setup).click();
+    await setup.getByLabel('Current code from the app').fill(await generate({ secret }));
+    await button('Enable', setup).click();
     const kept = dialog('Keep your backup codes');
     const [backup = ''] = ((await kept.locator('pre').textContent()) ?? '').split('\n');
     await kept.getByLabel('I have saved them').check();
@@ -176,10 +176,10 @@ describe('from nothing to everything', () => {
     await page.getByText('10 backup codes left.').waitFor();
 
     // Each code of the app is good once: a backup code stands in for the next.
-    await button('Add a passkey').click();
+    await button('Add passkey').click();
     const check = dialog('Confirm it’s you');
-    await check.getByLabel('Code of your authenticator').fill(backup);
-    await check.getByLabel('Code of your authenticator').press('Enter');
+    await check.getByLabel('Authenticator code').fill(backup);
+    await check.getByLabel('Authenticator code').press('Enter');
     await page.getByText('The passkey was added.').waitFor();
   });
 
@@ -189,10 +189,10 @@ describe('from nothing to everything', () => {
     await button('Sign in with a passkey').click();
     await page.getByRole('button', { name: `Account: ${NAME}` }).waitFor();
     await go('Keys');
-    await page.getByRole('button', { name: /^More about / }).click();
+    await page.getByRole('button', { name: /^More actions for / }).click();
     await page.getByRole('menuitem', { name: 'Rotate' }).click();
     const exchange = dialog('Rotate key');
-    await exchange.getByLabel('Ends at once').check();
+    await exchange.getByLabel('Expires at once').check();
     await button('Rotate key', exchange).click();
     await button('Use passkey', dialog('Confirm it’s you')).click();
     const made = dialog('Your new key');

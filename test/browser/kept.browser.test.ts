@@ -85,7 +85,7 @@ describe('without a connection', () => {
     const form = dialog(`Quota of ann-${people}`);
     await form.getByRole('textbox', { name: /^Amount/ }).fill('7');
     await page.context().setOffline(true);
-    await form.getByRole('button', { name: 'Give', exact: true }).click();
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
     await form.getByText('The gateway does not answer. Is it running, and are you online?').waitFor();
     await form.getByRole('button', { name: 'Cancel' }).click();
     await form.waitFor({ state: 'detached' });
@@ -185,15 +185,15 @@ describe('Back', () => {
     await at.open('/');
     await page.getByRole('link', { name: 'Keys', exact: true }).first().click();
     await page.getByRole('button', { name: 'server', exact: true }).click();
-    await dialog('Edit the key').waitFor();
+    await dialog('Edit key').waitFor();
     await becomes(search, `?open=${id}`);
     await back();
-    await dialog('Edit the key').waitFor({ state: 'detached' });
+    await dialog('Edit key').waitFor({ state: 'detached' });
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
 
     await page.getByRole('button', { name: 'server', exact: true }).click();
-    await dialog('Edit the key').getByRole('button', { name: 'Cancel' }).click();
-    await dialog('Edit the key').waitFor({ state: 'detached' });
+    await dialog('Edit key').getByRole('button', { name: 'Cancel' }).click();
+    await dialog('Edit key').waitFor({ state: 'detached' });
     await back();
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   });

@@ -49,7 +49,7 @@ afterEach(async () => {
 const dialog = (title: string) => page.getByRole('dialog', { name: title });
 const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) });
 const menu = async (name: string, item: string): Promise<void> => {
-  await page.getByRole('button', { name: `More about ${name}` }).click();
+  await page.getByRole('button', { name: `More actions for ${name}` }).click();
   await page.getByRole('menuitem', { name: item }).click();
 };
 const make = (name: string, more: object = {}) => ann.data('POST', '/api/token/', { name, ...more });
@@ -70,7 +70,7 @@ describe('keys', () => {
     await form.getByLabel('Limited').check();
     await form.getByRole('textbox', { name: 'Amount' }).fill('1.5');
     await form.getByText('30 days', { exact: true }).click();
-    await form.getByText(/It works until .*\d{4}/).waitFor();
+    await form.getByText(/Valid until .*\d{4}/).waitFor();
     await form.getByRole('combobox', { name: 'Models' }).click();
     await page.getByRole('option', { name: 'test-model' }).click();
     await page.keyboard.press('Escape');
@@ -95,7 +95,7 @@ describe('keys', () => {
     await row('the <b>laptop</b>').getByText('Enabled').waitFor();
     await becomes(
       () => row('the <b>laptop</b>').textContent(),
-      /\$0\.00 of \$1\.50.*in 30 days.*test-model.*2 networks/,
+      /\$0\.00 of \$1\.50.*per 30 days.*test-model.*2 networks/,
     );
     assert.equal(await call(key), 200);
     const [stored] = (await ann.data('GET', '/api/token/')).items;
@@ -116,7 +116,7 @@ describe('keys', () => {
     await page.getByRole('button', { name: 'script', exact: true }).click();
     await becomes(() => new URL(page.url()).searchParams.get('open'), String(id));
     await at.open(`/keys?open=${id}`);
-    const form = dialog('Edit the key');
+    const form = dialog('Edit key');
     await form.getByLabel('Name').fill('robot');
     await form.getByLabel('Strict translation').check({ force: true });
     await form.getByRole('button', { name: 'Save' }).click();
@@ -138,10 +138,10 @@ describe('keys', () => {
     await at.open('/keys');
     await menu('server', 'Rotate');
     const asks = dialog('Rotate key');
-    await asks.getByLabel('Works for 1 hour more').check();
+    await asks.getByLabel('Expires in 1 hour').check();
     await asks.getByRole('button', { name: 'Rotate key' }).click();
     const check = dialog('Confirm it’s you');
-    await check.getByLabel('Code of your authenticator').fill(codes[0]);
+    await check.getByLabel('Authenticator code').fill(codes[0]);
     await check.getByRole('button', { name: 'Continue' }).click();
     const shown = dialog('Your new key');
     await shown.getByText(/The old key works until/).waitFor();
@@ -175,7 +175,7 @@ describe('keys', () => {
     await asks.getByRole('button', { name: 'Delete 3 keys' }).click();
     await page.getByText('3 keys deleted.').waitFor();
     await menu('spent', 'Delete');
-    await dialog('Delete the key?').getByRole('button', { name: 'Delete the key' }).click();
+    await dialog('Delete the key?').getByRole('button', { name: 'Delete key' }).click();
     await page.getByText('No keys yet').waitFor();
     assert.equal((await ann.data('GET', '/api/token/')).total, 0);
   });

@@ -77,7 +77,7 @@ describe('the page Logs', () => {
     const { items } = await root.data('GET', '/api/user/search?keyword=emil');
     for (const asked of ['whose=all&username=emil', `whose=all&user_id=${items[0].id}`]) {
       await as('root', `/logs?${asked}&range=30d`, async (page) => {
-        await page.getByRole('button', { name: 'Remove the filter Person: emil' }).waitFor();
+        await page.getByRole('button', { name: 'Remove the filter User: emil' }).waitFor();
         await page.getByText('The balance of the account is too low for this call.').first().waitFor();
         await becomes(() => secondOf(page), ['emil']);
       });
@@ -138,13 +138,13 @@ describe('the page Logs', () => {
     await as('ann', `/logs?open=${lossy.request_id}`, async (page) => {
       const drawer = drawerOf(page);
       await drawer.getByText('dropped: the vendor’s API does not support it.').waitFor();
-      await drawer.getByText('make the key strict').waitFor();
+      await drawer.getByText('enable strict translation for the key').waitFor();
     });
     const refused = await call('gpt-4');
     await as('ann', `/logs?open=${refused}`, async (page) => {
       const drawer = drawerOf(page);
-      await drawer.getByText('GET /v1/models lists the models. It cost nothing.').waitFor();
-      await drawer.getByText('It was refused, so nothing was charged.').waitFor();
+      await drawer.getByText('GET /v1/models lists the models. It was free.').waitFor();
+      await drawer.getByText('The call was refused, so nothing was charged.').waitFor();
     });
     await as('ann', '/logs?kind=top-up', async (page) => {
       await rowsOf(page).first().getByRole('link').first().click();
@@ -234,7 +234,7 @@ describe('the page Logs', () => {
         .first()
         .waitFor();
       await rowsOf(page).first().getByRole('link').first().click();
-      if (times[0]! > 1) await drawerOf(page).getByText(`${times[0]} identical requests within this minute`).waitFor();
+      if (times[0]! > 1) await drawerOf(page).getByText(`${times[0]} identical requests within one minute`).waitFor();
     });
     // The id of a later one leads to no line, and the page says why.
     const later = ids.find((id) => !items.some((line: { readonly request_id: string }) => line.request_id === id));
@@ -272,15 +272,15 @@ describe('the calls that run now', () => {
       const running = gateway.chat({ model: 'free-model' }, { key: gateway.key });
       await at.open('/logs?whose=all');
       const { page } = at;
-      await page.getByRole('heading', { name: '1 in flight' }).waitFor();
-      const strip = page.getByRole('region', { name: 'Calls that run now' });
+      await page.getByRole('heading', { name: '1 running' }).waitFor();
+      const strip = page.getByRole('region', { name: 'Running calls' });
       await strip.getByText('free-model').waitFor();
       await strip.getByText('root', { exact: true }).waitFor();
-      await strip.getByText('Asking the vendor').waitFor();
+      await strip.getByText('Waiting for the vendor').waitFor();
       vendor.release('hold');
       await (await running).text();
-      await page.getByRole('heading', { name: '0 in flight' }).waitFor();
-      await page.getByText('No call runs at the moment.').waitFor();
+      await page.getByRole('heading', { name: '0 running' }).waitFor();
+      await page.getByText('No calls are running.').waitFor();
       await page.getByRole('button', { name: '1 new' }).click();
       await page.getByRole('region', { name: 'Calls and events' }).getByText('free-model').waitFor();
       assertClean('the strip', [...at.problems, ...(await at.violations())]);

@@ -71,7 +71,7 @@ describe('vendors', () => {
   it('are tested with a word, and say what is wrong and how to mend it', async () => {
     await at.open('/vendors');
     await button('Test well').click();
-    await row('well').getByText('Answers').waitFor();
+    await row('well').getByText('Works').waitFor();
     await button('Test ill').click();
     await row('ill').getByText('The vendor rejected the key.').waitFor();
     await row('silent').getByText('Off', { exact: true }).waitFor();
@@ -90,9 +90,9 @@ describe('vendors', () => {
     await row('ill').getByText('Circuit open').waitFor();
     await tab('Routes');
     const patient = page.getByRole('row', { name: /^patient/ });
-    await patient.getByText('On its fallback').waitFor();
+    await patient.getByText('On fallback').waitFor();
     await becomes(() => patient.innerText(), /ill\s+Circuit open\s+then\s+fallback\s+talker/);
-    await page.getByRole('row', { name: /^quick another name of talker/ }).waitFor();
+    await page.getByRole('row', { name: /^quick alias of talker/ }).waitFor();
     await page.getByText('Needs attention (2)').click();
     await page.getByRole('row', { name: /^quick/ }).waitFor({ state: 'detached' });
     await page.getByRole('searchbox').fill('unnamed');
@@ -107,11 +107,11 @@ describe('vendors', () => {
     const drawer = page.getByRole('dialog', { name: 'Add a vendor' });
     await drawer.getByText('Compatible', { exact: true }).click();
     await drawer.getByLabel('Base URL').fill('example.com');
-    await see('An address such as');
+    await see('Enter a URL such as');
     await drawer.getByLabel('Base URL').fill('https://llm.example.com/v1');
-    await drawer.getByLabel('Name of the channel').fill('well');
+    await drawer.getByLabel('Channel name').fill('well');
     await see('A channel of this name exists');
-    await drawer.getByLabel('Name of the channel').fill('far');
+    await drawer.getByLabel('Channel name').fill('far');
     await drawer.getByLabel('Models').fill('deep-1, vendor/deep:2');
     const shown = drawer.getByRole('region', { name: 'Lines for gateway.yaml' });
     await becomes(() => shown.innerText(), /vendor\/deep:2/);
@@ -238,7 +238,7 @@ describe('the configuration', () => {
     const text = await field.inputValue();
     await field.fill(text.replace('listen:', 'listen:\n  prot: 1'));
     await button('Check').click();
-    await see('It would be refused.');
+    await see('Invalid.');
     await page.getByRole('list', { name: 'Errors and warnings' }).getByText('listen.prot').waitFor();
     await page.locator('.code-problem', { hasText: 'prot' }).waitFor();
     await tab('Running');
@@ -274,7 +274,7 @@ describe('the system', () => {
     await gateway.command(`backup ${join(gateway.dir, 'copy.db')}`);
     await page.reload();
     await at.settled();
-    await see('No call is running.');
+    await see('No calls are running.');
     await see(/copy\.db, .* made in/);
     await page.getByRole('heading', { name: 'Disk', level: 3 }).waitFor();
   });

@@ -65,7 +65,7 @@ describe('people in a browser', () => {
     const form = page.getByRole('dialog', { name: 'Quota of mia' });
     await form.getByRole('textbox', { name: 'Amount' }).fill('5');
     await form.getByText('Now $0.00, then $5.00.').waitFor();
-    await form.getByText('Take', { exact: true }).click();
+    await form.getByText('Deduct', { exact: true }).click();
     await form.getByText('Now $0.00, then $0.00.').waitFor();
     await form.getByText('Give', { exact: true }).click();
     await form.getByRole('textbox', { name: 'Reason' }).fill('a prize');
@@ -85,7 +85,7 @@ describe('people in a browser', () => {
     const drawer = drawerOf('mia');
     await drawer.getByText('No keys.').waitFor();
     await drawer.getByRole('button', { name: 'Create key' }).click();
-    const form = page.getByRole('dialog', { name: 'Create a key for mia' });
+    const form = page.getByRole('dialog', { name: 'Create key for mia' });
     await form.getByRole('textbox', { name: 'Name' }).fill('given');
     assertClean('the dialog', await at.violations());
     await form.getByRole('button', { name: 'Create key' }).click();
@@ -94,7 +94,7 @@ describe('people in a browser', () => {
     const secret = (await shown.locator('pre').textContent()) ?? '';
     await shown.getByRole('button', { name: 'I have saved it' }).click();
     const key = drawer.getByRole('row', { name: /given/ });
-    await key.getByText('the balance').waitFor();
+    await key.getByText('user balance').waitFor();
     await key.getByRole('button', { name: 'Limit given' }).click();
     const limit = page.getByRole('dialog', { name: 'Limit of given' });
     await limit.getByRole('textbox', { name: 'Limit' }).fill('2');
@@ -129,7 +129,9 @@ describe('people in a browser', () => {
     await entry.getByRole('row', { name: 'reason on leave' }).waitFor();
     assertClean('the entry', [...(await at.violations()), ...(await at.overflow())]);
     await entry.getByRole('button', { name: 'Filter by this user' }).click();
-    await page.getByRole('button', { name: 'adam gave mia $5.00: a prize' }).waitFor({ state: 'detached' });
+    await page
+      .getByRole('button', { name: 'adam added $5.00 to the balance of mia: a prize' })
+      .waitFor({ state: 'detached' });
     await page.waitForURL(/action=user\.disable.*actor=adam/);
   });
 
@@ -168,7 +170,7 @@ describe('people in a browser', () => {
     await link();
     await page.getByRole('row', { name: /^used adam .* noor/ }).waitFor();
     await page.getByRole('button', { name: /^Revoke/ }).click();
-    await page.getByRole('dialog', { name: 'Revoke the invitation' }).getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog', { name: 'Revoke invitation' }).getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('row', { name: /^revoked adam/ }).waitFor();
     await becomes(async () => (await page.content()).includes(code ?? '?'), false, 'the code can be seen still');
   });
@@ -187,13 +189,13 @@ describe('people in a browser', () => {
     const drawer = drawerOf('brief');
     await drawer.getByRole('heading', { name: 'Sessions' }).waitFor();
     await drawer.getByRole('button', { name: 'End all sessions' }).click();
-    const everywhere = page.getByRole('dialog', { name: 'Sign brief out everywhere' });
+    const everywhere = page.getByRole('dialog', { name: 'End all sessions of brief' });
     await everywhere.getByRole('button', { name: 'End all sessions' }).click();
     await drawer.getByText('No sessions.').waitFor();
     await drawer.getByRole('button', { name: 'More actions' }).click();
-    await page.getByRole('menuitem', { name: 'Delete the account' }).click();
+    await page.getByRole('menuitem', { name: 'Delete account' }).click();
     const end = page.getByRole('dialog', { name: 'Delete brief' });
-    const button = end.getByRole('button', { name: 'Delete the account' });
+    const button = end.getByRole('button', { name: 'Delete account' });
     await becomes(() => button.isDisabled(), true);
     await end.getByRole('textbox', { name: 'Type brief to confirm' }).fill('brief');
     await button.click();
@@ -207,7 +209,7 @@ describe('people in a browser', () => {
     await page.getByRole('button', { name: 'Check the chain' }).click();
     await page.getByText(/^All \d+ entries are consistent\.$/).waitFor();
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download CSV: these entries' }).click();
+    await page.getByRole('button', { name: 'Download these entries as CSV' }).click();
     const lines = readFileSync(await (await saved).path(), 'utf8').split('\r\n');
     assert.match(lines[0] ?? '', /^seq,time,/);
     assert.ok(lines.some((line) => line.includes('user.delete')));

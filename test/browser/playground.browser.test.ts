@@ -143,7 +143,7 @@ describe('the playground', () => {
     await ask('Please get weather in Oslo');
     await send();
     for (const name of ['Chat completions', 'Responses', 'Messages']) {
-      await column(name).getByLabel('What get_weather gives').fill('{"degrees": 4}');
+      await column(name).getByLabel('Result of get_weather').fill('{"degrees": 4}');
       await column(name).getByRole('button', { name: 'Send results' }).click();
       await said(name, 'The tool answered "{"degrees": 4}".').waitFor();
       await column(name).getByText('get_weather was called').waitFor();
@@ -183,15 +183,15 @@ describe('the playground', () => {
   it('says why a call would be refused, and why one was', async () => {
     await at.open('/playground?model=unpriced');
     await ask('Hello');
-    await column('Chat completions').getByText('This would be refused').waitFor();
-    await column('Chat completions').getByText('The model has no price yet, so it cannot be called.').waitFor();
+    await column('Chat completions').getByText('The call would be refused').waitFor();
+    await column('Chat completions').getByText('The model has no price, so it cannot be called.').waitFor();
     await column('Messages').waitFor({ state: 'detached' });
     vendor.next(errorAnswer(400, `Not like this. ${MARKUP}`));
     await at.open('/playground?model=talker&styles=chat');
     await send();
-    await column('Chat completions').getByText('It failed').waitFor();
+    await column('Chat completions').getByText('The call failed').waitFor();
     await column('Chat completions')
-      .getByText(/The vendor says: Not like this. <img/)
+      .getByText(/Message from the vendor: Not like this. <img/)
       .waitFor();
     assertClean('axe', await at.violations());
   });
@@ -200,11 +200,11 @@ describe('the playground', () => {
     await at.open('/playground?model=demo&kind=embeddings');
     await page.getByLabel('Text', { exact: true }).fill('a gate\na gate\na toll');
     await send();
-    await column('Embeddings').getByText('3 of 256 numbers').waitFor();
+    await column('Embeddings').getByText('3 with 256 dimensions').waitFor();
     await column('Embeddings')
       .getByRole('row', { name: /Line 1 1\.00 1\.00/ })
       .waitFor();
-    await page.getByText('Pictures', { exact: true }).first().click();
+    await page.getByText('Images', { exact: true }).first().click();
     await page.getByLabel('Image prompt').fill('a bridge');
     await send();
     await page.getByRole('img', { name: 'Image 1 of the answer' }).waitFor();
@@ -212,7 +212,7 @@ describe('the playground', () => {
     await page.getByRole('combobox', { name: 'Format' }).click();
     await page.getByRole('option', { name: 'wav' }).click();
     await send();
-    await page.locator('audio[aria-label="The answer, spoken"]').waitFor();
+    await page.locator('audio[aria-label="Audio answer"]').waitFor();
     assertClean('axe', await at.violations());
     await page.waitForFunction('document.querySelector("audio").duration > 0');
     await page.getByText('Transcription', { exact: true }).first().click();
@@ -249,7 +249,7 @@ describe('the models', () => {
     await page.waitForURL(/free=yes/);
     await page.getByRole('button', { name: /^twin/ }).click();
     const drawer = page.getByRole('dialog');
-    await drawer.getByText('another name of demo').waitFor();
+    await drawer.getByText('alias of demo').waitFor();
     await drawer.getByText('/v1/chat/completions').waitFor();
     assert.equal(await drawer.getByText('show', { exact: true }).count(), 0, 'members see no channels');
     assertClean('axe', await at.violations());

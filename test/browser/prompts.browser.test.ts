@@ -102,7 +102,7 @@ describe('a stored prompt and answer', () => {
       const theirs = own.page.getByRole('dialog');
       await theirs.getByRole('button', { name: '显示提示词和回答' }).click();
       await theirs.getByText(MARKUP).waitFor();
-      await theirs.getByText('更早的 1 条消息没有保存').waitFor();
+      await theirs.getByText('更早的 1 条消息未保存').waitFor();
       assert.equal(await entries(), 1, 'their own');
       assert.deepEqual([await own.violations(), await own.overflow()], [[], []]);
       await at.open('/audit');

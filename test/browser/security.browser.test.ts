@@ -73,11 +73,11 @@ async function setUp(): Promise<readonly string[]> {
   const setup = dialog('Set up an authenticator app');
   await becomes(() => setup.getByAltText('QR code').getAttribute('src'), /^data:image\/svg/);
   const secret = ((await setup.locator('code').textContent()) ?? '').replaceAll(' ', '');
-  await setup.getByLabel('Code that the app shows now').fill('000000');
-  await setup.getByRole('button', { name: 'Turn on' }).click();
+  await setup.getByLabel('Current code from the app').fill('000000');
+  await setup.getByRole('button', { name: 'Enable' }).click();
   await setup.getByText('This code is incorrect').waitFor();
-  await setup.getByLabel('Code that the app shows now').fill(await generate({ secret }));
-  await setup.getByRole('button', { name: 'Turn on' }).click();
+  await setup.getByLabel('Current code from the app').fill(await generate({ secret }));
+  await setup.getByRole('button', { name: 'Enable' }).click();
   const kept = dialog('Keep your backup codes');
   const codes = ((await kept.locator('pre').textContent()) ?? '').split('\n');
   assert.equal(codes.length, 10);
@@ -96,18 +96,18 @@ describe('second factors', () => {
     const [first = '', second = ''] = await setUp();
 
     // With one factor there, another is sensitive.
-    await press('Add a passkey');
+    await press('Add passkey');
     const check = dialog('Confirm it’s you');
     await check.waitFor();
     await page.keyboard.press('Escape');
     await check.waitFor({ state: 'detached' });
-    await page.getByText('Signs you in with a fingerprint').waitFor();
-    await press('Add a passkey');
-    await check.getByLabel('Code of your authenticator').fill('123456');
-    await check.getByLabel('Code of your authenticator').press('Enter');
+    await page.getByText('Sign in with the fingerprint').waitFor();
+    await press('Add passkey');
+    await check.getByLabel('Authenticator code').fill('123456');
+    await check.getByLabel('Authenticator code').press('Enter');
     await check.getByText('This code is incorrect').waitFor();
-    await check.getByLabel('Code of your authenticator').fill(first);
-    await check.getByLabel('Code of your authenticator').press('Enter');
+    await check.getByLabel('Authenticator code').fill(first);
+    await check.getByLabel('Authenticator code').press('Enter');
     await page.getByText('The passkey was added.').waitFor();
     await page.getByText('9 backup codes left.').waitFor();
 
@@ -121,18 +121,18 @@ describe('second factors', () => {
     await press('Remove');
     const remove = dialog('Remove the passkey?');
     await remove.getByRole('button', { name: 'Remove' }).click();
-    await check.getByLabel('Code of your authenticator').waitFor();
-    await check.getByLabel('Code of your authenticator').focus();
+    await check.getByLabel('Authenticator code').waitFor();
+    await check.getByLabel('Authenticator code').focus();
     await page.keyboard.press('Escape');
     await check.waitFor({ state: 'detached' });
     await remove.getByRole('button', { name: 'Remove' }).click();
     await check.getByRole('button', { name: 'Use passkey' }).click();
     await page.getByText('The passkey was removed.').waitFor();
 
-    await press('Check now');
-    await check.getByLabel('Code of your authenticator').fill(second);
+    await press('Confirm now');
+    await check.getByLabel('Authenticator code').fill(second);
     await check.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText(/not asked again for [45]:\d\d/).waitFor();
+    await page.getByText(/not be asked again for [45]:\d\d/).waitFor();
   });
 
   it('are set up with the password, once the sign-in is older than five minutes', async () => {
@@ -150,10 +150,10 @@ describe('second factors', () => {
 
   it('go again, with a code', async () => {
     const [, , third = '', fourth = ''] = await setUp();
-    await press('Turn off');
-    const off = dialog('Turn off');
-    await off.getByLabel('Code of your authenticator').fill(third);
-    await off.getByRole('button', { name: 'Turn off' }).click();
+    await press('Disable');
+    const off = dialog('Disable');
+    await off.getByLabel('Authenticator code').fill(third);
+    await off.getByRole('button', { name: 'Disable' }).click();
     await page.getByText('You have no second factor').waitFor();
     const stranger = visitor(gateway);
     await stranger.signIn(name, PASSWORD);
@@ -169,14 +169,14 @@ describe('the account', () => {
     await becomes(() => fresh.getAttribute('autocomplete'), 'new-password');
     await old.fill('not this one');
     await fresh.fill('another passphrase');
-    await press('Change the password');
+    await press('Change password');
     await page.getByText('The password is incorrect.').waitFor();
     await old.fill(PASSWORD);
     await fresh.fill('password1');
-    await press('Change the password');
+    await press('Change password');
     await page.getByText('among the first that anybody would try').waitFor();
     await fresh.fill('another passphrase');
-    await press('Change the password');
+    await press('Change password');
     await page.getByText('Your password is changed.').waitFor();
     assert.equal((await other.get('/api/user/self')).status, 401);
     await visitor(gateway).signIn(name, 'another passphrase');
@@ -187,19 +187,19 @@ describe('the account', () => {
     await part('Profile').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Account: Somebody' }).waitFor();
 
-    await press('Add an address');
+    await press('Add email address');
     const email = part('Email address');
     await email.getByLabel('Email address').fill(`${name}@example.com`);
-    await press('Send a code');
+    await press('Send code');
     const letter = await mail.letter();
     await email.getByLabel('Code from the email').fill('00000000');
-    await press('Use this address');
+    await press('Save email address');
     await email.getByText('This code is incorrect').waitFor();
     await email.getByLabel('Code from the email').fill(/code is (\d+)/.exec(letter.text)?.[1] ?? '');
-    await press('Use this address');
-    await page.getByText('For a forgotten password and for notices').waitFor();
+    await press('Save email address');
+    await page.getByText('For password resets and notifications').waitFor();
 
-    const notices = part('Notices');
+    const notices = part('Notifications');
     await notices.getByLabel('Notify me when my balance is low').check();
     await notices.getByRole('button', { name: 'Save' }).click();
     await notices.getByText('Enter a threshold.').waitFor();
@@ -219,8 +219,8 @@ describe('the account', () => {
     await dialog('End this session?').getByRole('button', { name: 'End' }).click();
     await page.getByText('The session has ended.').waitFor();
     assert.equal((await one.get('/api/user/self')).status, 401);
-    await press('End all others');
-    await dialog('End all other sessions?').getByRole('button', { name: 'End all others' }).click();
+    await press('End all other sessions');
+    await dialog('End all other sessions?').getByRole('button', { name: 'End all other sessions' }).click();
     await page.getByText('2 sessions have ended.').waitFor();
     for (const other of others) assert.equal((await other.get('/api/user/self')).status, 401);
     // Somebody who was ended is let in where they are.
@@ -240,7 +240,7 @@ describe('the account', () => {
     assert.equal((await robot.get('/api/user/self')).body.data.username, name);
     await part('Access token').getByRole('button', { name: 'Remove' }).click();
     await dialog('Remove the access token?').getByRole('button', { name: 'Remove' }).click();
-    await part('Access token').getByText('There is none.').waitFor();
+    await part('Access token').getByText('No access token.').waitFor();
     assert.equal((await robot.get('/api/user/self')).status, 401);
   });
 

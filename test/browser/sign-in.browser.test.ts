@@ -98,8 +98,8 @@ describe('the sign-in', () => {
     const codes = await enabled('bea');
     await at.open('/login');
     await enter('bea', PASSWORD);
-    await heading('Second step').waitFor();
-    const code = page.getByLabel('Code of your authenticator');
+    await heading('Two-factor authentication').waitFor();
+    const code = page.getByLabel('Authenticator code');
     await becomes(() => code.getAttribute('autocomplete'), 'one-time-code');
     await code.fill('000000');
     await button('Continue').click();
@@ -145,22 +145,22 @@ describe('the sign-in', () => {
 
     // Connected by its owner, it signs in; and what is left of the way there is the code.
     await enter('dora', PASSWORD);
-    await page.getByLabel('Code of your authenticator').fill(codes[1] ?? '');
+    await page.getByLabel('Authenticator code').fill(codes[1] ?? '');
     await button('Continue').click();
     await heading('Usage').waitFor();
     await at.open('/security');
-    await button('Connect: GitHub').click();
+    await button('Link: GitHub').click();
     await page
       .getByRole('dialog')
-      .getByLabel('Code of your authenticator')
+      .getByLabel('Authenticator code')
       .fill(codes[2] ?? '');
     await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click();
     await page.getByText('GitHub is linked').waitFor();
     await page.context().clearCookies();
     await at.open('/models');
     await button('Continue with GitHub').click();
-    await heading('Second step').waitFor();
-    await page.getByLabel('Code of your authenticator').fill(codes[3] ?? '');
+    await heading('Two-factor authentication').waitFor();
+    await page.getByLabel('Authenticator code').fill(codes[3] ?? '');
     await button('Continue').click();
     await heading('Models').waitFor();
   });
@@ -192,7 +192,7 @@ describe('somebody new', () => {
     const password = page.getByLabel('Password', { exact: true });
     await password.fill('short');
     await page.getByLabel('Email address').fill('fay@example.com');
-    await button('Send a code').click();
+    await button('Send code').click();
     const letter = await mail.letter();
     await page.getByLabel('Code from the email').fill(/code is (\d+)/.exec(letter.text)?.[1] ?? '');
     await button('Create account').click();
@@ -209,22 +209,22 @@ describe('a forgotten password', () => {
   it('is replaced by the link of a letter, which is good once', async () => {
     const gil = await signedIn(gateway, 'gil', { email: 'gil@example.com' });
     await at.open('/');
-    await page.getByRole('link', { name: 'Forgot the password?' }).click();
+    await page.getByRole('link', { name: 'Forgot password?' }).click();
     // Whoever has no account reads the same, and gets nothing.
     await page.getByLabel('Email address of your account').fill('nobody@example.com');
-    await button('Send me a link').click();
-    await page.getByText('If an account here has the address nobody@example.com').waitFor();
-    await button('Another address').click();
+    await button('Send link').click();
+    await page.getByText('If an account has the address nobody@example.com').waitFor();
+    await button('Use another address').click();
     await page.getByLabel('Email address of your account').fill('gil@example.com');
-    await button('Send me a link').click();
-    await page.getByText('If an account here has the address gil@example.com').waitFor();
+    await button('Send link').click();
+    await page.getByText('If an account has the address gil@example.com').waitFor();
     const { to, text } = await mail.letter();
     assert.equal(to, 'gil@example.com');
     const link = /http:\S+/.exec(text)?.[0] ?? '';
     await page.goto(link);
     await page.getByLabel('New password').fill('a passphrase of gil');
-    await button('Set the password').click();
-    await page.getByText('Your new password is set').waitFor();
+    await button('Set password').click();
+    await page.getByText('Your password was changed').waitFor();
     await becomes(() => page.url().includes('code='), false, 'the code stays in no address');
     assert.equal((await gil.get('/api/user/self')).status, 401);
     await enter('gil@example.com', 'a passphrase of gil');
@@ -233,9 +233,9 @@ describe('a forgotten password', () => {
     await page.context().clearCookies();
     await page.goto(link);
     await page.getByLabel('New password').fill('another passphrase of gil');
-    await button('Set the password').click();
+    await button('Set password').click();
     await refusal().waitFor();
     await page.getByRole('link', { name: 'Request a new link' }).click();
-    await heading('A new password').waitFor();
+    await heading('Reset password').waitFor();
   });
 });

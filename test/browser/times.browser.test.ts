@@ -61,7 +61,7 @@ describe('times', () => {
       await page.getByText(`Times are ${zone}`).first().waitFor();
       await page.getByText('(UTC day)').first().waitFor();
       await at.open('/keys?open=new');
-      await page.getByText('On a date', { exact: true }).click();
+      await page.getByText('Custom date', { exact: true }).click();
       await page.getByLabel(`(${zone})`).waitFor();
     };
     await looks(ZONE, 'GMT+9');
@@ -79,7 +79,7 @@ describe('times', () => {
     const make = async (name: string): Promise<void> => {
       await at.open('/keys?open=new');
       await page.getByRole('textbox', { name: 'Name' }).fill(name);
-      await page.getByText('On a date', { exact: true }).click();
+      await page.getByText('Custom date', { exact: true }).click();
       await page.locator('input[type="datetime-local"]').fill('2099-03-01T06:00');
       await page.getByRole('button', { name: 'Create key' }).click();
       await page.getByRole('dialog', { name: 'Your new key' }).waitFor();

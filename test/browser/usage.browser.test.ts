@@ -97,7 +97,7 @@ describe('usage and team', () => {
       await becomes(() => reader.getAttribute('aria-valuenow'), '1');
       await becomes(() => reader.getAttribute('aria-valuetext'), /^\w+, \w+ \d+, /);
       await becomes(() => page.locator('.chart-tip').innerText(), /^\w+, \w+ \d+\n/);
-      await page.getByText('As a table').click();
+      await page.getByText('Show as a table').click();
       const table = page.getByRole('region', { name: 'Cost by day and model' }).getByRole('row');
       await becomes(() => table.count(), 31, 'a head and 30 days');
       const last = items.at(-1);
@@ -155,12 +155,12 @@ describe('usage and team', () => {
       await page.getByRole('link', { name: 'fatma', exact: true }).waitFor();
       await page.getByRole('button', { name: 'Download CSV' }).click();
       const saving = page.waitForEvent('download');
-      await page.getByRole('menuitem', { name: 'Table: by person' }).click();
+      await page.getByRole('menuitem', { name: 'Table: by user' }).click();
       const lines = (await readFile(await (await saving).path(), 'utf8')).trim().split('\r\n');
       assert.match(lines[0] ?? '', /^group,name,calls,errors,quota/);
       // A head and a line for each row of the page; after them the total, the period and the unit.
       await becomes(
-        () => page.getByRole('region', { name: 'People' }).getByRole('row').count(),
+        () => page.getByRole('region', { name: 'Users' }).getByRole('row').count(),
         lines.findIndex((line) => line.startsWith('total,')),
       );
       assert.ok(lines.some((line) => line.startsWith('unit,quota: ')));
@@ -181,13 +181,13 @@ describe('usage and team', () => {
     const { departments } = await world.people.root.data('GET', '/api/team/forecast');
     await as('root', '/team?tab=forecast', async (page) => {
       await eventually(async () => {
-        const cells = await rowOf(page, 'This month, department by department', 'Engineering / Platform');
+        const cells = await rowOf(page, 'This month by department', 'Engineering / Platform');
         assert.ok(cells.includes('within budget'), cells.join(' | '));
       });
       assert.ok(departments.length === 4);
       await page.getByRole('button', { name: 'Engineering / Platform' }).click();
       await page.getByRole('heading', { name: 'Budget forecast: Engineering / Platform' }).waitFor();
-      const reader = page.getByRole('slider', { name: /^How far the budget goes/ });
+      const reader = page.getByRole('slider', { name: /^Budget forecast/ });
       await reader.focus();
       await page.keyboard.press('End');
       await becomes(() => reader.getAttribute('aria-valuetext'), /Forecast \$/);
@@ -199,7 +199,7 @@ describe('usage and team', () => {
     await as('root', '/team', async (page) => {
       await page.getByRole('tab', { name: 'Members' }).click();
       await page.getByRole('button', { name: 'Ann Ahrens' }).click();
-      await page.getByRole('button', { name: 'Remove the filter Person: ann' }).waitFor();
+      await page.getByRole('button', { name: 'Remove the filter User: ann' }).waitFor();
       await page.goBack();
       await page.getByRole('tab', { name: 'Models' }).click();
       const saving = page.waitForEvent('download');

@@ -86,7 +86,7 @@ describe('the wallet', () => {
   it('goes to the page of a provider, comes back, and waits until it is told', async () => {
     await at.open('/wallet');
     await page.getByRole('radio', { name: 'Stripe' }).check();
-    await page.getByLabel('Another amount').fill('3');
+    await page.getByLabel('Other amount').fill('3');
     await becomes(() => page.getByRole('button', { name: 'Pay', exact: true }).isDisabled(), true, 'too little');
     await page.getByText('$20.00', { exact: true }).click();
     await page.getByText('You pay $20.00 and get $20.00.').waitFor();
@@ -140,7 +140,7 @@ describe('the wallet', () => {
     await page.getByText('You pay CN¥73.00 and get $10.00.').waitFor();
     await press('Pay CN¥73.00');
     const scan = dialog('Scan to pay');
-    const picture = scan.getByAltText('QR code of the payment');
+    const picture = scan.getByAltText('Payment QR code');
     await picture.waitFor();
     await becomes(() => picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth > 0), true);
     assertClean('the picture', await at.violations());
@@ -160,7 +160,7 @@ describe('the wallet', () => {
       // What is said of the one before may be there still.
       await page.locator('button:not([data-loading])', { hasText: 'Pay $10.00' }).waitFor();
       await page
-        .getByText(/nothing was opened|could not be opened/)
+        .getByText(/not opened|could not be opened/)
         .last()
         .waitFor();
       assert.match(page.url(), /^http:\/\/localhost:\d+\/console\/wallet/);
@@ -175,20 +175,20 @@ describe('the wallet', () => {
     await gateway.tell(gateway.stripe.session(session));
     await at.open('/wallet');
     await part('Subscription').getByText('You have no subscription').waitFor();
-    await press('Buy the plan Pro');
-    const buy = dialog('Buy the plan Pro');
+    await press('Buy plan Pro');
+    const buy = dialog('Buy plan Pro');
     await buy.getByRole('radio', { name: 'Your balance' }).check();
     await buy.getByRole('button', { name: 'Pay $8.00' }).click();
     await page.getByText('Your plan Pro is active.').waitFor();
     await part('Subscription').getByText('$0.00 of $5.00').waitFor();
-    await page.getByRole('cell', { name: 'Came with a plan' }).waitFor();
-    await page.getByRole('cell', { name: 'Paid for a plan' }).waitFor();
+    await page.getByRole('cell', { name: 'Included in a plan' }).waitFor();
+    await page.getByRole('cell', { name: 'Bought a plan' }).waitFor();
     await figure('Available').getByText('$4.00').waitFor();
 
     await gateway.tell(gateway.stripe.refunded(session, 1_000));
     await at.open('/wallet?tab=orders');
     await page.getByText('You owe $6.00').waitFor();
-    await page.getByText('what you owe is paid first').waitFor();
+    await page.getByText('the debt is paid first').waitFor();
     await page.getByRole('row').last().getByText('Refunded').waitFor();
     assertClean('a debt', await at.violations());
   });
@@ -202,8 +202,8 @@ describe('payments, for administrators', () => {
     await page.getByLabel('Search by order number').fill(data.order_id.slice(3, 15));
     await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
     await page.getByRole('row').filter({ hasText: name }).getByRole('button').click();
-    await press('Complete by hand');
-    const asks = dialog('Complete the order by hand?');
+    await press('Complete manually');
+    const asks = dialog('Complete the order manually?');
     await asks.getByRole('button', { name: 'Complete order' }).click();
     await asks.getByText('Enter the proof of payment.').waitFor();
     await asks.getByLabel('Proof of payment').fill('Seen in the bank');
@@ -222,7 +222,7 @@ describe('payments, for administrators', () => {
     const form = dialog('Create codes');
     await form.getByLabel('Name').fill('spring');
     await form.getByLabel('Amount each').fill('2');
-    await form.getByLabel('How many').fill('3');
+    await form.getByLabel('Number of codes').fill('3');
     await form.getByRole('button', { name: 'Create 3 codes' }).click();
     const made = dialog('3 codes');
     const codes = ((await made.locator('pre').textContent()) ?? '').split('\n');
@@ -237,20 +237,20 @@ describe('payments, for administrators', () => {
       .waitFor();
     const [stored] = (await admin.data('GET', '/api/redemption/search?keyword=spring')).items;
     assert.deepEqual([codes.includes(stored.key), stored.quota], [true, 1_000_000]);
-    await page.getByRole('button', { name: `More about spring #${stored.id}` }).click();
+    await page.getByRole('button', { name: `More actions for spring #${stored.id}` }).click();
     await page.getByRole('menuitem', { name: 'Disable' }).click();
     await page.getByRole('row').filter({ hasText: stored.key }).getByText('Disabled').waitFor();
     assert.equal((await ann.post('/api/user/topup', { key: stored.key })).status, 400);
 
     await page.getByRole('tab', { name: 'Plans' }).click();
-    await page.getByRole('combobox', { name: 'Person' }).fill(name);
+    await page.getByRole('combobox', { name: 'User' }).fill(name);
     await page.getByRole('option', { name }).click();
     await page.getByText('No plan: calls are paid from the balance.').waitFor();
     await press('Assign');
     await page.getByText('Assigned the plan Pro.').waitFor();
-    await part('Plan of a person').getByText('$0.00 of $20.00').waitFor();
-    await press('End it now');
-    await dialog(`End the plan of ${name}?`).getByRole('button', { name: 'End the plan' }).click();
+    await part('Plan of a user').getByText('$0.00 of $20.00').waitFor();
+    await press('End now');
+    await dialog(`End the plan of ${name}?`).getByRole('button', { name: 'End plan' }).click();
     await page.getByText('No plan: calls are paid from the balance.').waitFor();
   });
 });

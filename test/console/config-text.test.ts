@@ -63,8 +63,8 @@ describe('a key', () => {
   const at = (...path: (string | number)[]): Facts => factsAt(schema, path);
 
   it('is explained by the schema', () => {
-    const { kind, description, types, usual, least } = at('channels', 1, 'priority');
-    assert.deepEqual([kind, types, usual, least], ['known', ['integer'], '0', 0]);
+    const { kind, description, types, defaultValue, least } = at('channels', 1, 'priority');
+    assert.deepEqual([kind, types, defaultValue, least], ['known', ['integer'], '0', 0]);
     assert.match(description ?? '', /tried first/);
     assert.deepEqual(at('channels', 0, 'stream', 'usage').allowed, ['include_usage', 'always', 'never']);
     assert.equal(at('channels', 0, 'name').required, true);

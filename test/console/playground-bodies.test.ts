@@ -2,14 +2,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Failed, type Hearer } from '../../console/src/pages/playground/answer.ts';
-import { bodyOf, goneOnWith, otherWords, taskBodyOf } from '../../console/src/pages/playground/bodies.ts';
+import { type Decoder, Failed } from '../../console/src/pages/playground/answer.ts';
+import { alternativeBody, bodyOf, taskBodyOf, withToolResults } from '../../console/src/pages/playground/bodies.ts';
 import { curlOf, shortened } from '../../console/src/pages/playground/curl.ts';
-import { hearerOf, resultsOf } from '../../console/src/pages/playground/hearing.ts';
-import { EMPTY, goneOn, keptText, type Prompt, readKept, STYLES } from '../../console/src/pages/playground/prompt.ts';
+import { decoderFor, resultsOf } from '../../console/src/pages/playground/hearing.ts';
+import {
+  continued,
+  EMPTY,
+  type Prompt,
+  parseStored,
+  STYLES,
+  storedText,
+} from '../../console/src/pages/playground/prompt.ts';
 import { createEventReader } from '../../console/src/pages/playground/sse.ts';
 import { EXAMPLE_SCHEMA, EXAMPLE_TOOLS, schemaIn, toolsIn } from '../../console/src/pages/playground/typed-json.ts';
-import { lossesIn, lossOf } from '../../console/src/parts/losses.ts';
+import { parseWarning, warningsIn } from '../../console/src/parts/losses.ts';
 import { processorTime } from '../kit/processor.ts';
 
 const PICTURE = { name: 'dot.png', url: 'data:image/png;base64,iVBORw0KGgo=' };
@@ -113,12 +120,12 @@ describe('a body', () => {
 
   it('is said in other words only where the first were not understood', () => {
     const chat = bodyOf('chat', { model: 'm', prompt: asking('Hi', { maxTokens: 9 }) });
-    const other = otherWords('chat', chat, 'Unknown field: max_completion_tokens');
+    const other = alternativeBody('chat', chat, 'Unknown field: max_completion_tokens');
     assert.deepEqual([other?.max_tokens, other?.max_completion_tokens], [9, undefined]);
-    assert.equal(otherWords('chat', chat, 'The temperature is too high'), undefined);
-    assert.equal(otherWords('responses', chat, 'max_completion_tokens'), undefined);
+    assert.equal(alternativeBody('chat', chat, 'The temperature is too high'), undefined);
+    assert.equal(alternativeBody('responses', chat, 'max_completion_tokens'), undefined);
     const messages = bodyOf('messages', { model: 'm', prompt: asking('Hi', { effort: 'high', schema: '{}' }) });
-    const adaptive = otherWords('messages', messages, 'use thinking.type.adaptive and output_config.effort');
+    const adaptive = alternativeBody('messages', messages, 'use thinking.type.adaptive and output_config.effort');
     assert.deepEqual(adaptive?.thinking, { type: 'adaptive', display: 'summarized' });
     assert.deepEqual(adaptive?.output_config, { format: { type: 'json_schema', schema: {} }, effort: 'high' });
   });
@@ -215,10 +222,10 @@ describe('the reader of streams', () => {
   });
 });
 
-function heard(hearer: Hearer, events: readonly object[], last?: string): Hearer {
-  for (const event of events) hearer.event(JSON.stringify(event));
-  if (last !== undefined) hearer.event(last);
-  return hearer;
+function heard(decoder: Decoder, events: readonly object[], last?: string): Decoder {
+  for (const event of events) decoder.event(JSON.stringify(event));
+  if (last !== undefined) decoder.event(last);
+  return decoder;
 }
 const CALLS = [{ id: 'c1', name: 'get_weather', input: '{"city":"Oslo"}' }];
 
@@ -227,8 +234,8 @@ describe('an answer', () => {
     const delta = (said: object, finish: string | null = null) => ({
       choices: [{ delta: said, finish_reason: finish }],
     });
-    const hearer = heard(
-      hearerOf('chat'),
+    const decoder = heard(
+      decoderFor('chat'),
       [
         delta({ role: 'assistant', content: '' }),
         delta({ reasoning_content: 'Hm.' }),
@@ -244,13 +251,13 @@ describe('an answer', () => {
       ],
       '[DONE]',
     );
-    const answer = hearer.answer();
+    const answer = decoder.answer();
     assert.deepEqual([answer.text, answer.thoughts, answer.pictures], ['It rains.', 'Hm.', [PICTURE.url]]);
     assert.deepEqual(answer.calls, CALLS);
     assert.deepEqual(answer.usage, { input: 9, output: 4, cached: 2, thoughts: undefined });
-    assert.equal(hearer.ended, true);
+    assert.equal(decoder.ended, true);
     assert.deepEqual(
-      [...hearer.said(), ...resultsOf('chat', CALLS, ['4 degrees'])],
+      [...decoder.turns(), ...resultsOf('chat', CALLS, ['4 degrees'])],
       [
         {
           role: 'assistant',
@@ -270,22 +277,22 @@ describe('an answer', () => {
       { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'It rains.' }] },
       { ...item, arguments: '{"city":"Oslo"}' },
     ];
-    const hearer = heard(hearerOf('responses'), [
+    const decoder = heard(decoderFor('responses'), [
       { type: 'response.created', response: { error: null } },
       { type: 'response.output_item.added', output_index: 2, item: { type: 'message', content: [] } },
       { type: 'response.output_text.delta', output_index: 2, delta: 'It ' },
       { type: 'response.output_item.added', output_index: 3, item: { ...item, arguments: '' } },
       { type: 'response.function_call_arguments.delta', output_index: 3, delta: '{"city":' },
     ]);
-    assert.deepEqual([hearer.answer().text, hearer.answer().calls[0]?.input], ['It ', '{"city":']);
-    assert.equal(hearer.ended, false);
+    assert.deepEqual([decoder.answer().text, decoder.answer().calls[0]?.input], ['It ', '{"city":']);
+    assert.equal(decoder.ended, false);
     const usage = { input_tokens: 9, output_tokens: 4, output_tokens_details: { reasoning_tokens: 1 } };
-    heard(hearer, [{ type: 'response.completed', response: { output, usage } }]);
-    const answer = hearer.answer();
+    heard(decoder, [{ type: 'response.completed', response: { output, usage } }]);
+    const answer = decoder.answer();
     assert.deepEqual([answer.text, answer.thoughts, answer.calls], ['It rains.', 'Hm.', CALLS]);
     assert.deepEqual(answer.usage, { input: 9, output: 4, cached: undefined, thoughts: 1 });
-    assert.equal(hearer.ended, true);
-    const said = hearer.said() as readonly { readonly id?: string; readonly type: string }[];
+    assert.equal(decoder.ended, true);
+    const said = decoder.turns() as readonly { readonly id?: string; readonly type: string }[];
     assert.deepEqual(
       said.map(({ id, type }) => [id, type]),
       [
@@ -297,13 +304,13 @@ describe('an answer', () => {
     assert.deepEqual(resultsOf('responses', CALLS, ['4']), [
       { type: 'function_call_output', call_id: 'c1', output: '4' },
     ]);
-    const whole = hearerOf('responses');
-    whole.whole({ output, usage, incomplete_details: { reason: 'max_output_tokens' } });
+    const whole = decoderFor('responses');
+    whole.body({ output, usage, incomplete_details: { reason: 'max_output_tokens' } });
     assert.deepEqual([whole.answer().text, whole.answer().cut], ['It rains.', true]);
   });
 
   it('of messages grows out of its events', () => {
-    const hearer = heard(hearerOf('messages'), [
+    const decoder = heard(decoderFor('messages'), [
       { type: 'message_start', message: { usage: { input_tokens: 5, cache_read_input_tokens: 4, output_tokens: 1 } } },
       { type: 'ping' },
       { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
@@ -321,12 +328,12 @@ describe('an answer', () => {
       { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 8 } },
       { type: 'message_stop' },
     ]);
-    const answer = hearer.answer();
+    const answer = decoder.answer();
     assert.deepEqual([answer.text, answer.thoughts, answer.calls], ['It rains.', 'Hm.', CALLS]);
     assert.deepEqual(answer.usage, { input: 9, output: 8, cached: 4 });
-    assert.equal(hearer.ended, true);
+    assert.equal(decoder.ended, true);
     assert.deepEqual(
-      [...hearer.said(), ...resultsOf('messages', CALLS, ['4'])],
+      [...decoder.turns(), ...resultsOf('messages', CALLS, ['4'])],
       [
         {
           role: 'assistant',
@@ -353,7 +360,7 @@ describe('an answer', () => {
     ] as const;
     for (const [style, event] of broken) {
       assert.throws(
-        () => hearerOf(style).event(JSON.stringify(event)),
+        () => decoderFor(style).event(JSON.stringify(event)),
         (error) => error instanceof Failed && error.code === 'upstream_broke_off',
       );
     }
@@ -363,16 +370,16 @@ describe('an answer', () => {
     const anything = fc.oneof(fc.string(), fc.json());
     fc.assert(
       fc.property(fc.constantFrom(...STYLES, 'images' as const), fc.array(anything), (way, events) => {
-        const hearer = hearerOf(way);
+        const decoder = decoderFor(way);
         for (const event of events) {
           try {
-            hearer.event(event);
+            decoder.event(event);
           } catch (error) {
             assert.ok(error instanceof Failed);
           }
         }
-        assert.equal(typeof hearer.answer().text, 'string');
-        hearer.said();
+        assert.equal(typeof decoder.answer().text, 'string');
+        decoder.turns();
       }),
     );
   });
@@ -382,34 +389,34 @@ describe('an answer', () => {
       const body = bodyOf(style, { model: 'm', prompt: asking('Hi') });
       const more = [{ role: 'assistant' }, { role: 'tool' }];
       const name = style === 'responses' ? 'input' : 'messages';
-      assert.deepEqual(goneOnWith(style, body, more)[name], [{ role: 'user', content: 'Hi' }, ...more]);
+      assert.deepEqual(withToolResults(style, body, more)[name], [{ role: 'user', content: 'Hi' }, ...more]);
     }
   });
 
   it('of pictures, vectors and recordings is found', () => {
-    const drawn = hearerOf('images');
-    drawn.whole({ data: [{ b64_json: '/9j/AAAA' }, { url: 'https://example.com/a.png' }] });
+    const drawn = decoderFor('images');
+    drawn.body({ data: [{ b64_json: '/9j/AAAA' }, { url: 'https://example.com/a.png' }] });
     assert.deepEqual(drawn.answer().pictures, ['data:image/jpeg;base64,/9j/AAAA', 'https://example.com/a.png']);
-    const vectors = hearerOf('embeddings');
-    vectors.whole({ data: [{ embedding: [0.5, -1] }], usage: { prompt_tokens: 3 } });
+    const vectors = decoderFor('embeddings');
+    vectors.body({ data: [{ embedding: [0.5, -1] }], usage: { prompt_tokens: 3 } });
     assert.deepEqual([vectors.answer().vectors, vectors.answer().usage?.input], [[[0.5, -1]], 3]);
-    const speech = hearerOf('transcription');
-    speech.whole({ text: 'Hello.' });
+    const speech = decoderFor('transcription');
+    speech.body({ text: 'Hello.' });
     assert.equal(speech.answer().text, 'Hello.');
   });
 });
 
 describe('what the translation did', () => {
   it('is read word by word', () => {
-    assert.deepEqual(lossesIn('top_k:dropped, tools.a:b:changed, and 12 more'), [
+    assert.deepEqual(warningsIn('top_k:dropped, tools.a:b:changed, and 12 more'), [
       'top_k:dropped',
       'tools.a:b:changed',
       'and 12 more',
     ]);
-    assert.deepEqual(lossesIn(null), []);
-    assert.deepEqual(lossOf('tools.a:b:changed'), { field: 'tools.a:b', what: 'changed', count: 1 });
-    assert.deepEqual(lossOf('and 12 more'), { field: '', what: 'more', count: 12 });
-    assert.deepEqual(lossOf('something new'), { field: 'something new', what: 'other', count: 1 });
+    assert.deepEqual(warningsIn(null), []);
+    assert.deepEqual(parseWarning('tools.a:b:changed'), { field: 'tools.a:b', what: 'changed', count: 1 });
+    assert.deepEqual(parseWarning('and 12 more'), { field: '', what: 'more', count: 12 });
+    assert.deepEqual(parseWarning('something new'), { field: 'something new', what: 'other', count: 1 });
   });
 });
 
@@ -433,17 +440,17 @@ describe('the call in a shell', () => {
 describe('what was typed', () => {
   it('is kept without pictures, for whoever typed it', () => {
     const prompt = asking('Hello', { tools: EXAMPLE_TOOLS, temperature: 0.5 });
-    const kept = keptText({ ...prompt, turns: [{ ...prompt.turns[0]!, pictures: [PICTURE] }] }, 7);
+    const kept = storedText({ ...prompt, turns: [{ ...prompt.turns[0]!, pictures: [PICTURE] }] }, 7);
     assert.equal(kept.includes(PICTURE.url), false);
-    assert.deepEqual(readKept(kept, 7), prompt);
-    assert.deepEqual(readKept(kept, 8), EMPTY);
+    assert.deepEqual(parseStored(kept, 7), prompt);
+    assert.deepEqual(parseStored(kept, 8), EMPTY);
     for (const broken of [null, '', '{', '7', '{"owner":7}', '{"owner":7,"prompt":{"turns":[{}],"effort":"most"}}']) {
-      assert.deepEqual(readKept(broken, 7), EMPTY);
+      assert.deepEqual(parseStored(broken, 7), EMPTY);
     }
   });
 
   it('goes on with an answer', () => {
-    const { turns } = goneOn(asking('Hello'), 'Hi!');
+    const { turns } = continued(asking('Hello'), 'Hi!');
     assert.deepEqual(
       turns.map(({ id, role, text }) => [id, role, text]),
       [

@@ -1,35 +1,35 @@
-/** Asks `/api`: typed by its description, refusals as errors, and a second factor asked for where one is wanted. */
+/** Client of `/api`: typed by its OpenAPI description. Refusals become errors; if a second factor is required, asks for it and retries. */
 import type { Operations } from './operations.ts';
 
 /** `GET /api/user/self`. */
 export type Operation = keyof Operations;
 type Of<O extends Operation, Part extends string> = Operations[O] extends { readonly [K in Part]: infer T } ? T : never;
-/** What an operation answers. */
+/** The data that an operation returns. */
 export type Data<O extends Operation> = Of<O, 'data'>;
-/** What its body may hold. */
+/** The fields of its body. */
 export type Body<O extends Operation> = Of<O, 'body'>;
-/** What its query may say. */
+/** The parameters of its query. */
 export type Search<O extends Operation> = Of<O, 'search'>;
 
-/** What is sent along; a part is there where the operation takes it. */
-export type Asked<O extends Operation> = (Operations[O] extends { readonly params: infer P }
+/** The parts of a request, as far as the operation takes them. */
+export type Input<O extends Operation> = (Operations[O] extends { readonly params: infer P }
   ? { readonly params: Readonly<Record<keyof P, string | number>> }
   : { readonly params?: never }) &
   (Operations[O] extends { readonly search: infer S }
     ? { readonly search?: Partial<S> | undefined }
     : { readonly search?: never }) &
   (Operations[O] extends { readonly body: infer B } ? { readonly body: B } : { readonly body?: never });
-/** As arguments: left out where nothing has to be sent. */
-export type AskedArguments<O extends Operation> = Record<string, never> extends Asked<O> ? [Asked<O>?] : [Asked<O>];
+/** The same as arguments: optional if nothing has to be sent. */
+export type AskedArguments<O extends Operation> = Record<string, never> extends Input<O> ? [Input<O>?] : [Input<O>];
 
-/** A refusal of `/api`, or no answer at all: `code` is then `offline`, or `cancelled`. */
+/** A refusal of `/api`, or no answer: `code` is then `offline` or `cancelled`. */
 export class Refusal extends Error {
   readonly status: number;
   /** `wrong_password`. */
   readonly code: string;
-  /** The field that it is about; empty where it is about none. */
+  /** The field that the refusal is about; empty if none. */
   readonly param: string;
-  /** In so many seconds it may go better; undefined where nothing is said of that. */
+  /** Seconds until a retry may succeed; undefined if unknown. */
   readonly retryAfter: number | undefined;
   constructor(status: number, code: string, message: string, param = '', retryAfter?: number) {
     super(message);
@@ -40,35 +40,35 @@ export class Refusal extends Error {
   }
 }
 
-/** Where the console lives, with a slash at its end: `https://example.com/prefix/console/`. */
+/** The base URL of the console, with a trailing slash: `https://example.com/prefix/console/`. */
 export const HOME = new URL('./', document.baseURI);
-/** The address that clients use, without a slash at its end: `https://example.com/prefix`. */
+/** The base URL for clients, without a trailing slash: `https://example.com/prefix`. */
 export const GATEWAY = new URL('..', HOME).href.replace(/\/$/, '');
 
-/** Asks for a second factor; true once it was shown. */
+/** Asks the user for a second factor; true if they confirmed. */
 type Verifier = () => Promise<boolean>;
 let verifier: Verifier = () => Promise.resolve(false);
-/** Says who asks for a second factor. */
+/** Sets the function that asks for a second factor. */
 export function verifyWith(ask: Verifier): void {
   verifier = ask;
 }
 
-/** Asks, and resolves with what is in the envelope. Rejects with a `Refusal`. */
-export async function call<O extends Operation>(operation: O, ...[asked]: AskedArguments<O>): Promise<Data<O>> {
-  const body = (await whole(operation, (asked ?? {}) as Loose)) as { success?: boolean; data?: unknown };
+/** Sends a request and resolves with the data of the envelope. Rejects with a `Refusal`. */
+export async function call<O extends Operation>(operation: O, ...[input]: AskedArguments<O>): Promise<Data<O>> {
+  const body = (await request(operation, (input ?? {}) as LooseInput)) as { success?: boolean; data?: unknown };
   return (body?.success === true && 'data' in body ? body.data : body) as Data<O>;
 }
 
-/** The same for what begins a payment: `url` is where a browser posts `data`. */
-export async function callToPay<O extends Operation>(
+/** The same for operations that begin a payment: the browser posts `data` to `url`. */
+export async function callPayment<O extends Operation>(
   operation: O,
-  ...[asked]: AskedArguments<O>
+  ...[input]: AskedArguments<O>
 ): Promise<{ readonly data: Data<O>; readonly url?: string }> {
-  return (await whole(operation, (asked ?? {}) as Loose)) as { data: Data<O>; url?: string };
+  return (await request(operation, (input ?? {}) as LooseInput)) as { data: Data<O>; url?: string };
 }
 
 let ambient: AbortSignal | undefined;
-/** Runs `work`; the signal aborts the request that it begins before it first waits. */
+/** Runs `work`. The signal aborts a request that `work` begins before its first `await`. */
 export function abortable<T>(signal: AbortSignal | undefined, work: () => T): T {
   ambient = signal;
   try {
@@ -78,46 +78,46 @@ export function abortable<T>(signal: AbortSignal | undefined, work: () => T): T 
   }
 }
 
-interface Loose {
+interface LooseInput {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly search?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
 }
 
-async function whole(operation: Operation, asked: Loose): Promise<unknown> {
+async function request(operation: Operation, input: LooseInput): Promise<unknown> {
   const signal = ambient;
   try {
-    return await once(operation, asked, signal);
+    return await once(operation, input, signal);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'verification_required' || !(await verifier())) throw error;
-    return once(operation, asked, signal);
+    return once(operation, input, signal);
   }
 }
 
-/** The address of an operation, for links to files. */
-function addressOf<O extends Operation>(operation: O, asked: Pick<Loose, 'params' | 'search'> = {}): string {
+/** The URL of an operation, for links to files. */
+function addressOf<O extends Operation>(operation: O, input: Pick<LooseInput, 'params' | 'search'> = {}): string {
   const path = operation.slice(operation.indexOf(' ') + 1);
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(asked.params?.[name] ?? '')),
+    encodeURIComponent(String(input.params?.[name] ?? '')),
   );
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(asked.search ?? {})) {
+  for (const [name, value] of Object.entries(input.search ?? {})) {
     if (value !== undefined && value !== '') query.set(name, String(value));
   }
   return `${GATEWAY}${filled}${query.size > 0 ? `?${query}` : ''}`;
 }
 
-async function once(operation: Operation, asked: Loose, signal: AbortSignal | undefined): Promise<unknown> {
+async function once(operation: Operation, input: LooseInput, signal: AbortSignal | undefined): Promise<unknown> {
   const method = operation.slice(0, operation.indexOf(' '));
   try {
-    const response = await fetch(addressOf(operation, asked), {
+    const response = await fetch(addressOf(operation, input), {
       method,
       headers: {
         accept: 'application/json',
         'x-requested-with': 'turnpike-console',
-        ...(asked.body !== undefined && { 'content-type': 'application/json' }),
+        ...(input.body !== undefined && { 'content-type': 'application/json' }),
       },
-      ...(asked.body !== undefined && { body: JSON.stringify(asked.body) }),
+      ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
       ...(signal && { signal }),
     });
     return await readAnswer(response);
@@ -129,7 +129,7 @@ async function once(operation: Operation, asked: Loose, signal: AbortSignal | un
   }
 }
 
-/** The JSON of an answer. Rejects with a `Refusal` where it is one, however it is spelled. */
+/** Decodes the JSON of an answer. Rejects with a `Refusal` if it is an error, in any of the API's error formats. */
 async function readAnswer(response: Response): Promise<unknown> {
   const text = await response.text();
   let body: unknown;
@@ -140,7 +140,7 @@ async function readAnswer(response: Response): Promise<unknown> {
     if (response.ok) throw new Refusal(response.status, 'not_the_gateway', 'A page was answered in the place of data.');
     throw new Refusal(response.status, 'unreadable', `The gateway answered ${response.status}.`);
   }
-  const said = body as {
+  const error = body as {
     success?: boolean;
     message?: string;
     data?: unknown;
@@ -148,26 +148,26 @@ async function readAnswer(response: Response): Promise<unknown> {
     param?: string;
     error?: { message?: string; code?: string; param?: string | null };
   } | null;
-  if (response.ok && said?.success !== false) return body;
-  // Refusals of payments have their sentence in `data`.
-  const message = said?.error?.message ?? (typeof said?.data === 'string' ? said.data : said?.message);
+  if (response.ok && error?.success !== false) return body;
+  // Payment refusals have their message in `data`.
+  const message = error?.error?.message ?? (typeof error?.data === 'string' ? error.data : error?.message);
   throw new Refusal(
     response.status,
-    said?.error?.code ?? said?.code ?? 'failed',
+    error?.error?.code ?? error?.code ?? 'failed',
     message ?? `The gateway answered ${response.status}.`,
-    said?.error?.param ?? said?.param ?? '',
+    error?.error?.param ?? error?.param ?? '',
     Number(response.headers.get('retry-after') ?? 0) || undefined,
   );
 }
 
-/** Fetches a file of an operation and hands it to the browser to keep. Rejects with a `Refusal`. */
+/** Downloads a file of an operation and lets the browser save it. Rejects with a `Refusal`. */
 export async function saveFile<O extends Operation>(
   operation: O,
   name: string,
-  asked: Pick<Loose, 'params' | 'search'> = {},
+  input: Pick<LooseInput, 'params' | 'search'> = {},
 ): Promise<void> {
   const fetched = async (): Promise<Blob> => {
-    const response = await fetch(addressOf(operation, asked), { headers: { 'x-requested-with': 'turnpike-console' } });
+    const response = await fetch(addressOf(operation, input), { headers: { 'x-requested-with': 'turnpike-console' } });
     if (!response.ok) await readAnswer(response);
     return response.blob();
   };
@@ -175,11 +175,11 @@ export async function saveFile<O extends Operation>(
     if (!(error instanceof Refusal) || error.code !== 'verification_required' || !(await verifier())) throw error;
     return fetched();
   });
-  keepFile(name, blob);
+  saveBytes(name, blob);
 }
 
-/** Hands bytes to the browser to keep as a file. */
-export function keepFile(name: string, blob: Blob): void {
+/** Lets the browser save bytes as a file. */
+export function saveBytes(name: string, blob: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;

@@ -1,6 +1,6 @@
-/** Leaving the console for a page of somebody else. */
+/** Navigation to pages outside the console. */
 
-/** Goes to an address that the gateway named; to nothing but a page of the web. */
-export function leadElsewhere(url: string): void {
+/** Goes to a URL from the gateway. Only http and https URLs are allowed. */
+export function goToExternal(url: string): void {
   if (/^https?:\/\//i.test(url)) location.assign(url);
 }

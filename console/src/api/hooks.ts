@@ -1,4 +1,4 @@
-/** `/api` in components: reading with a cache, and doing with what comes of it. */
+/** Hooks for `/api`: cached queries and actions. */
 import { notifications } from '@mantine/notifications';
 import {
   type UseQueryOptions,
@@ -12,59 +12,62 @@ import { LanguageContext } from '../text.ts';
 import { type AskedArguments, abortable, call, type Data, type Operation, Refusal } from './client.ts';
 import { sentenceOf } from './refusals.ts';
 
-/** Reads. The answer is kept by operation and by what was asked for. */
+/** Queries `/api`. Answers are cached by operation and input. */
 export function useApi<O extends Operation>(
   operation: O,
-  asked?: AskedArguments<O>[0],
+  input?: AskedArguments<O>[0],
   options: Omit<UseQueryOptions<Data<O>, Refusal>, 'queryKey' | 'queryFn'> = {},
 ): UseQueryResult<Data<O>, Refusal> {
   return useQuery<Data<O>, Refusal>({
-    queryKey: [operation, asked ?? {}],
-    queryFn: () => call(operation, ...([asked] as AskedArguments<O>)),
+    queryKey: [operation, input ?? {}],
+    queryFn: () => call(operation, ...([input] as AskedArguments<O>)),
     ...options,
   });
 }
 
-/** What is done, and what follows from it. */
-export interface Doing<In, Out> {
-  /** Operations whose answers are read anew. */
+/** Options of an action. */
+export interface ActionOptions<In, Out> {
+  /** Operations whose cached answers are refetched. */
   readonly changes?: readonly Operation[];
-  done?(out: Out, given: In): void;
-  /** Gets a refusal instead of the notice that everybody gets: true where it has said it. */
-  refused?(refusal: Refusal, given: In): boolean;
+  done?(out: Out, input: In): void;
+  /** Handles a refusal; returns true if it showed it. Otherwise the default notification appears. */
+  refused?(refusal: Refusal, input: In): boolean;
 }
 
-/** An action as its dialog knows it. */
+/** An action as its dialog uses it. */
 export interface Running {
   readonly isPending: boolean;
-  /** Aborts the requests under way. What the gateway has read already cannot be taken back: a notice says so. */
+  /** Aborts running requests. A request that the gateway has received may still take effect; a notification says so. */
   cancel(): void;
 }
 
 /**
- * Does something; a refusal is shown in a notice. `mutate(given)` begins it, `isPending` says that it runs. It is sent now or
- * refused now: without a connection nothing waits to be sent later. While an action runs, the same action with the same input is
- * not begun a second time, so a double press sends one request.
+ * Runs an action; refusals are shown in a notification. `mutate(input)` begins it, `isPending` is true while it runs. Actions are
+ * never queued: without a connection they fail at once. While an action runs, the same action with the same input is not
+ * sent again, so a double click sends one request.
  */
-export function useDoing<In = void, Out = unknown>(work: (given: In) => Promise<Out>, doing: Doing<In, Out> = {}) {
+export function useAction<In = void, Out = unknown>(
+  work: (input: In) => Promise<Out>,
+  options: ActionOptions<In, Out> = {},
+) {
   const queries = useQueryClient();
   const { language } = useContext(LanguageContext);
   const running = useRef(new Map<string, AbortController>());
   const refresh = (): Promise<unknown> =>
-    Promise.all((doing.changes ?? []).map((operation) => queries.invalidateQueries({ queryKey: [operation] })));
+    Promise.all((options.changes ?? []).map((operation) => queries.invalidateQueries({ queryKey: [operation] })));
   const mutation = useMutation<Out, unknown, In>({
-    mutationFn: (given) => abortable(running.current.get(keyOf(given))?.signal, () => work(given)),
-    onSettled: (_out, _error, given) => void running.current.delete(keyOf(given)),
-    onSuccess: async (out, given) => {
+    mutationFn: (input) => abortable(running.current.get(keyOf(input))?.signal, () => work(input)),
+    onSettled: (_out, _error, input) => void running.current.delete(keyOf(input)),
+    onSuccess: async (out, input) => {
       await refresh();
-      doing.done?.(out, given);
+      options.done?.(out, input);
     },
-    onError: (error, given) => {
+    onError: (error, input) => {
       const isCancelled = error instanceof Refusal && error.code === 'cancelled';
-      // It may have been done: what is shown must say so.
+      // The action may have taken effect, so the shown data is refetched.
       if (isCancelled) void refresh();
-      else if (error instanceof Refusal && doing.refused?.(error, given) === true) return;
-      // A closed check means that nothing was done.
+      else if (error instanceof Refusal && options.refused?.(error, input) === true) return;
+      // If the user closed the verification dialog, nothing was done.
       if (error instanceof Refusal && error.code === 'verification_required') return;
       notifications.show({
         color: isCancelled ? 'orange' : 'red',
@@ -89,16 +92,16 @@ export function useDoing<In = void, Out = unknown>(work: (given: In) => Promise<
   return { ...mutation, mutate, cancel };
 }
 
-/** Cancels an action when the dialog that waits for it closes: when `opened` ends, or with the component inside of the dialog. */
-export function useCancelled(doing: Pick<Running, 'cancel'> | undefined, opened = true): void {
-  const cancel = doing?.cancel;
+/** Cancels an action when the dialog that waits for it closes: when `opened` becomes false, or when the component unmounts. */
+export function useCancelled(action: Pick<Running, 'cancel'> | undefined, opened = true): void {
+  const cancel = action?.cancel;
   useEffect(() => (opened ? cancel : undefined), [cancel, opened]);
 }
 
-/** By which an action is recognized while it runs. Input that is no JSON counts as one and the same. */
-function keyOf(given: unknown): string {
+/** Identifies a running action. All inputs that are not JSON count as equal. */
+function keyOf(input: unknown): string {
   try {
-    return JSON.stringify(given) ?? '';
+    return JSON.stringify(input) ?? '';
   } catch {
     return '';
   }

@@ -1,4 +1,4 @@
-/** Passkeys in the browser: whether they can be used at this address, and the ceremonies with them. */
+/** Passkeys in the browser: whether they work at this address, and their ceremonies. */
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -10,12 +10,12 @@ import type { PasskeyCeremony } from './operations.ts';
 import { type Status, useStatus } from './status.ts';
 
 /**
- * `ready`; else why not: the gateway has `none`; the page came over plain http (`insecure`); passkeys belong to another address
- * (`elsewhere`); the browser knows none (`unsupported`).
+ * `ready`, or why not: the gateway offers `none`; the page uses plain http (`insecure`); passkeys belong to another address
+ * (`elsewhere`); the browser does not support them (`unsupported`).
  */
 export type PasskeyState = 'ready' | 'none' | 'insecure' | 'elsewhere' | 'unsupported';
 
-/** Whether passkeys can be used here, and `home`: the address that they belong to. Undefined as long as it is not known. */
+/** Whether passkeys work here, and `home`, the address that they belong to. Undefined while loading. */
 export function usePasskeyState(): { readonly state: PasskeyState; readonly home: string } | undefined {
   const status = useStatus();
   if (status === undefined) return undefined;
@@ -29,35 +29,35 @@ function stateOf({ passkey_login, passkey_rp_id: id, passkey_origins: origins }:
   return window.PublicKeyCredential === undefined ? 'unsupported' : 'ready';
 }
 
-/** A domain or one below it; an address of numbers never has passkeys. */
+/** True for a domain and its subdomains. IP addresses never have passkeys. */
 function isBelow(host: string, domain: string): boolean {
   return !/^[\d.]+$|^\[/.test(host) && (host === domain || host.endsWith(`.${domain}`));
 }
 
-type Begun = PasskeyCeremony;
+type Ceremony = PasskeyCeremony;
 
-/** Has the browser show a passkey, for `finish`. Rejects with a `Refusal`. */
-export async function showPasskey({ options, flow_token }: Begun): Promise<{
+/** Asks the browser for an existing passkey, for `finish`. Rejects with a `Refusal`. */
+export async function showPasskey({ options, flow_token }: Ceremony): Promise<{
   readonly flow_token: string;
   readonly credential: AuthenticationResponseJSON;
 }> {
   const { startAuthentication } = await import('@simplewebauthn/browser');
   const optionsJSON = options.publicKey as PublicKeyCredentialRequestOptionsJSON;
-  return { flow_token, credential: await shown(startAuthentication({ optionsJSON })) };
+  return { flow_token, credential: await withRefusals(startAuthentication({ optionsJSON })) };
 }
 
-/** Has the browser make a passkey, for `finish`. Rejects with a `Refusal`. */
-export async function makePasskey({ options, flow_token }: Begun): Promise<{
+/** Asks the browser to create a passkey, for `finish`. Rejects with a `Refusal`. */
+export async function makePasskey({ options, flow_token }: Ceremony): Promise<{
   readonly flow_token: string;
   readonly credential: RegistrationResponseJSON;
 }> {
   const { startRegistration } = await import('@simplewebauthn/browser');
   const optionsJSON = options.publicKey as PublicKeyCredentialCreationOptionsJSON;
-  return { flow_token, credential: await shown(startRegistration({ optionsJSON })) };
+  return { flow_token, credential: await withRefusals(startRegistration({ optionsJSON })) };
 }
 
-/** What the browser refuses is said as what the gateway refuses: closed dialogs, and whatever an authenticator cannot do. */
-async function shown<T>(ceremony: Promise<T>): Promise<T> {
+/** Converts errors of the browser (closed dialogs, authenticator errors) into refusals. */
+async function withRefusals<T>(ceremony: Promise<T>): Promise<T> {
   try {
     return await ceremony;
   } catch (error) {

@@ -1,13 +1,13 @@
-/** What a refusal says to a person, in their language: by its code where we have words for it, else in the gateway's own. */
+/** Error messages in the user's language: by code if the console has a translation, otherwise the message of the gateway. */
 import { chosenZone, HOUR_CYCLE, timeZoneOf } from '../shell/zone.ts';
 import { type Language, texts } from '../text.ts';
 import { Refusal } from './client.ts';
 import { type ErrorCode, HELP } from './errors.ts';
 
-/** A function is given what the gateway said; of a code alone, the message is empty. */
+/** A function gets the refusal; for a code alone, its message is empty. */
 type Sentence = string | ((refusal: Refusal) => string);
 
-/** What goes wrong before the gateway answers, or without it. */
+/** Codes of the console itself, for errors without an answer of the gateway. */
 type OwnCode =
   | 'offline'
   | 'cancelled'
@@ -28,8 +28,8 @@ const WAIT = texts(
   },
 );
 
-/** Their messages are for developers, and name paths: people read what the table of errors says of the code instead. */
-const SAID_BY_CODE: ReadonlySet<string> = new Set<ErrorCode>([
+/** Codes whose messages name API paths: the console shows the general sentence of the error table instead. */
+const SHOWN_BY_CODE: ReadonlySet<string> = new Set<ErrorCode>([
   'not_signed_in',
   'wrong_code',
   'verification_required',
@@ -51,20 +51,20 @@ const IN_ENGLISH: Readonly<Partial<Record<ErrorCode | OwnCode, Sentence>>> = {
     refusal.retryAfter === undefined ? refusal.message : refusal.message.replace(/\bin \d+ s\b/, waitOf(refusal, 'en')),
 };
 
-/** Of every code: the compiler refuses one that is missing, and one that does not exist. */
+/** A sentence for every code: the compiler reports missing and unknown ones. */
 const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
-  offline: '网关没有响应。它在运行吗？您的网络正常吗？',
-  cancelled: '已在网关回答之前取消。请先确认操作是否已经完成，再决定是否重做。',
-  not_the_gateway: '网关之前的某个服务代替它作了回答。请重新加载页面：代理可能需要您登录。',
-  unreadable: '网关的回答无法读取，请稍后再试。',
+  offline: '网关没有响应。请检查网关是否在运行、您的网络是否正常。',
+  cancelled: '已在网关响应之前取消。重试之前，请检查操作是否已经完成。',
+  not_the_gateway: '网关前面的代理代替它返回了响应。请重新加载页面：您可能需要登录代理。',
+  unreadable: '无法解码网关的响应，请稍后再试。',
   internal_error: '网关内部出错。请稍后再试；如果仍然出错，请联系管理员。',
   invalid_request_error: ({ message }) => before(message, '请求有误'),
   invalid_json: '请求内容不是有效的 JSON。',
-  not_found: '没有这个地址。',
+  not_found: '未找到该地址。',
   method_not_allowed: '此地址不支持这种请求方法。',
-  request_too_large: '内容太大。',
+  request_too_large: '请求太大。',
   request_timeout: '请求没有及时到达，请重试。',
-  content_not_found: '没有保存这次调用的提示词和回答，或已超过保存期限。',
+  content_not_found: '未保存此调用的提示词和回答，或已超过保留期限。',
   content_not_allowed: '您没有查看这些提示词和回答的权限。',
   storage_unavailable: '数据暂时无法写入，请稍后再试。',
   shutting_down: '网关正在启动或停止，请稍后再试。',
@@ -74,21 +74,21 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   concurrency_limit_exceeded: '同时进行的请求过多，请稍后再试。',
 
   invalid_name: '名称无效：太短、太长，或含有不允许的字符。',
-  invalid_email: '这不是电子邮箱地址，例如 ann@example.com。',
+  invalid_email: '这不是邮箱地址，例如 ann@example.com。',
   invalid_password: '密码须为 8 到 256 个字符。',
-  common_password: '这个密码太容易被猜到，请换一个。',
+  common_password: '这个密码太常见，请换一个。',
   webhook_url_wanted: '用 webhook 接收通知需要填写地址。',
   invalid_webhook_url: 'webhook 地址须以 https:// 或 http:// 开头。',
   invalid_models: '填写了不存在的模型，或列表为空。',
   invalid_addresses: '填写的不是 IP 地址或网段，或列表为空。',
   invalid_amount: '金额无效。',
   invalid_method: '没有这种支付方式。',
-  invalid_product: '没有这个商品。',
-  invalid_plan: '没有这个套餐。',
+  invalid_product: '未找到商品。',
+  invalid_plan: '未找到套餐。',
   invalid_url: '返回地址不属于本控制台。',
   invalid_code: '兑换码无效：不正确、已使用、已停用或已过期。',
   invalid_ratio: '倍率最多六位小数，且不超过一千。',
-  department_circle: '部门不能放在它自己的下级中。',
+  department_circle: '部门不能移到其下级部门中。',
   department_too_deep: '部门最多十级。',
   invalid_range: '结束时间早于开始时间。',
   range_too_long: '时间范围太长，请缩短。',
@@ -99,7 +99,7 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   invalid_access_token: '访问令牌无效。',
   access_token_wanted: '这是 API 密钥；此处需要访问令牌或登录。',
   wrong_credentials: '用户名或密码不正确，或账户已停用。',
-  sign_in_expired: '本次登录用时过长或尝试次数过多，请重新开始。',
+  sign_in_expired: '本次登录已过期或尝试次数过多，请重新开始。',
   wrong_code: '验证码不正确、已过期或已使用过。每个验证码只能使用一次。',
   wrong_password: '当前密码不正确。',
   codes_locked: (refusal) => `验证码错误次数过多，请于${waitOf(refusal, 'zh')}再试。`,
@@ -108,49 +108,49 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   account_disabled: '此账户已停用，请联系管理员。',
   registration_closed: '此网关不开放注册，账户由管理员创建。',
   invitation_wanted: '邀请码缺失、已使用或已过期，请向管理员索取新的邀请码。',
-  email_wanted: '新账户需要经过验证的电子邮箱。',
+  email_wanted: '新账户需要经过验证的邮箱。',
   name_taken: '这个名称已被使用。',
-  email_taken: '这个电子邮箱已被其他账户使用。',
-  ticket_used: '它刚刚已被使用，请重新开始。',
+  email_taken: '这个邮箱已被其他账户使用。',
+  ticket_used: '已被使用，请重新开始。',
   cross_site:
     '此请求被视为来自其他网站，已被拒绝。请通过 gateway.yaml 中 console.url 写明的地址打开控制台，或改正该设置。',
 
-  provider_wanted: '请说明使用哪个第三方账户登录。',
+  provider_wanted: '请选择登录方式。',
   provider_not_found: '没有这个登录方式。',
   oauth_denied: '第三方拒绝了登录，或您在那里取消了。请重试，或换一种方式登录。',
-  oauth_state: '这次登录不是在此浏览器中开始的，或开始得太久，请重新开始。',
-  oauth_code: '第三方没有接受这次登录，请重新开始。',
+  oauth_state: '这次登录不是在此浏览器中开始的，或已过期，请重新开始。',
+  oauth_code: '第三方未接受这次登录，请重新开始。',
   oauth_provider_failed: '无法连接第三方登录服务，请稍后再试。',
   identity_taken: '这个第三方账户已关联到另一个账户。',
   provider_bound: '已关联该服务的另一个账户，请先解除关联。',
   binding_not_found: '没有关联该服务的账户。',
   last_login_method: '这是此账户唯一的登录方式：请先设置密码或添加通行密钥。',
 
-  verification_required: '请先通过两步验证。如果尚未设置，请到“安全”页面设置。',
+  verification_required: '请先通过双重验证。如果尚未设置，请到“安全”页面设置。',
   role_insufficient: '您的权限不足以执行此操作。',
   root_protected: '不能对 root 执行此操作。',
-  two_factor_enabled: '两步验证已启用，请先停用。',
-  no_setup: '本次设置已失效，请重新开始。',
-  no_second_factor: '此账户没有启用两步验证。',
+  two_factor_enabled: '双重验证已启用，请先停用。',
+  no_setup: '本次设置已过期，请重新开始。',
+  no_second_factor: '此账户没有启用双重验证。',
   passkey_exists: '此账户已有通行密钥，请先移除。',
   passkey_taken: '这个通行密钥属于另一个账户。',
-  passkey_not_shown: '没有出示通行密钥，请重试。',
+  passkey_not_shown: '未使用通行密钥，请重试。',
   passkey_known: '此设备或安全密钥上已有您账户的通行密钥。',
   passkey_failed: ({ message }) => before(message, '浏览器无法完成操作'),
   no_passkey: '此账户没有通行密钥。',
   session_not_found: '该会话已结束。',
   not_available: '此网关没有启用该功能。',
 
-  account_not_found: '没有这个用户。',
-  key_not_found: '没有这个密钥。',
-  order_not_found: '没有这个订单。',
-  code_not_found: '没有这个兑换码。',
-  plan_not_found: '没有这个套餐。',
-  subscription_not_found: '没有这个订阅。',
-  department_not_found: '没有这个部门。',
+  account_not_found: '未找到用户。',
+  key_not_found: '未找到密钥。',
+  order_not_found: '未找到订单。',
+  code_not_found: '未找到兑换码。',
+  plan_not_found: '未找到套餐。',
+  subscription_not_found: '未找到订阅。',
+  department_not_found: '未找到部门。',
   member_not_found: '该用户不在这个部门中。',
-  channel_not_found: '没有这个渠道。',
-  model_not_found: '没有这个模型。',
+  channel_not_found: '未找到渠道。',
+  model_not_found: '未找到模型。',
   last_root: '必须保留 root 账户：不能删除、停用或降级。',
   role_unchanged: '该用户已经是这个角色。',
   in_debt: '该账户有欠款，请先结清。',
@@ -172,38 +172,38 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   key_disabled: '此密钥已停用。',
   key_expired: '此密钥已过期。',
   ip_not_allowed: '此密钥不允许从您的 IP 地址使用。',
-  model_not_allowed: '此密钥不允许使用这个模型。',
-  model_not_priced: '此模型还没有价格，请联系管理员。',
+  model_not_allowed: '此密钥不允许调用该模型。',
+  model_not_priced: '该模型没有价格，请联系管理员。',
   unsupported_parameter: ({ param }) => `该模型的供应商不支持${param === '' ? '其中一个字段' : `参数 ${param}`}。`,
-  translation_refused: ({ message }) => before(message, '模型或密钥为严格模式，而请求无法完整转换'),
+  translation_refused: ({ message }) => before(message, '模型或密钥启用了严格转换，而请求无法精确转换'),
   department_disabled: '所属部门已停用。',
   QUOTA_USER_INSUFFICIENT: '账户余额不足，请先充值。',
   QUOTA_TOKEN_INSUFFICIENT: '此密钥的额度已用完。',
-  QUOTA_MONTHLY_DAILY_EXCEEDED: '套餐的当日额度已用完。',
-  QUOTA_MONTHLY_WEEKLY_EXCEEDED: '套餐的本周额度已用完。',
-  QUOTA_MONTHLY_EXCEEDED: '套餐的本月额度已用完。',
-  QUOTA_SUBSCRIPTION_EXPIRED: '套餐已到期，请续订。',
+  QUOTA_MONTHLY_DAILY_EXCEEDED: '已达到套餐的每日限额。',
+  QUOTA_MONTHLY_WEEKLY_EXCEEDED: '已达到套餐的每周限额。',
+  QUOTA_MONTHLY_EXCEEDED: '已达到套餐的 30 天限额。',
+  QUOTA_SUBSCRIPTION_EXPIRED: '套餐已到期，请续期。',
   QUOTA_DEPARTMENT_EXCEEDED: '部门预算已用完，请联系管理员。',
-  QUOTA_HOLD_EXCEEDED: '费用超出了预留额度，输出已中止。',
+  QUOTA_HOLD_EXCEEDED: '费用达到预留额度，回答已被截断。',
   no_channel: '没有可用于此模型的渠道。',
   upstream_unreachable: '无法连接供应商，请稍后再试。',
   upstream_error: '供应商出错，请稍后再试。',
-  bad_upstream_response: '供应商的回答无法读取。',
-  upstream_broke_off: '供应商的输出中途断开。',
+  bad_upstream_response: '无法解码供应商的响应。',
+  upstream_broke_off: '供应商的响应被截断。',
   upstream_timeout: '供应商响应超时。',
-  upstream_overloaded: '供应商过于繁忙，请稍后再试。',
+  upstream_overloaded: '供应商过载或限速，请稍后再试。',
   upstream_refused: '供应商拒绝了 WebSocket 连接。',
-  overloaded: '网关过于繁忙，请稍后再试。',
-  tool_not_priced: '请求中由供应商执行的工具还没有价格。',
-  service_not_priced: '请求的服务等级还没有价格。',
+  overloaded: '网关过载，请稍后再试。',
+  tool_not_priced: '请求中由供应商执行的工具没有价格。',
+  service_not_priced: '请求的服务等级没有价格。',
   content_refused: '请求或回答中有此网关规则不允许的内容。',
-  media_not_fetched: '无法从所给地址获取图片或文件。',
+  media_not_fetched: '无法从 URL 获取图片或文件。',
   context_length_exceeded: '提示词超出了模型的上下文长度，请缩短。',
   conversation_too_long: '对话轮次过多，请只发送仍需要的部分。',
   previous_response_not_found: '要继续的响应不存在或已不再保留，请发送完整对话。',
-  response_not_found: '没有这个响应，或已不再保留。',
+  response_not_found: '未找到该响应，或已超过保留期限。',
   invalid_form: 'multipart 请求内容格式有误。',
-  api_not_implemented: '此接口尚未实现。',
+  api_not_implemented: '此 API 尚未实现。',
   metrics_not_allowed: '读取指标需要令牌；未设置令牌时只回答来自本机的直接请求。',
   body_not_signable: '该透传路由的供应商要求对请求内容签名，只能发送没有内容的请求。',
 
@@ -229,29 +229,29 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   unknown_parameter: '此请求不支持其中一个查询参数。',
   limit_wanted: '该用户没有可限制密钥的余额，请为密钥设置额度或设为不限。',
   configuration_wrong: 'gateway.yaml 有错误，运行中的配置没有改变。',
-  second_factor_wanted: '此账户已启用两步验证，请用它验证，而不是密码。',
-  no_password: '此账户没有密码，请在登录后五分钟内设置两步验证。',
+  second_factor_wanted: '此账户已启用双重验证，请用它验证，而不是密码。',
+  no_password: '此账户没有密码，请在登录后五分钟内设置双重验证。',
   invitation_not_found: '邀请不存在，或已使用、已撤销、已过期。',
-  call_not_found: '没有这条记录，或已超过保留期限。',
+  call_not_found: '未找到该记录，或已超过保留期限。',
 };
 
-/** What was said follows, if there is any. */
+/** Appends the message, if there is one. */
 function before(message: string, words: string): string {
   return message === '' ? `${words}。` : `${words}：${message}`;
 }
 
-/** A sentence. */
+/** The message for an error. */
 export function sentenceOf(error: unknown, language: Language): string {
   if (!(error instanceof Refusal)) return error instanceof Error ? error.message : String(error);
   const { code, message } = error;
   const sentences: Readonly<Partial<Record<string, Sentence>>> = language === 'zh' ? IN_CHINESE : IN_ENGLISH;
-  // Codes come from elsewhere, too: `constructor` is none of ours.
+  // Codes may be any text, such as `constructor`, so only own properties count.
   const own = Object.hasOwn(sentences, code) ? sentences[code] : undefined;
   if (own !== undefined) return typeof own === 'function' ? own(error) : own;
-  return language === 'en' && isKnown(code) && (message === '' || SAID_BY_CODE.has(code)) ? HELP[code] : message;
+  return language === 'en' && isKnown(code) && (message === '' || SHOWN_BY_CODE.has(code)) ? HELP[code] : message;
 }
 
-/** A sentence about a code alone, as it stands in an address or the log; undefined where we have none. Anybody could have written it: it is not repeated. */
+/** The message for a code alone, in an address or a usage record; undefined for unknown codes, which are not shown because anyone can write a URL. */
 export function sentenceOfCode(code: string, language: Language): string | undefined {
   if (!isKnown(code)) return undefined;
   return sentenceOf(new Refusal(400, code, ''), language) || HELP[code];

@@ -1,12 +1,12 @@
-/** What the gateway says of itself to anybody: its name, what it offers, how many quota units are one currency unit. */
+/** The public status of the gateway: its name, its features, and the quota units per currency unit. */
 
 import { useApi } from './hooks.ts';
 import type * as api from './operations.ts';
 
-/** What it says. */
+/** The status. */
 export type Status = api.Status;
 
-/** It is asked once for as long as the console is open; undefined until it has answered. */
+/** The status. Fetched once while the console is open; undefined while loading. */
 export function useStatus(): Status | undefined {
   return useApi('GET /api/status', undefined, { staleTime: Number.POSITIVE_INFINITY }).data;
 }

@@ -1,21 +1,21 @@
-/** Filters, pages and what is open live in the address: a link shows what its sender saw, and Back undoes one step. */
+/** State in the address (filters, pages, open items): a link shows what its sender saw, and Back undoes one step. */
 import { useMemo } from 'react';
 import { useSearchParams } from 'wouter';
 
-/** Typed letter by letter: no step of its own. */
+/** Changed on every keystroke: replaces the history entry. */
 const TYPED: ReadonlySet<string> = new Set(['q', 'find', 'actor']);
-/** What else such a change sets. */
+/** Other parameters that the change sets. */
 const RESET = 'page';
 
-/** Whether a change is a step that Back undoes. `replace`: it corrects the address, and was not opened by a person. */
+/** Whether a change adds a history entry that Back undoes. `replace`: a correction that no user made. */
 export type Step = 'push' | 'replace';
 
 let isGoingBack = false;
 
 /**
- * What the address says, by these names; what it does not say is as given here. Setting '' or the default removes a name. A change
- * that leads to where the person came from is Back: a drawer that is opened and closed leaves no two entries behind. The third part
- * is the address of a change, for links.
+ * The parameters of the address with these names, or the given defaults. Setting '' or the default removes a parameter. A change
+ * that leads to the previous address goes back, so a drawer that is opened and closed adds no history entries. The third element
+ * returns the address of a change, for links.
  */
 export function useAddress<const T extends Readonly<Record<string, string>>>(
   defaults: T,
@@ -26,20 +26,20 @@ export function useAddress<const T extends Readonly<Record<string, string>>>(
 ] {
   const [search, setSearch] = useSearchParams();
   const key = search.toString();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the defaults are written down where this is called and stay
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the defaults are literals of the caller
   const values = useMemo(
-    () => Object.fromEntries(Object.entries(defaults).map(([name, usual]) => [name, search.get(name) ?? usual])),
+    () => Object.fromEntries(Object.entries(defaults).map(([name, fallback]) => [name, search.get(name) ?? fallback])),
     [key],
   ) as { readonly [K in keyof T]: string };
-  const change = (asked: Partial<Record<keyof T, string>>, step: Step = 'push'): void => {
-    // The address is the old one until the browser has gone back.
+  const change = (changes: Partial<Record<keyof T, string>>, step: Step = 'push'): void => {
+    // The address stays the old one until the browser has gone back.
     if (isGoingBack) {
-      window.addEventListener('popstate', () => change(asked, step), { once: true });
+      window.addEventListener('popstate', () => change(changes, step), { once: true });
       return;
     }
     const before = new URLSearchParams(location.search);
-    const after = changed(before, asked, defaults);
-    const names = Object.keys(asked).filter((name) => before.get(name) !== after.get(name));
+    const after = changed(before, changes, defaults);
+    const names = Object.keys(changes).filter((name) => before.get(name) !== after.get(name));
     if (names.length === 0) return;
     const { from } = (history.state ?? {}) as { readonly from?: string };
     const typed = names.filter((name) => name !== RESET);
@@ -48,18 +48,18 @@ export function useAddress<const T extends Readonly<Record<string, string>>>(
     else if (from === after.toString()) goBack();
     else setSearch(after, { state: { from: before.toString() } });
   };
-  const hrefOf = (asked: Partial<Record<keyof T, string>>): string =>
-    `${location.pathname}?${changed(search, asked, defaults)}`;
+  const hrefOf = (changes: Partial<Record<keyof T, string>>): string =>
+    `${location.pathname}?${changed(search, changes, defaults)}`;
   return [values, change, hrefOf];
 }
 
 function changed(
   before: URLSearchParams,
-  asked: Readonly<Record<string, string | undefined>>,
+  changes: Readonly<Record<string, string | undefined>>,
   defaults: Readonly<Record<string, string>>,
 ): URLSearchParams {
   const after = new URLSearchParams(before);
-  for (const [name, value = ''] of Object.entries(asked)) {
+  for (const [name, value = ''] of Object.entries(changes)) {
     if (value === '' || value === defaults[name]) after.delete(name);
     else after.set(name, value);
   }
@@ -78,7 +78,7 @@ function goBack(): void {
   history.back();
 }
 
-/** The page of a list that an address says, from 1. */
-export function pageOf(said: string): number {
-  return /^[1-9]\d{0,8}$/.test(said) ? Number(said) : 1;
+/** The page of a list in the address, from 1. */
+export function pageOf(value: string): number {
+  return /^[1-9]\d{0,8}$/.test(value) ? Number(value) : 1;
 }

@@ -1,4 +1,4 @@
-/** Why a call failed, or would: one cause, one next step, and in whose words it was said. */
+/** Why a call failed or would fail: the cause, the next step, and the original message. */
 import { Alert, Anchor, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -8,10 +8,10 @@ import { useText } from '../text.ts';
 import { type Cause, causeOf, type Refused, voiceOf } from './call-failure.ts';
 import { FAILURE_TEXT } from './call-failure-text.ts';
 
-type Place = 'keys' | 'wallet' | 'models' | 'vendors' | 'prices';
+type TargetPage = 'keys' | 'wallet' | 'models' | 'vendors' | 'prices';
 
-/** Where the next step is taken; where there is no such page, it is here. */
-const PLACES: Readonly<Partial<Record<Cause, Place>>> = {
+/** The page of the next step; without one, it is the current page. */
+const PLACES: Readonly<Partial<Record<Cause, TargetPage>>> = {
   key: 'keys',
   expired: 'keys',
   disabled: 'keys',
@@ -22,8 +22,12 @@ const PLACES: Readonly<Partial<Record<Cause, Place>>> = {
   window: 'wallet',
   model: 'models',
 };
-/** The same for whoever can do something about it. */
-const ADMIN_PLACES: Readonly<Partial<Record<Cause, Place>>> = { price: 'prices', vendor: 'vendors', busy: 'vendors' };
+/** The page for administrators who can solve the problem. */
+const ADMIN_PLACES: Readonly<Partial<Record<Cause, TargetPage>>> = {
+  price: 'prices',
+  vendor: 'vendors',
+  busy: 'vendors',
+};
 
 const USUAL_WAIT_S = 10;
 
@@ -36,9 +40,9 @@ export function CallFailureNote({
 }: {
   readonly refused: Refused;
   readonly title: string;
-  /** Orange: it has not been sent. */
+  /** Orange: the call has not been made. */
   readonly color?: 'red' | 'orange';
-  /** What else is known of it. */
+  /** Further details. */
   readonly children?: ReactNode;
 }) {
   const text = useText(FAILURE_TEXT);

@@ -1,8 +1,8 @@
-/** Why a call failed: one cause out of few, by what the gateway answered. Pure. */
+/** The cause of a failed call, derived from the gateway's answer. Pure. */
 
 import type { ErrorCode } from '../api/errors.ts';
 
-/** Each has a sentence and a next step in the texts beside this. */
+/** The causes; the texts have a sentence and a next step for each. */
 export type Cause =
   | 'network'
   | 'session'
@@ -23,20 +23,20 @@ export type Cause =
   | 'request'
   | 'gateway';
 
-/** Whose words came with it. */
+/** The source of the message. */
 export type Voice = 'gateway' | 'vendor' | 'either';
 
-/** An answer that is a refusal, or the end of one that broke off. */
+/** A refusal, or a stream that failed. */
 export interface Refused {
-  /** 0: there was no answer. */
+  /** 0: no answer. */
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  /** Who answered for it; empty where the gateway itself did. */
+  /** The channel; empty if the gateway itself answered. */
   readonly channel: string;
-  /** Empty where there is none. */
+  /** Empty if missing. */
   readonly requestId: string;
-  /** Seconds to wait, where it said so. */
+  /** Seconds until a retry, if given. */
   readonly retryAfter: number | undefined;
 }
 
@@ -56,15 +56,15 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, Cause>>> = {
   storage_unavailable: 'gateway',
 };
 
-/** The one cause. */
+/** The cause. */
 export function causeOf({ status, code, message, channel }: Refused): Cause {
   if (status === 0) return 'network';
-  // Vendors have codes of their own: `constructor` is none of ours.
-  const known = Object.hasOwn(BY_CODE, code) ? BY_CODE[code as ErrorCode] : undefined;
-  if (known !== undefined && channel === '') return known;
-  // Windows of a subscription and budgets of departments end by themselves, or are raised by somebody else.
+  // Vendors may send any code, such as `constructor`, so only own properties count.
+  const cause = Object.hasOwn(BY_CODE, code) ? BY_CODE[code as ErrorCode] : undefined;
+  if (cause !== undefined && channel === '') return cause;
+  // Subscription limits and department budgets reset, or an administrator raises them.
   if (code.startsWith('QUOTA_')) return 'window';
-  // Of vendors at their limits our own sentence begins with this word.
+  // The gateway's message for a rate-limited vendor begins with this word.
   if (status === 429) return channel !== '' || message.startsWith('The vendor') ? 'busy' : 'limit';
   if (channel !== '') return status >= 500 ? 'vendor' : 'request';
   if (status === 401) return 'key';
@@ -72,9 +72,9 @@ export function causeOf({ status, code, message, channel }: Refused): Cause {
   return status >= 500 ? 'gateway' : 'request';
 }
 
-/** Who says what stands in the message. */
+/** The source of the message. */
 export function voiceOf({ code, channel }: Refused): Voice {
   if (channel !== '') return 'vendor';
-  // Here the gateway may be telling, in its own form, what a vendor of another style said.
+  // The gateway may have encoded a message of a vendor with another API.
   return code === 'invalid_request_error' || code === 'request_too_large' ? 'either' : 'gateway';
 }

@@ -1,9 +1,9 @@
-/** Colours of charts: seven that everybody tells apart, whatever colours their eyes know, and grey for all others. */
+/** Chart colours: seven that users with colour vision deficiencies can distinguish, and grey for all others. */
 import { useComputedColorScheme } from '@mantine/core';
 
 /**
- * Any two of them are told apart, also by people without red, green or blue cones, and each has a contrast of 3:1 to the page. The
- * same place has the same hue in light and dark.
+ * All pairs are distinguishable with protanopia, deuteranopia and tritanopia, and each colour has a contrast of 3:1 to the page.
+ * The same index has the same hue in the light and the dark theme.
  */
 const COLORS = {
   light: ['#176640', '#3449f0', '#bc663b', '#873daf', '#721523', '#b19207', '#0c97cb'],
@@ -11,16 +11,16 @@ const COLORS = {
 } as const;
 const REST = '#868e96';
 
-/** So many series have a colour of their own; what is more should be one series of all others. */
+/** The number of series with a colour; combine further ones into one series of all others. */
 export const MOST_SERIES = COLORS.light.length;
 
-/** The colour of the series at a place, for whoever looks; `undefined`: of all others. */
+/** The colour of the series at an index in the current theme; `undefined`: all others. */
 export function useSeriesColor(): (at: number | undefined) => string {
   const scheme = useComputedColorScheme('light');
   return (at) => (at === undefined ? undefined : COLORS[scheme][at]) ?? REST;
 }
 
-/** Which place each series has: those that are no rest count up. */
+/** The colour index of each series; series of all others are not counted. */
 export function placesOf(
   series: readonly { readonly rest?: boolean; readonly place?: number }[],
 ): readonly (number | undefined)[] {

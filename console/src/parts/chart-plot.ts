@@ -1,17 +1,17 @@
-/** What is drawn in a chart: layers upon each other, bars, lines, and the axes in the language of whoever looks. */
+/** Draws a chart: layers, bars, lines, and localized axes. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
-/** One line, or one layer of a stack. */
+/** A line, or a layer of a stack. */
 export interface Series {
   readonly name: string;
-  /** One for each moment; null where nothing is known. */
+  /** One value per moment; null if unknown. */
   readonly values: readonly (number | null)[];
-  /** Stands for all others: grey. */
+  /** The series of all others: grey. */
   readonly rest?: boolean;
-  /** Whose colour it has, where series before it are left out. */
+  /** The colour index, if series before it are left out. */
   readonly place?: number;
-  /** A line over layers and bars, and never part of a stack: a budget, a forecast. */
+  /** A line above layers and bars that is not stacked: a budget, a forecast. */
   readonly line?: 'solid' | 'dashed';
 }
 
@@ -22,23 +22,23 @@ export interface Plotted {
   readonly colors: readonly string[];
   readonly stacked: boolean;
   readonly bars: boolean;
-  /** Seconds from one moment to the next. */
+  /** Seconds between moments. */
   readonly step: number;
   readonly style: { readonly ink: string; readonly grid: string; readonly font: string };
   show(value: number): string;
-  /** Writes a moment below the axis, where those are so many seconds apart. */
+  /** Formats a moment of the axis; the argument is the distance of the ticks in seconds. */
   tick(at: number, apart: number): string;
-  /** Whose midnights the axis shows. */
+  /** The time zone whose midnights the axis shows. */
   readonly zone: string;
 }
 
-/** Where each layer begins and ends; a line begins nowhere. */
+/** The bounds of each layer; a line has only one. */
 export interface Layer {
   readonly bases: readonly number[] | undefined;
   readonly tops: readonly (number | null)[];
 }
 
-/** Each layer upon those before it. */
+/** Stacks the layers. */
 export function layersOf(series: readonly Series[], stacked: boolean): readonly Layer[] {
   const heights: number[] = [];
   return series.map(({ values, line }) => {
@@ -51,11 +51,11 @@ export function layersOf(series: readonly Series[], stacked: boolean): readonly 
   });
 }
 
-/** Bars are not wider than this, in CSS pixels. */
+/** The maximum width of a bar in CSS pixels. */
 const WIDEST = 40;
 const FULL = 0.74;
 
-/** Draws it into a box. `moved`: the pointer or the keyboard is somewhere else. */
+/** Draws into an element. `moved`: called when the pointer or the keyboard selects another moment. */
 export function plot(
   of: Plotted,
   size: { width: number; height: number },
@@ -64,7 +64,7 @@ export function plot(
 ) {
   const { times, series, style, step, colors } = of;
   const layers = layersOf(series, of.stacked);
-  // An area of one moment has no width.
+  // An area with a single moment has no width.
   const bars = of.bars || (of.stacked && times.length < 2);
   const sided = bars && !of.stacked ? series.filter(({ line }) => line === undefined).length : 1;
   const axis = {
@@ -75,7 +75,7 @@ export function plot(
   };
   const flat = series.every(({ values }) => values.every((value) => value === null || value === 0));
   const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
-  const whole = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
+  const isInteger = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
   const lines = series.map(({ name, line }, at): uPlot.Series => {
     const color = colors[at] ?? '#888';
     const layer = layers[at] ?? { bases: [], tops: [] };
@@ -109,11 +109,11 @@ export function plot(
   });
   const options: uPlot.Options = {
     ...size,
-    // On the right there is room for half of the words below the last moment.
+    // Space on the right for half of the last label.
     padding: [10, 26, 0, 0],
     legend: { show: false },
     cursor: {
-      // A column is lit as a whole.
+      // The whole column is highlighted.
       x: !bars,
       y: false,
       drag: { x: false, y: false },
@@ -124,7 +124,7 @@ export function plot(
     scales: {
       x: {
         time: true,
-        // All of it, always: nothing is zoomed, and of one moment the library would make years.
+        // The full range, always: the chart is not zoomed, and uPlot would extend a single moment to years.
         range: () => (bars || first === last ? [first - step / 2, last + step / 2] : [first, last]),
       },
       y: { range: (_, least, most) => [least < 0 ? least * 1.08 : 0, most > 0 ? most * 1.08 : least < 0 ? 0 : 1] },
@@ -135,14 +135,14 @@ export function plot(
         grid: { show: false },
         size: 28,
         space: 68,
-        // Nothing is told of less than one step: no ticks in between.
+        // No ticks between moments.
         incrs: INCREMENTS.filter((each) => each >= step),
         values: (_, splits, __, ___, apart) => splits.map((at) => of.tick(at, apart)),
       },
       {
         ...axis,
         space: 34,
-        ...(whole && { incrs: WHOLE }),
+        ...(isInteger && { incrs: WHOLE }),
         size: (_, values) => 14 + 6.5 * Math.max(3, ...(values ?? []).map((value) => value.length)),
         values: (_, splits) => splits.map((value) => (value === 0 ? '0' : flat ? '' : of.show(value))),
       },
@@ -156,14 +156,14 @@ export function plot(
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** How far apart the words of the time axis may be. */
+/** The possible distances of axis labels. */
 const INCREMENTS = [
   ...[1, 5, 10, 30].flatMap((each) => [each, each * MINUTE]),
   ...[1, 2, 3, 6, 12].map((each) => each * HOUR),
-  // Thirty days and their multiples are read as calendar months.
+  // Multiples of 30 days are shown as calendar months.
   ...[1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((each) => each * DAY),
 ].sort((a, b) => a - b);
-/** Of counts there are no halves. */
+/** Counts have no fractions. */
 const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((each) => each * 10 ** power)).flat();
 
 /** The upper edge of a layer, and back along the lower one. */
@@ -179,7 +179,7 @@ function areaOf(times: readonly number[], { bases = [], tops }: Layer): uPlot.Se
   };
 }
 
-/** One bar for each moment; several beside each other, where they are not stacked. A hair of the ground parts layers. */
+/** Bars for each moment, side by side unless stacked, with a small gap between layers. */
 function barsOf(
   times: readonly number[],
   { bases = [], tops }: Layer,
@@ -201,30 +201,30 @@ function barsOf(
         number,
       ];
       const hair = base !== 0 && low - high > 4 ? uPlot.pxRatio : 0;
-      // What is there is seen, however little it is.
+      // Non-zero values are always visible.
       fill.rect(left, high, Math.max(1, Math.round(wide / sides)), Math.max(low - high - hair, base === 0 ? 1 : 0.5));
     }
     return { fill, stroke: null, flags: 0 };
   };
 }
 
-/** The layer below the pointer, or the line next to it. */
+/** The layer below the pointer, or the line nearest to it. */
 export function layerAt(plotted: uPlot, layers: readonly Layer[], stacked: boolean): number | undefined {
   const { idx, top } = plotted.cursor;
   if (idx === null || idx === undefined || top === undefined || top < 0) return undefined;
   const value = plotted.posToVal(top, 'y');
   if (stacked) {
-    const found = layers.findIndex(
+    const index = layers.findIndex(
       ({ bases, tops }) => bases !== undefined && value > (bases[idx] ?? 0) && value <= (tops[idx] ?? 0),
     );
-    if (found >= 0) return found;
+    if (index >= 0) return index;
   }
-  let nearest: { at: number; far: number } | undefined;
+  let nearest: { at: number; distance: number } | undefined;
   for (const [at, { bases, tops }] of layers.entries()) {
-    const there = tops[idx];
-    if (there === null || there === undefined || (stacked && bases !== undefined)) continue;
-    const far = Math.abs(plotted.valToPos(there, 'y') - top);
-    if (far <= NEAR && far < (nearest?.far ?? Number.POSITIVE_INFINITY)) nearest = { at, far };
+    const edge = tops[idx];
+    if (edge === null || edge === undefined || (stacked && bases !== undefined)) continue;
+    const distance = Math.abs(plotted.valToPos(edge, 'y') - top);
+    if (distance <= NEAR && distance < (nearest?.distance ?? Number.POSITIVE_INFINITY)) nearest = { at, distance };
   }
   return nearest?.at;
 }

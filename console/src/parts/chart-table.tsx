@@ -1,11 +1,11 @@
-/** A chart as a table: for whoever cannot see it, and for whoever wants the numbers. */
+/** A chart as a table: for screen readers, and for exact numbers. */
 import { useState } from 'react';
 import { texts, useText } from '../text.ts';
 import type { Series } from './chart-plot.ts';
 
-const TEXT = texts({ table: 'As a table', time: 'Time' }, { table: '以表格显示', time: '时间' });
+const TEXT = texts({ table: 'Show as a table', time: 'Time' }, { table: '显示为表格', time: '时间' });
 
-/** Opened by whoever wants it; there are no rows before. */
+/** Rows are rendered only after it is opened. */
 export function ChartTable({
   label,
   times,
@@ -25,14 +25,14 @@ export function ChartTable({
     <details className="chart-table" onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary>{text.table}</summary>
       {opened && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable
         <section className="table-frame" tabIndex={0} aria-label={label}>
           <table aria-label={label}>
             <thead>
               <tr>
                 <th scope="col">{text.time}</th>
                 {series.map(({ name }, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: their place is what they are told apart by
+                  // biome-ignore lint/suspicious/noArrayIndexKey: series are identified by their index
                   <th key={at} scope="col">
                     {name}
                   </th>
@@ -46,7 +46,7 @@ export function ChartTable({
                   {series.map(({ values }, at) => {
                     const value = values[row];
                     return (
-                      // biome-ignore lint/suspicious/noArrayIndexKey: their place is what they are told apart by
+                      // biome-ignore lint/suspicious/noArrayIndexKey: series are identified by their index
                       <td key={at} className="number">
                         {value === null || value === undefined ? '' : show(value)}
                       </td>

@@ -1,4 +1,4 @@
-/** What is said of one moment of a chart: when it is, and every series, those that are most first. */
+/** The tooltip of a chart: the moment, and its series in descending order. */
 import { useLayoutEffect, useRef } from 'react';
 import { texts, useText } from '../text.ts';
 import type { Series } from './chart-plot.ts';
@@ -8,12 +8,12 @@ const TEXT = texts(
   { total: '合计', more: (count: number) => `另有 ${count} 项` },
 );
 
-/** Rows of a tip. */
+/** The maximum number of rows. */
 const MOST_ROWS = 9;
-/** So far from the moment that it tells of. */
+/** The distance from the moment in CSS pixels. */
 const AWAY = 12;
 
-/** A small square, or a line, in the colour of a series. */
+/** A square or a line in the colour of a series. */
 export function Swatch({ color, line }: { readonly color: string; readonly line?: Series['line'] }) {
   return (
     <svg width="10" height="10" aria-hidden="true" className="swatch">
@@ -26,33 +26,33 @@ export function Swatch({ color, line }: { readonly color: string; readonly line?
   );
 }
 
-/** A series at one moment. */
-export interface Told {
+/** The value of a series at a moment. */
+export interface TipRow {
   readonly at: number;
   readonly name: string;
   readonly value: number;
   readonly line: Series['line'];
 }
 
-/** Those that have a value there; layers that are nothing are left out, unless all are. */
-export function toldAt(series: readonly Series[], index: number): readonly Told[] {
+/** Series with a value; zero layers are left out, unless all are zero. */
+export function rowsAt(series: readonly Series[], index: number): readonly TipRow[] {
   const all = series.flatMap(({ name, values, line }, at) => {
     const value = values[index];
     return value === null || value === undefined ? [] : [{ at, name, value, line }];
   });
-  const some = all.filter(({ value, line }) => value !== 0 || line !== undefined);
-  return (some.length > 0 ? some : all.slice(0, 1)).toSorted((a, b) => b.value - a.value);
+  const nonZero = all.filter(({ value, line }) => value !== 0 || line !== undefined);
+  return (nonZero.length > 0 ? nonZero : all.slice(0, 1)).toSorted((a, b) => b.value - a.value);
 }
 
-/** What layers come to. */
-function totalOf(told: readonly Told[]): number {
-  return told.reduce((sum, { value, line }) => (line === undefined ? sum + value : sum), 0);
+/** The sum of the layers. */
+function totalOf(rows: readonly TipRow[]): number {
+  return rows.reduce((sum, { value, line }) => (line === undefined ? sum + value : sum), 0);
 }
 
-/** The tip. */
+/** The tooltip. */
 export function ChartTip({
   when,
-  told,
+  rows,
   colors,
   lit,
   stacked,
@@ -60,13 +60,13 @@ export function ChartTip({
   place,
 }: {
   readonly when: string;
-  readonly told: readonly Told[];
+  readonly rows: readonly TipRow[];
   readonly colors: readonly string[];
-  /** The series that the pointer is on. */
+  /** The series below the pointer. */
   readonly lit: number | undefined;
   readonly stacked: boolean;
   show(value: number): string;
-  /** Where the moment is, and how wide the frame is that the tip must not leave. */
+  /** The position of the moment, and the width of the frame that the tooltip must stay in. */
   readonly place: { readonly x: number; readonly y: number; readonly width: number };
 }) {
   const text = useText(TEXT);
@@ -79,39 +79,39 @@ export function ChartTip({
     tip.style.left = `${Math.max(0, Math.min(beside, place.width - wide))}px`;
     tip.style.top = `${Math.max(0, place.y - tip.offsetHeight / 2)}px`;
   });
-  const shown = told.slice(0, MOST_ROWS);
+  const visible = rows.slice(0, MOST_ROWS);
   return (
     <div ref={box} className="chart-tip" aria-hidden>
       <div>{when}</div>
-      {shown.map(({ at, name, value, line }) => (
+      {visible.map(({ at, name, value, line }) => (
         <div key={at} className="chart-tip-row" data-lit={lit === at}>
           <Swatch color={colors[at] ?? ''} line={line} />
           <span className="chart-tip-name">{name}</span>
           <span className="number">{show(value)}</span>
         </div>
       ))}
-      {told.length > shown.length && <div>{text.more(told.length - shown.length)}</div>}
-      {stacked && told.filter(({ line }) => line === undefined).length > 1 && (
+      {rows.length > visible.length && <div>{text.more(rows.length - visible.length)}</div>}
+      {stacked && rows.filter(({ line }) => line === undefined).length > 1 && (
         <div className="chart-tip-row" data-lit={false}>
           <span className="chart-tip-name">{text.total}</span>
-          <span className="number">{show(totalOf(told))}</span>
+          <span className="number">{show(totalOf(rows))}</span>
         </div>
       )}
     </div>
   );
 }
 
-/** The same in a sentence. */
-export function useSpoken(): (
+/** The same as a sentence. */
+export function useSpokenText(): (
   when: string,
-  told: readonly Told[],
+  rows: readonly TipRow[],
   stacked: boolean,
   show: (value: number) => string,
 ) => string {
   const text = useText(TEXT);
-  return (when, told, stacked, show) => {
-    const parts = told.slice(0, MOST_ROWS).map(({ name, value }) => `${name} ${show(value)}`);
-    const total = stacked && told.length > 1 ? [`${text.total} ${show(totalOf(told))}`] : [];
+  return (when, rows, stacked, show) => {
+    const parts = rows.slice(0, MOST_ROWS).map(({ name, value }) => `${name} ${show(value)}`);
+    const total = stacked && rows.length > 1 ? [`${text.total} ${show(totalOf(rows))}`] : [];
     return [when, ...total, ...parts].join(', ');
   };
 }

@@ -1,4 +1,4 @@
-/** Charts: values over time, drawn by uPlot, told to the pointer, to the keyboard and to the ear, and the same as a table. */
+/** Charts of values over time, drawn by uPlot, usable with pointer, keyboard and screen reader, and available as a table. */
 import { Box } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
@@ -10,7 +10,7 @@ import { placesOf, useSeriesColor } from './chart-colors.ts';
 import { layerAt, layersOf, plot, type Series } from './chart-plot.ts';
 import { ChartTable } from './chart-table.tsx';
 import { DAY_S, momentWriter, stepOf, tickWriter } from './chart-times.ts';
-import { ChartTip, Swatch, toldAt, useSpoken } from './chart-tip.tsx';
+import { ChartTip, rowsAt, Swatch, useSpokenText } from './chart-tip.tsx';
 
 export type { Series } from './chart-plot.ts';
 
@@ -18,18 +18,18 @@ const TEXT = texts(
   {
     days: 'Days are UTC',
     hours: (zone: string) => `Times are ${zone}`,
-    read: (label: string) => `${label}. Arrow keys go from moment to moment.`,
+    read: (label: string) => `${label}. Use the arrow keys to read each value.`,
     nothing: 'No data yet.',
   },
   {
     days: '日期按 UTC 计算',
     hours: (zone: string) => `时间为 ${zone}`,
-    read: (label: string) => `${label}。用方向键逐个查看各时间点。`,
-    nothing: '暂无可绘制的数据。',
+    read: (label: string) => `${label}。用方向键逐个查看数值。`,
+    nothing: '还没有数据。',
   },
 );
 
-/** Values over time. `times`: unix seconds, rising. `stacked`: layers upon each other. `show` writes a value. */
+/** A chart. `times`: ascending unix seconds. `stacked`: stacks the layers. `show` formats a value. */
 export function Chart({
   label,
   times,
@@ -42,7 +42,7 @@ export function Chart({
   step = stepOf(times),
   onPick,
 }: {
-  /** What it shows, in a sentence. */
+  /** The accessible name. */
   readonly label: string;
   readonly times: readonly number[];
   readonly series: readonly Series[];
@@ -50,16 +50,16 @@ export function Chart({
   readonly bars?: boolean;
   readonly height?: number;
   show(value: number): string;
-  /** What the values are, where `show` does not say it. */
+  /** The unit, if `show` does not include it. */
   readonly unit?: string;
-  /** Seconds from one moment to the next, where one moment may be all there is. */
+  /** Seconds between moments, in case there is only one. */
   readonly step?: number;
-  /** Someone wants to know more of a moment. */
+  /** Called when the user selects a moment. */
   onPick?(time: number): void;
 }) {
   const format = useFormat();
   const text = useText(TEXT);
-  const spoken = useSpoken();
+  const spoken = useSpokenText();
   const colorAt = useSeriesColor();
   const { ref, width } = useElementSize();
   const place = useRef<HTMLDivElement>(null);
@@ -71,7 +71,7 @@ export function Chart({
   const nothing = times.length === 0 || series.every(({ values }) => values.every((value) => value === null));
   const when = momentWriter(format, step);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn is compared by what it says
+  // biome-ignore lint/correctness/useExhaustiveDependencies: compared by content
   useEffect(() => {
     if (place.current === null || width === 0 || nothing) return;
     const style = getComputedStyle(place.current);
@@ -88,7 +88,7 @@ export function Chart({
       const y = over.offsetTop + top;
       setAt(index === undefined ? undefined : { index, x, y, layer: layerAt(moving, layers, stacked) });
     };
-    const made = plot(
+    const uplot = plot(
       {
         times,
         series,
@@ -109,27 +109,27 @@ export function Chart({
       place.current,
       moved,
     );
-    made.over.append(column);
+    uplot.over.append(column);
     column.hidden = true;
-    plotted.current = made;
+    plotted.current = uplot;
     return () => {
       plotted.current = undefined;
       setAt(undefined);
-      made.destroy();
+      uplot.destroy();
     };
   }, [drawn, width, height, stacked, bars, format, step, nothing]);
 
   const bright = legend ?? at?.layer;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was drawn anew is dimmed anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: dim again after each redraw
   useEffect(() => {
     plotted.current?.setSeries(bright === undefined ? null : bright + 1, { focus: true });
   }, [bright, drawn, width]);
 
   const go = (index: number): void => {
-    const made = plotted.current;
+    const uplot = plotted.current;
     const time = times[index];
-    if (made === undefined || time === undefined) return;
-    made.setCursor({ left: made.valToPos(time, 'x'), top: made.over.clientHeight / 3 });
+    if (uplot === undefined || time === undefined) return;
+    uplot.setCursor({ left: uplot.valToPos(time, 'x'), top: uplot.over.clientHeight / 3 });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const steps: Record<string, number> = {
@@ -154,7 +154,7 @@ export function Chart({
 
   const index = at?.index ?? times.length - 1;
   const time = times[index];
-  const told = toldAt(series, index);
+  const rows = rowsAt(series, index);
   return (
     <Box miw={0}>
       {!nothing && (
@@ -170,7 +170,7 @@ export function Chart({
               {text.nothing}
             </div>
           ) : (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard picks where it reads, see below
+            // biome-ignore lint/a11y/useKeyWithClickEvents: keyboard selection is handled below
             <div
               ref={place}
               role="img"
@@ -188,7 +188,7 @@ export function Chart({
             aria-valuemin={0}
             aria-valuemax={times.length - 1}
             aria-valuenow={index}
-            aria-valuetext={spoken(when(time), told, stacked, show)}
+            aria-valuetext={spoken(when(time), rows, stacked, show)}
             onKeyDown={onKeyDown}
             onBlur={() => plotted.current?.setCursor({ left: -10, top: -10 })}
           />
@@ -196,7 +196,7 @@ export function Chart({
         {at !== undefined && time !== undefined && (
           <ChartTip
             when={when(time)}
-            told={told}
+            rows={rows}
             colors={colors}
             lit={bright}
             stacked={stacked}
@@ -208,7 +208,7 @@ export function Chart({
       {series.length > 1 && !nothing && (
         <ul className="chart-legend" aria-hidden onMouseLeave={() => setLegend(undefined)}>
           {series.map(({ name, line }, which) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: their place is what they are told apart by
+            // biome-ignore lint/suspicious/noArrayIndexKey: series are identified by their index
             <li key={which} data-dim={bright !== undefined && bright !== which} onMouseEnter={() => setLegend(which)}>
               <Swatch color={colors[which] ?? ''} line={line} />
               <span>{name}</span>
@@ -221,10 +221,10 @@ export function Chart({
   );
 }
 
-/** Lights the whole column of a bar. */
+/** Highlights the column of a bar. */
 function showColumn(
   column: HTMLElement,
-  made: uPlot,
+  uplot: uPlot,
   times: readonly number[],
   step: number,
   index: number | undefined,
@@ -232,7 +232,7 @@ function showColumn(
   const time = index === undefined ? undefined : times[index];
   column.hidden = time === undefined;
   if (time === undefined) return;
-  const left = made.valToPos(time - step / 2, 'x');
+  const left = uplot.valToPos(time - step / 2, 'x');
   column.style.left = `${left}px`;
-  column.style.width = `${made.valToPos(time + step / 2, 'x') - left}px`;
+  column.style.width = `${uplot.valToPos(time + step / 2, 'x') - left}px`;
 }

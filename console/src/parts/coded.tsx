@@ -1,10 +1,10 @@
-/** Sentences with pieces of code in them, as they are written: between backticks. */
+/** Sentences with code between backticks. */
 import { Code } from '@mantine/core';
 
-/** The sentence; what stands between backticks is shown as code. */
+/** Renders a sentence; text between backticks is shown as code. */
 export function Coded({ children }: { readonly children: string }) {
   const pieces = children.split('`');
-  // A single backtick is only that.
+  // A single backtick is literal.
   if (pieces.length % 2 === 0) return <>{children}</>;
   return (
     <>
@@ -12,7 +12,7 @@ export function Coded({ children }: { readonly children: string }) {
         at % 2 === 0 ? (
           piece
         ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a sentence have no other name
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a sentence have no ID
           <Code key={at}>{piece}</Code>
         ),
       )}

@@ -1,4 +1,4 @@
-/** Asks before something is done that cannot be undone. */
+/** A confirmation before an action that cannot be undone. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
@@ -8,16 +8,16 @@ const TEXT = texts({ cancel: 'Cancel' }, { cancel: '取消' });
 
 interface Question {
   readonly children: ReactNode;
-  /** What the button says: `Delete the key`. */
+  /** The label of the button: `Delete key`. */
   readonly action: string;
   readonly danger?: boolean;
-  /** The request that confirming begins, if it begins one. It is cancelled as the dialog closes. */
+  /** The action that confirming begins, if any. It is cancelled when the dialog closes. */
   readonly doing?: Running;
   onConfirm(): void;
   onClose(): void;
 }
 
-/** A dialog with one question. */
+/** The dialog. */
 export function Confirm({
   opened,
   title,
@@ -25,12 +25,12 @@ export function Confirm({
 }: Question & { readonly opened: boolean; readonly title: string }) {
   return (
     <Modal opened={opened} onClose={question.onClose} title={title}>
-      <Ask {...question} />
+      <ConfirmBody {...question} />
     </Modal>
   );
 }
 
-function Ask({ children, action, danger = true, doing, onConfirm, onClose }: Question) {
+function ConfirmBody({ children, action, danger = true, doing, onConfirm, onClose }: Question) {
   const text = useText(TEXT);
   useCancelled(doing);
   return (
@@ -39,7 +39,7 @@ function Ask({ children, action, danger = true, doing, onConfirm, onClose }: Que
         {children}
       </Text>
       <Group justify="flex-end" gap="xs">
-        {/* Enter, pressed too soon, must not do what cannot be undone. */}
+        {/* Cancel has the focus, so that an early Enter does not confirm. */}
         <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
           {text.cancel}
         </Button>
@@ -56,8 +56,8 @@ function Ask({ children, action, danger = true, doing, onConfirm, onClose }: Que
   );
 }
 
-/** Keeps what a dialog is about while it is open: `const asking = useAsking<Row>()`, `asking.open(row)`. */
-export function useAsking<T>(): {
+/** Keeps the subject of a dialog while it is open: `const deleting = useDialog<Row>()`, `deleting.open(row)`. */
+export function useDialog<T>(): {
   readonly about: T | undefined;
   readonly opened: boolean;
   open(about: T): void;
@@ -70,7 +70,7 @@ export function useAsking<T>(): {
   return {
     ...state,
     open: (about) => setState({ about, opened: true }),
-    // What it was about stays while the dialog fades away.
+    // The subject is kept while the dialog fades out.
     close: () => setState(({ about }) => ({ about, opened: false })),
   };
 }

@@ -1,4 +1,4 @@
-/** Rows of anything: a dense table that scrolls inside its frame, opens a row, and says why it is empty. */
+/** A table that scrolls within its frame, opens rows, and has an empty state. */
 import { ActionIcon, Box, Group, Skeleton, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
@@ -23,17 +23,17 @@ const TEXT = texts(
 /** A column. */
 export interface Column<Row> {
   readonly key: string;
-  /** Its heading; `quiet` ones are only read aloud. */
+  /** Its heading; `quiet` headings are for screen readers only. */
   readonly title: string;
   readonly quiet?: boolean;
-  /** Numbers stand right. */
+  /** Right-aligned. */
   readonly align?: 'left' | 'right';
-  /** From which width of the window on: `sm` 48em, `md` 62em, `lg` 75em. What is hidden is in what a row opens. */
+  /** The smallest window that shows it: `sm` 48em, `md` 62em, `lg` 75em. The drawer of a row shows hidden columns. */
   readonly from?: 'sm' | 'md' | 'lg';
   cell(row: Row): ReactNode;
 }
 
-/** A table. `caption` is what it is called aloud. `onOpen` makes the first column a button. */
+/** A table. `caption` is its accessible name. `onOpen` makes the first column a button. */
 export function DataTable<Row>({
   caption,
   columns,
@@ -46,15 +46,15 @@ export function DataTable<Row>({
 }: {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined as long as they are not there. */
+  /** Undefined while loading. */
   readonly rows: readonly Row[] | undefined;
   rowKey(row: Row): Key;
   onOpen?(row: Row): void;
-  /** Where that leads: the first column is a link then, for new tabs and for copying. */
+  /** The address of a row: the first column becomes a link, for new tabs and for copying. */
   hrefOf?(row: Row): string;
-  /** Instead of a table without rows. */
+  /** Shown if there are no rows. */
   readonly empty?: ReactNode;
-  /** The row that is open. */
+  /** The open row. */
   readonly open?: Key | undefined;
 }) {
   const text = useText(TEXT);
@@ -83,7 +83,7 @@ export function DataTable<Row>({
                 onOpen === undefined
                   ? undefined
                   : (event) => {
-                      // Buttons and links inside a row do what they say, and selecting text opens nothing.
+                      // Buttons and links in a row keep their function, and selecting text opens nothing.
                       if ((event.target as Element).closest('button, a, input, label') !== null) return;
                       if (window.getSelection()?.type !== 'Range') onOpen(row);
                     }
@@ -92,9 +92,9 @@ export function DataTable<Row>({
               {columns.map(({ key, align = 'left', from, cell }, at) => (
                 <Table.Td key={key} ta={align} visibleFrom={from} className={align === 'right' ? 'number' : undefined}>
                   {at === 0 && onOpen !== undefined ? (
-                    <Opener href={hrefOf?.(row)} onOpen={() => onOpen(row)}>
+                    <OpenButton href={hrefOf?.(row)} onOpen={() => onOpen(row)}>
                       {cell(row)}
-                    </Opener>
+                    </OpenButton>
                   ) : (
                     cell(row)
                   )}
@@ -108,8 +108,8 @@ export function DataTable<Row>({
   );
 }
 
-/** A name that opens something. With an address it is a link: a plain press opens it here, any other does what browsers do. */
-export function Opener({
+/** A name that opens a row. With an address it is a link: a plain click opens the row, any other click does what browsers do. */
+export function OpenButton({
   href,
   onOpen,
   children,
@@ -142,12 +142,12 @@ export function Opener({
 }
 
 /**
- * Amounts of a column have their decimal points below each other: those with fewer digits get room for the others. `rows` is what
- * the table shows.
+ * Aligns the amounts of a column at the decimal point by padding those with fewer digits. `rows` are the rows of
+ * the table.
  */
 function useAlignedMoney(rows: unknown): React.RefObject<HTMLTableElement | null> {
   const table = useRef<HTMLTableElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows have other amounts
+  // biome-ignore lint/correctness/useExhaustiveDependencies: recompute for other rows
   useLayoutEffect(() => {
     const columns = new Map<number, HTMLElement[]>();
     for (const money of table.current?.querySelectorAll<HTMLElement>('td.number [data-decimals]') ?? []) {
@@ -162,7 +162,7 @@ function useAlignedMoney(rows: unknown): React.RefObject<HTMLTableElement | null
   return table;
 }
 
-/** Turns the pages of a list. `page` counts from 1. */
+/** Pagination. `page` counts from 1. */
 export function Pager({
   page,
   pageSize,

@@ -1,4 +1,4 @@
-/** One department, found by typing a part of its name or of one above it. */
+/** A department, found by a part of its name or of the name of one above it. */
 import { Select } from '@mantine/core';
 import { useMemo } from 'react';
 import { useApi } from '../api/hooks.ts';
@@ -7,11 +7,11 @@ import { useApi } from '../api/hooks.ts';
 export interface NamedDepartment {
   readonly id: number;
   readonly path: string;
-  /** Itself and those above it. */
+  /** The IDs of the department and those above it. */
   readonly ids: readonly number[];
 }
 
-/** All departments with their paths, by path; undefined as long as they are not known. */
+/** All departments by path; undefined while loading. */
 export function useDepartments(): readonly NamedDepartment[] | undefined {
   const { data } = useApi('GET /api/department/names', undefined, { staleTime: 30_000 });
   return useMemo(() => {
@@ -31,7 +31,7 @@ export function useDepartments(): readonly NamedDepartment[] | undefined {
   }, [data]);
 }
 
-/** The field. `value` '': none is chosen. `but`: neither this department nor those below it. */
+/** The field. `value` '': none. `but`: excludes this department and those below it. */
 export function DepartmentSelect({
   label,
   value,
@@ -47,13 +47,13 @@ export function DepartmentSelect({
   readonly label: string;
   readonly value: string;
   onChange(id: string): void;
-  /** What it means that none is chosen. */
+  /** Shown if none is selected. */
   readonly placeholder?: string;
   readonly about?: string;
   readonly but?: number;
   readonly error?: string | undefined;
   readonly disabled?: boolean;
-  /** The label is only read aloud. */
+  /** The label is for screen readers only. */
   readonly hiddenLabel?: boolean;
   readonly size?: 'xs' | 'sm';
 }) {

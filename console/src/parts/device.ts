@@ -1,4 +1,4 @@
-/** What a browser says of itself, in words that people know. */
+/** Browser and operating system from a user agent. */
 
 const BROWSERS = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
@@ -19,7 +19,7 @@ const SYSTEMS = [
   ['Linux', /\bLinux\b/],
 ] as const;
 
-/** Empty where nothing is known of it. */
+/** Empty if unknown. */
 export function deviceOf(userAgent: string): { readonly browser: string; readonly system: string } {
   const find = (list: readonly (readonly [string, RegExp])[]): string =>
     list.find(([, sign]) => sign.test(userAgent))?.[0] ?? '';

@@ -1,4 +1,4 @@
-/** A form in a dialog: its fields, what was refused of it, and the two buttons at its end. */
+/** A form in a dialog: fields, refusal, and two buttons. */
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
@@ -7,12 +7,12 @@ import { type FormRefusal, Refused } from './form-refusal.tsx';
 
 const TEXT = texts({ cancel: 'Cancel' }, { cancel: '取消' });
 
-/** The form. It is sent with Enter as well. */
+/** The form. Enter submits it. */
 export function DialogForm({
   refusal,
   action,
   danger = false,
-  doing,
+  running,
   ready = true,
   autoComplete,
   onSubmit,
@@ -20,12 +20,12 @@ export function DialogForm({
   children,
 }: {
   readonly refusal: FormRefusal;
-  /** What the button says that sends it: `Make the account`. */
+  /** The label of the submit button: `Create account`. */
   readonly action: string;
   readonly danger?: boolean;
-  /** What sending it begins. It is cancelled as the dialog closes. */
-  readonly doing: Running;
-  /** False where it cannot be sent yet. */
+  /** The action that submitting begins. It is cancelled when the dialog closes. */
+  readonly running: Running;
+  /** False if the form is not complete yet. */
   readonly ready?: boolean;
   readonly autoComplete?: 'off';
   onSubmit(): void;
@@ -33,7 +33,7 @@ export function DialogForm({
   readonly children: ReactNode;
 }) {
   const text = useText(TEXT);
-  useCancelled(doing);
+  useCancelled(running);
   return (
     <form
       ref={refusal.form}
@@ -51,7 +51,7 @@ export function DialogForm({
           <Button variant="default" onClick={onClose}>
             {text.cancel}
           </Button>
-          <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={doing.isPending} disabled={!ready}>
+          <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={running.isPending} disabled={!ready}>
             {action}
           </Button>
         </Group>

@@ -1,8 +1,8 @@
-/** An e-mail address that is proven: a letter with a code is asked for, and the code is entered. */
+/** Verifies an email address: sends a code, which the user enters. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../api/client.ts';
-import { useDoing } from '../api/hooks.ts';
+import { useAction } from '../api/hooks.ts';
 import { useStatus } from '../api/status.ts';
 import { texts, useText } from '../text.ts';
 import { Refused, useFormRefusal } from './form-refusal.tsx';
@@ -10,23 +10,23 @@ import { Refused, useFormRefusal } from './form-refusal.tsx';
 const TEXT = texts(
   {
     email: 'Email address',
-    send: 'Send a code',
-    again: 'Send another code',
+    send: 'Send code',
+    again: 'Send new code',
     code: 'Code from the email',
-    sent: (email: string) => `An email with a code is on its way to ${email}. The code is valid for ten minutes.`,
+    sent: (email: string) => `A code was sent to ${email}. It is valid for ten minutes.`,
     logged: 'This gateway sends no email: the code is in its log. Ask an administrator.',
   },
   {
-    email: '电子邮箱',
+    email: '邮箱',
     send: '发送验证码',
     again: '重新发送验证码',
     code: '邮件中的验证码',
-    sent: (email: string) => `验证码邮件正在发往 ${email}，十分钟内有效。`,
-    logged: '此网关不发送邮件：验证码写在它的日志中，请向管理员询问。',
+    sent: (email: string) => `验证码已发送到 ${email}，十分钟内有效。`,
+    logged: '此网关不发送邮件：验证码在其日志中。请联系管理员。',
   },
 );
 
-/** Two fields of a form, and the button between them. */
+/** Two fields of a form, with the button between them. */
 export function EmailProof({
   about,
   email,
@@ -45,7 +45,7 @@ export function EmailProof({
   const [sent, setSent] = useState('');
   const field = useRef<HTMLInputElement>(null);
   const refusal = useFormRefusal('email');
-  const send = useDoing(() => call('GET /api/verification', { search: { email: email.trim() } }), {
+  const send = useAction(() => call('GET /api/verification', { search: { email: email.trim() } }), {
     done: () => setSent(email.trim()),
     refused: refusal.refused,
   });

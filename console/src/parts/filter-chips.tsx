@@ -1,4 +1,4 @@
-/** The filters that the address says, each to be taken away again. */
+/** The active filters; each can be removed. */
 import { Button, Group } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -19,7 +19,7 @@ const TEXT = texts(
   },
 );
 
-/** A row of `FilterChip`s. `onClear`, where there are several: takes all of them away. */
+/** A row of `FilterChip`s. `onClear`: removes all of them; shown if there are several. */
 export function FilterChips({
   onClear,
   children,
@@ -40,7 +40,7 @@ export function FilterChips({
   );
 }
 
-/** One of them: what is asked for, and by which value. */
+/** One filter with its value. */
 export function FilterChip({
   what,
   value,

@@ -1,4 +1,4 @@
-/** Refusals of forms: at the field that they are about, or above the button; the field gets the focus. */
+/** Refusals in forms: shown at the field or above the button; the field gets the focus. */
 import { Alert } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
@@ -6,42 +6,42 @@ import type { Refusal } from '../api/client.ts';
 import { sentenceOf } from '../api/refusals.ts';
 import { useLanguage } from './values.tsx';
 
-interface Said {
-  /** Empty: about no field of the form. */
+interface FieldMessage {
+  /** Empty: not about a field of the form. */
   readonly field: string;
   readonly sentence: string;
 }
 
-/** What a form knows of its refusal. */
+/** The refusal state of a form. */
 export interface FormRefusal {
   /** For `ref` of the form. */
   readonly form: React.RefObject<HTMLFormElement | null>;
   /** For `error` of a field. */
   at(field: string): string | undefined;
-  /** For `<Refused>`: what is about no field. */
-  readonly whole: string | undefined;
-  /** For `refused` of `useDoing`. */
+  /** For `<Refused>`: a refusal that is not about a field. */
+  readonly formMessage: string | undefined;
+  /** For `refused` of `useAction`. */
   refused(refusal: Refusal): boolean;
-  /** Something that the form finds out by itself. */
+  /** Reports a validation error of the form itself. */
   say(field: string, sentence: string): void;
   clear(): void;
 }
 
-/** `fields`: the names by which refusals call the fields of the form (`Refusal.param`). */
+/** `fields`: the names of the form's fields in refusals (`Refusal.param`). */
 export function useFormRefusal(...fields: readonly string[]): FormRefusal {
   const language = useLanguage();
-  const [said, setSaid] = useState<Said>();
+  const [message, setSaid] = useState<FieldMessage>();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (said !== undefined && said.field !== '')
+    if (message !== undefined && message.field !== '')
       form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [said]);
+  }, [message]);
   return {
     form,
-    at: (field) => (said?.field === field ? said.sentence : undefined),
-    whole: said?.field === '' ? said.sentence : undefined,
+    at: (field) => (message?.field === field ? message.sentence : undefined),
+    formMessage: message?.field === '' ? message.sentence : undefined,
     refused(refusal) {
-      // Whoever closes the check knows that nothing was done.
+      // If the user closed the verification dialog, no message is needed.
       if (refusal.code === 'verification_required') return true;
       setSaid({ field: fields.includes(refusal.param) ? refusal.param : '', sentence: sentenceOf(refusal, language) });
       return true;
@@ -51,12 +51,12 @@ export function useFormRefusal(...fields: readonly string[]): FormRefusal {
   };
 }
 
-/** The refusal that is about no field; it is read aloud. */
+/** The refusal that is not about a field; announced to screen readers. */
 export function Refused({ by }: { readonly by: FormRefusal }) {
-  if (by.whole === undefined) return null;
+  if (by.formMessage === undefined) return null;
   return (
     <Alert color="red" icon={<IconAlertTriangle />} p="xs">
-      {by.whole}
+      {by.formMessage}
     </Alert>
   );
 }

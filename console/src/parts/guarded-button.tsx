@@ -1,8 +1,8 @@
-/** A button that says why it does nothing: whoever may not do something can still read of it, by mouse and by keyboard. */
+/** A button that explains why it is disabled, with pointer and keyboard. */
 import { Button, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** The button. `why`: why it cannot be pressed now; undefined: it can. */
+/** The button. `why`: why it is disabled; undefined: it is enabled. */
 export function GuardedButton({
   why,
   onClick,
@@ -27,7 +27,7 @@ export function GuardedButton({
         color={color}
         leftSection={leftSection}
         loading={loading}
-        // Not `disabled`: that could not be reached, and nobody would learn why.
+        // Not `disabled`, because a disabled button cannot get the focus that shows the reason.
         data-disabled={why !== undefined || undefined}
         aria-disabled={why !== undefined || undefined}
         onClick={() => why === undefined && onClick()}

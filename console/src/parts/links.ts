@@ -1,30 +1,30 @@
-/** Addresses of pages that show calls: where a name or a number leads to. */
+/** Addresses of pages that show calls. */
 
-/** Which calls beside the filters. */
-interface Which {
-  /** Unix seconds, the last is part of it; without it, the range that the page usually shows. */
+/** The range and scope of the calls. */
+interface CallScope {
+  /** Unix seconds, inclusive; without it, the default range of the page. */
   readonly range?: { readonly start: number; readonly end: number };
-  readonly everybody?: boolean;
+  readonly allUsers?: boolean;
 }
 
-/** The log with these filters: `/logs?model=gpt-5&start=…&end=…`. */
-export function logsHref(filters: Readonly<Record<string, string>>, which: Which = {}): string {
+/** The logs with these filters: `/logs?model=gpt-5&start=…&end=…`. */
+export function logsHref(filters: Readonly<Record<string, string>>, which: CallScope = {}): string {
   return `/logs${queryOf(filters, which)}`;
 }
 
-/** Usage with these filters. */
-export function usageHref(filters: Readonly<Record<string, string>>, which: Which = {}): string {
+/** The usage page with these filters. */
+export function usageHref(filters: Readonly<Record<string, string>>, which: CallScope = {}): string {
   return `/usage${queryOf(filters, which)}`;
 }
 
-/** The line of one call. */
+/** The record of one call. */
 export function callHref(id: string): string {
   return logsHref({ open: id });
 }
 
-function queryOf(filters: Readonly<Record<string, string>>, { range, everybody }: Which): string {
+function queryOf(filters: Readonly<Record<string, string>>, { range, allUsers }: CallScope): string {
   const query = new URLSearchParams({
-    ...(everybody === true && { whose: 'all' }),
+    ...(allUsers === true && { whose: 'all' }),
     ...filters,
     ...(range !== undefined && { start: `${range.start}`, end: `${range.end}` }),
   });

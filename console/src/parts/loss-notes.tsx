@@ -1,8 +1,8 @@
-/** What the translation does to a call, in words. */
+/** Translation warnings in words. */
 import { Code, Text } from '@mantine/core';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
-import { lossOf } from './losses.ts';
+import { parseWarning } from './losses.ts';
 
 const TEXT = texts(
   {
@@ -13,30 +13,30 @@ const TEXT = texts(
     omitted: 'omitted from the answer: the client’s API does not support it.',
     estimated: 'counted by the gateway, not by the vendor.',
     more: (count: string) => `and ${count} more`,
-    header: 'The header x-turnpike-translation names the same.',
+    header: 'The response header x-turnpike-translation lists the same warnings.',
   },
   {
-    after: '格式转换的影响',
-    before: '格式转换将产生的影响',
-    dropped: '被省略：无法向该供应商表达。',
-    changed: '以其他方式表达：受模型限制、换成供应商的写法，或由网关完成。',
-    omitted: '是回答的一部分，但在此格式中没有位置，已省略。',
-    estimated: '是网关自己的计数，而非供应商的。',
+    after: '转换警告',
+    before: '转换警告',
+    dropped: '已丢弃：供应商的 API 不支持。',
+    changed: '已更改：被限制在允许范围内、映射为供应商的参数，或由网关模拟。',
+    omitted: '已从回答中省略：客户端的 API 不支持。',
+    estimated: '由网关计数，而非供应商。',
     more: (count: string) => `以及另外 ${count} 项`,
-    header: '响应头 x-turnpike-translation 中有同样的内容。',
+    header: '响应头 x-turnpike-translation 列出了相同的警告。',
   },
 );
 
-/** The words of the translation, each with what it means. */
-export function LossList({ losses }: { readonly losses: readonly string[] }) {
+/** The warnings with their meaning. */
+export function WarningList({ losses }: { readonly losses: readonly string[] }) {
   const text = useText(TEXT);
   const format = useFormat();
   return (
     <ul className="losses">
-      {losses.map((word) => {
-        const { field, what, count } = lossOf(word);
+      {losses.map((warning) => {
+        const { field, what, count } = parseWarning(warning);
         return (
-          <li key={word}>
+          <li key={warning}>
             {what === 'more' ? text.more(format.number(count)) : <Code>{field}</Code>}
             {what !== 'more' && what !== 'other' && ` ${text[what]}`}
           </li>
@@ -46,8 +46,8 @@ export function LossList({ losses }: { readonly losses: readonly string[] }) {
   );
 }
 
-/** The list with a heading; nothing where there are none. `before`: the call has not been made. */
-export function LossNotes({
+/** The list with a heading; renders nothing without warnings. `before`: the call has not been made. */
+export function TranslationWarnings({
   losses,
   before = false,
 }: {
@@ -61,7 +61,7 @@ export function LossNotes({
       <Text size="sm" fw={500}>
         {before ? text.before : text.after}
       </Text>
-      <LossList losses={losses} />
+      <WarningList losses={losses} />
       {!before && (
         <Text size="xs" c="dimmed">
           {text.header}

@@ -1,31 +1,31 @@
-/** What a translation did to a call, as the header `x-turnpike-translation` names it. Pure. */
+/** Decodes translation warnings from the header `x-turnpike-translation`. Pure. */
 
-/** One of its words. */
-export interface Loss {
-  /** `top_k`; of `more` nothing. */
+/** A warning. */
+export interface TranslationWarning {
+  /** The field, such as `top_k`; none for `more`. */
   readonly field: string;
   readonly what: 'dropped' | 'changed' | 'omitted' | 'estimated' | 'more' | 'other';
-  /** Of `more`: so many that are not named. */
+  /** For `more`: the number of further warnings. */
   readonly count: number;
 }
 
 const KNOWN = ['dropped', 'changed', 'omitted', 'estimated'] as const;
 
-/** The words of the header. */
-export function lossesIn(header: string | null): readonly string[] {
+/** The warnings in the header. */
+export function warningsIn(header: string | null): readonly string[] {
   return (header ?? '')
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '');
 }
 
-/** What a word means. */
-export function lossOf(word: string): Loss {
-  const more = /^and (\d+) more$/.exec(word)?.[1];
+/** The kind of a warning. */
+export function parseWarning(token: string): TranslationWarning {
+  const more = /^and (\d+) more$/.exec(token)?.[1];
   if (more !== undefined) return { field: '', what: 'more', count: Number(more) };
-  const colon = word.lastIndexOf(':');
-  const what = KNOWN.find((known) => known === word.slice(colon + 1));
+  const colon = token.lastIndexOf(':');
+  const what = KNOWN.find((kind) => kind === token.slice(colon + 1));
   return what === undefined || colon < 1
-    ? { field: word, what: 'other', count: 1 }
-    : { field: word.slice(0, colon), what, count: 1 };
+    ? { field: token, what: 'other', count: 1 }
+    : { field: token.slice(0, colon), what, count: 1 };
 }

@@ -1,10 +1,10 @@
-/** An amount of quota as people type it: in currency, with the quota units that it comes to below. */
+/** An amount in currency, with the quota units below. */
 import { NumberInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useStatus } from '../api/status.ts';
 import { useFormat } from '../shell/format.ts';
 
-/** The field. It begins with `units` (null: empty) and tells whole quota units; give it another `key` to begin anew. */
+/** The field. `units` is the initial value (null: empty); `onChange` gets whole quota units. Pass another `key` to reset it. */
 export function MoneyInput({
   label,
   about,
@@ -19,11 +19,11 @@ export function MoneyInput({
   readonly about?: ReactNode;
   readonly units: number | null;
   onUnits(units: number | null): void;
-  /** What an empty field means. */
+  /** The meaning of an empty field. */
   readonly placeholder?: string;
   readonly error?: ReactNode;
   readonly required?: boolean;
-  /** It is where a dialog begins. */
+  /** Gets the initial focus of a dialog. */
   readonly focused?: boolean;
 }) {
   const format = useFormat();

@@ -1,4 +1,4 @@
-/** There is nothing to call yet: where a vendor is added, or whom to ask. */
+/** The empty state without callable models: where to add a vendor, or whom to ask. */
 import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 import { isAdmin, useSelf } from '../shell/self.ts';
@@ -9,19 +9,19 @@ import { Section } from './page.tsx';
 const TEXT = texts(
   {
     title: 'No vendor is connected yet',
-    admin: 'Give a channel of a vendor its key in gateway.yaml, and its models can be called.',
-    member: 'An administrator has to connect a vendor first.',
+    admin: 'To call models, set the key of a vendor channel in gateway.yaml.',
+    member: 'An administrator must connect a vendor first.',
     openVendors: 'Open Vendors',
   },
   {
     title: '还没有接入供应商',
-    admin: '在 gateway.yaml 中为供应商的渠道填写密钥，就可以调用它的模型。',
-    member: '需要网关管理员先接入供应商，请联系管理员。',
+    admin: '如需调用模型，请在 gateway.yaml 中设置供应商渠道的密钥。',
+    member: '需要管理员先接入供应商。',
     openVendors: '打开“供应商”',
   },
 );
 
-/** Where models would be. */
+/** Shown in place of models. */
 export function NoModels() {
   const text = useText(TEXT);
   const admin = isAdmin(useSelf());

@@ -1,4 +1,4 @@
-/** What stands where nothing else does: nothing there yet, something failed, something is coming. */
+/** Empty, error and loading states. */
 import { Alert, Button, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
@@ -14,10 +14,10 @@ const TEXT = texts(
     again: 'Try again',
     reading: 'Loading…',
   },
-  { failed: '读取失败', again: '重试', reading: '加载中…' },
+  { failed: '加载失败', again: '重试', reading: '加载中…' },
 );
 
-/** Nothing is here yet: what would be, and what to do. */
+/** An empty state with the next step. */
 export function Empty({
   title,
   children,
@@ -44,7 +44,7 @@ export function Empty({
   );
 }
 
-/** A refusal where the answer would have stood. */
+/** A refusal in place of the content. */
 export function Failure({ error, again }: { readonly error: unknown; again?(): void }) {
   const text = useText(TEXT);
   const language = useLanguage();
@@ -62,14 +62,14 @@ export function Failure({ error, again }: { readonly error: unknown; again?(): v
   );
 }
 
-/** What was asked for, once it is there; until then its shape, and what went wrong where it did not come. */
+/** The content once loaded; until then a skeleton, or the error. */
 export function Loaded<T>({
   query,
   height = 120,
   children,
 }: {
   readonly query: UseQueryResult<T, Refusal>;
-  /** Of what is shown meanwhile. */
+  /** The skeleton. */
   readonly height?: number;
   children(data: T): ReactNode;
 }) {

@@ -1,18 +1,18 @@
-/** Orders of payments: their states, what they buy, and how one came to where it is. */
+/** Payment orders: state, item, history. */
 import { Group, Stack, Text, Timeline } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
-import { Copy, Money, type Mood, State, useLanguage } from './values.tsx';
+import { Copy, Money, State, type Tone, useLanguage } from './values.tsx';
 
 /** An order as its owner and administrators see it. */
 export type Order = api.Order;
 
-/** The states of an order, in the order in which they are offered. */
+/** The states in the order in which they are listed. */
 export const ORDER_STATES = ['pending', 'success', 'failed', 'expired', 'parked', 'refunded', 'disputed'] as const;
 
-const MOODS: Readonly<Record<Order['status'], Mood>> = {
+const MOODS: Readonly<Record<Order['status'], Tone>> = {
   pending: 'info',
   success: 'good',
   failed: 'bad',
@@ -22,7 +22,7 @@ const MOODS: Readonly<Record<Order['status'], Mood>> = {
   disputed: 'bad',
 };
 
-/** What is said of orders, everywhere. */
+/** Texts about orders for all pages. */
 export const ORDER_TEXT = texts(
   {
     states: {
@@ -35,34 +35,34 @@ export const ORDER_TEXT = texts(
       disputed: 'Disputed',
     },
     plan: (name: string) => `Plan ${name}`,
-    product: 'A product',
+    product: 'Product',
     providers: { stripe: 'Stripe', alipay: 'Alipay', epay: 'Epay', creem: 'Creem', balance: 'Balance' },
     opened: 'Ordered',
     waiting: 'Waiting for payment confirmation',
-    until: (moment: string) => `It can be paid until ${moment}.`,
+    until: (moment: string) => `Pay by ${moment}.`,
     paid: 'Paid',
     given: 'Completed',
     notGiven: 'Paid, not credited',
     notGivenAbout: 'An administrator must resolve it.',
     failed: 'Payment failed',
-    neverOpened: 'The provider did not open its page',
+    neverOpened: 'The provider’s payment page could not be opened',
     expired: 'Not paid in time',
-    expiredAbout: 'Nothing was taken. Should a payment come late, it counts all the same.',
+    expiredAbout: 'Nothing was charged. If a payment arrives late, it is still credited.',
     back: (money: string) => `${money} refunded`,
     backAbout: 'The purchased amount was deducted from the balance.',
     disputed: 'Disputed at the bank',
     number: 'Order number',
     price: 'Price',
-    method: 'Paid with',
-    buys: 'Buys',
+    method: 'Payment method',
+    buys: 'Item',
   },
   {
     states: {
-      pending: '待支付',
-      success: '已支付',
+      pending: '待付款',
+      success: '已付款',
       failed: '失败',
       expired: '已过期',
-      parked: '已支付，未到账',
+      parked: '已付款，未入账',
       refunded: '已退款',
       disputed: '有争议',
     },
@@ -73,16 +73,16 @@ export const ORDER_TEXT = texts(
     waiting: '等待支付方确认付款',
     until: (moment: string) => `请在 ${moment} 之前付款。`,
     paid: '已付款',
-    given: '已到账',
-    notGiven: '已付款，但未到账',
+    given: '已完成',
+    notGiven: '已付款，未入账',
     notGivenAbout: '需要管理员处理。',
-    failed: '支付方表示未付款',
-    neverOpened: '支付方没有打开付款页面',
-    expired: '未在期限内付款',
-    expiredAbout: '没有扣款。如果之后收到付款，仍会到账。',
-    back: (money: string) => `已退回 ${money}`,
-    backAbout: '其所购内容已从余额中扣回。',
-    disputed: '银行正在收回款项',
+    failed: '付款失败',
+    neverOpened: '无法打开支付方的付款页面',
+    expired: '未按时付款',
+    expiredAbout: '没有扣款。如果之后收到付款，仍会入账。',
+    back: (money: string) => `已退款 ${money}`,
+    backAbout: '所购金额已从余额中扣除。',
+    disputed: '银行已提出争议',
     number: '订单号',
     price: '价格',
     method: '支付方式',
@@ -90,12 +90,12 @@ export const ORDER_TEXT = texts(
   },
 );
 
-/** Its state in a word. */
+/** The state in a word. */
 export function OrderState({ status }: { readonly status: Order['status'] }) {
-  return <State mood={MOODS[status]}>{useText(ORDER_TEXT).states[status]}</State>;
+  return <State tone={MOODS[status]}>{useText(ORDER_TEXT).states[status]}</State>;
 }
 
-/** Writes money of some currency. Without one, it is what the balance is counted in. */
+/** Formats money. Without a currency, in that of the balance. */
 export function useMoneyOf(): (amount: string, currency: string) => string {
   const zh = useLanguage() === 'zh';
   return (amount, currency) => {
@@ -103,36 +103,36 @@ export function useMoneyOf(): (amount: string, currency: string) => string {
       return new Intl.NumberFormat(zh ? 'zh-CN' : 'en-US', {
         style: 'currency',
         currency: currency === '' ? 'USD' : currency,
-        // Dollars of one country are not those of another.
+        // Several currencies use the symbol $.
         currencyDisplay: currency === '' ? 'narrowSymbol' : 'symbol',
       }).format(Number(amount));
     } catch {
-      // No currency that the browser knows.
+      // The browser does not know the currency.
       return `${amount} ${currency}`;
     }
   };
 }
 
-/** The name of whoever takes the money. */
+/** The name of the provider. */
 export function useProviderName(): (provider: string) => string {
   const { providers } = useText(ORDER_TEXT);
   return (provider) => providers[provider as keyof typeof providers] ?? provider;
 }
 
-/** What an order buys: an amount, a plan. */
-export function OrderedThing({ order }: { readonly order: Order }) {
+/** The item of an order: an amount, a plan. */
+export function OrderItem({ order }: { readonly order: Order }) {
   const text = useText(ORDER_TEXT);
   if (order.kind === 'plan') return <>{text.plan(order.plan)}</>;
   return <Money units={order.quota} />;
 }
 
-/** What an order costs. */
+/** The price of an order. */
 export function OrderPrice({ order }: { readonly order: Order }) {
   const moneyOf = useMoneyOf();
   return <span className="number">{moneyOf(order.money_text, order.currency)}</span>;
 }
 
-/** An order in all that is known of it. `more`: rows for whoever knows more. */
+/** An order in full. `more`: further rows, for administrators. */
 export function OrderFacts({ order, more }: { readonly order: Order; readonly more?: ReactNode }) {
   const text = useText(ORDER_TEXT);
   const providerName = useProviderName();
@@ -141,7 +141,7 @@ export function OrderFacts({ order, more }: { readonly order: Order; readonly mo
     <Stack gap="xs">
       {more}
       <Fact name={text.buys}>
-        <OrderedThing order={order} />
+        <OrderItem order={order} />
       </Fact>
       <Fact name={text.price}>
         <OrderPrice order={order} />
@@ -157,7 +157,7 @@ export function OrderFacts({ order, more }: { readonly order: Order; readonly mo
   );
 }
 
-/** A line of facts: a name and what it is. */
+/** A row with a name and a value. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <Group gap="xs" align="baseline" wrap="nowrap">
@@ -175,10 +175,10 @@ interface Event {
   readonly title: string;
   readonly at?: number;
   readonly about?: string;
-  readonly mood: Mood;
+  readonly tone: Tone;
 }
 
-const COLORS: Readonly<Record<Mood, string>> = {
+const COLORS: Readonly<Record<Tone, string>> = {
   good: 'pine',
   warn: 'orange.8',
   bad: 'red.8',
@@ -186,19 +186,19 @@ const COLORS: Readonly<Record<Mood, string>> = {
   info: 'blue',
 };
 
-/** How it came to where it is, from its beginning. */
+/** The history of an order. */
 export function OrderTimeline({ order }: { readonly order: Order }) {
   const format = useFormat();
   const events = useEvents(order);
   const last = events.at(-1);
   return (
-    <Timeline active={events.length - 1} bulletSize={14} lineWidth={2} color={COLORS[last?.mood ?? 'idle']}>
-      {events.map(({ title, at = 0, about = '', mood }) => (
+    <Timeline active={events.length - 1} bulletSize={14} lineWidth={2} color={COLORS[last?.tone ?? 'idle']}>
+      {events.map(({ title, at = 0, about = '', tone }) => (
         <Timeline.Item
           key={title}
           title={<Text size="sm">{title}</Text>}
-          color={COLORS[mood]}
-          lineVariant={mood === 'info' ? 'dashed' : 'solid'}
+          color={COLORS[tone]}
+          lineVariant={tone === 'info' ? 'dashed' : 'solid'}
         >
           {at > 0 && (
             <Text size="xs" c="dimmed">
@@ -221,24 +221,24 @@ function useEvents(order: Order): readonly Event[] {
   const format = useFormat();
   const moneyOf = useMoneyOf();
   const { status, note, create_time, complete_time, expire_time, money_returned, currency } = order;
-  const events: Event[] = [{ title: text.opened, at: create_time, mood: 'good' }];
+  const events: Event[] = [{ title: text.opened, at: create_time, tone: 'good' }];
   if (status === 'pending')
-    events.push({ title: text.waiting, about: text.until(format.moment(expire_time)), mood: 'info' });
+    events.push({ title: text.waiting, about: text.until(format.moment(expire_time)), tone: 'info' });
   if (status === 'failed')
-    events.push({ title: note === '' ? text.failed : text.neverOpened, about: text.expiredAbout, mood: 'bad' });
+    events.push({ title: note === '' ? text.failed : text.neverOpened, about: text.expiredAbout, tone: 'bad' });
   if (status === 'expired')
-    events.push({ title: text.expired, at: expire_time, about: text.expiredAbout, mood: 'idle' });
+    events.push({ title: text.expired, at: expire_time, about: text.expiredAbout, tone: 'idle' });
   if (complete_time > 0) {
-    events.push({ title: text.paid, at: complete_time, mood: 'good' });
+    events.push({ title: text.paid, at: complete_time, tone: 'good' });
     if (status === 'parked')
-      events.push({ title: text.notGiven, about: `${note} ${text.notGivenAbout}`.trim(), mood: 'warn' });
-    else events.push({ title: text.given, mood: 'good' });
+      events.push({ title: text.notGiven, about: `${note} ${text.notGivenAbout}`.trim(), tone: 'warn' });
+    else events.push({ title: text.given, tone: 'good' });
   }
   if (Number(money_returned) > 0)
     events.push({
       title: status === 'disputed' ? text.disputed : text.back(moneyOf(money_returned, currency)),
       about: text.backAbout,
-      mood: status === 'disputed' ? 'bad' : 'warn',
+      tone: status === 'disputed' ? 'bad' : 'warn',
     });
   return events;
 }

@@ -1,9 +1,9 @@
-/** The frame of a page: its title, what can be done, what it is about. */
+/** The frame of a page: title, description, actions. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { useStatus } from '../api/status.ts';
 
-/** A page. `about`: one line below the title. `actions` stand beside it. */
+/** A page. `about`: one line below the title. `actions`: beside it. */
 export function Page({
   title,
   about,
@@ -41,7 +41,7 @@ export function Page({
   );
 }
 
-/** A part of a page with a heading, in a frame. `flush`: what is inside goes to the edges, as tables do. */
+/** A section with a heading, in a frame. `flush`: the content has no padding, for tables. */
 export function Section({
   title,
   about,

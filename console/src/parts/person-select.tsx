@@ -1,16 +1,16 @@
-/** One person, found by typing a part of their name, their address or their id. For administrators. */
+/** A user, found by a part of the name, the email address or the ID. For administrators. */
 import { Loader, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useApi } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts({ nobody: 'No matching people' }, { nobody: '没有找到此用户' });
+const TEXT = texts({ nobody: 'No matching users' }, { nobody: '没有符合条件的用户' });
 
-/** How many are offered. */
+/** The number of suggestions. */
 const MOST = 20;
 
-/** The field. `value` '': nobody is chosen; else an id. */
+/** The field. `value` '': none, otherwise an ID. */
 export function PersonSelect({
   label,
   value,
@@ -23,26 +23,26 @@ export function PersonSelect({
   readonly label: string;
   readonly value: string;
   onChange(id: string): void;
-  /** What it means that nobody is chosen. */
+  /** Shown if none is selected. */
   readonly placeholder?: string;
   readonly about?: string;
   readonly error?: string | undefined;
-  /** The label is only read aloud. */
+  /** The label is for screen readers only. */
   readonly hiddenLabel?: boolean;
 }) {
   const text = useText(TEXT);
   const [typed, setTyped] = useState('');
   const [keyword] = useDebouncedValue(typed, 250);
-  // What is chosen stands in the field: nobody is looked for by that.
-  const [looking, setLooking] = useState(false);
+  // The field contains the selected name, which is not a search.
+  const [isSearching, setLooking] = useState(false);
   const { data, isFetching } = useApi(
     'GET /api/user/search',
-    { search: { keyword: looking ? keyword : '', page_size: MOST } },
+    { search: { keyword: isSearching ? keyword : '', page_size: MOST } },
     { staleTime: 30_000, placeholderData: (before) => before },
   );
   const chosen = useApi('GET /api/user/{id}', { params: { id: value } }, { enabled: value !== '', staleTime: 60_000 });
   const offered = data?.items.map(({ id, username, display_name }) => named(id, username, display_name)) ?? [];
-  const known =
+  const selected =
     value !== '' && !offered.some((each) => each.value === value)
       ? [named(Number(value), chosen.data?.username ?? `#${value}`, chosen.data?.display_name ?? '')]
       : [];
@@ -51,8 +51,8 @@ export function PersonSelect({
       {...(hiddenLabel ? { 'aria-label': label } : { label })}
       description={about}
       placeholder={placeholder}
-      data={[...known, ...offered]}
-      // The gateway has found them by more than what is shown.
+      data={[...selected, ...offered]}
+      // The gateway did the filtering, by more than the shown text.
       filter={({ options }) => options}
       value={value === '' ? null : value}
       onChange={(id) => {

@@ -1,4 +1,4 @@
-/** What a plan is, in short lines. */
+/** The limits of a plan in short lines. */
 import { Text } from '@mantine/core';
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
@@ -6,27 +6,27 @@ import { texts, useText } from '../text.ts';
 
 const TEXT = texts(
   {
-    perDay: (money: string) => `${money} a day`,
-    perWeek: (money: string) => `${money} a week`,
-    perMonth: (money: string) => `${money} in 30 days`,
+    perDay: (money: string) => `${money} per day`,
+    perWeek: (money: string) => `${money} per week`,
+    perMonth: (money: string) => `${money} per 30 days`,
     noLimits: 'no limits',
-    balance: (money: string) => `${money} of balance comes with it`,
-    includes: 'calls within the limits cost nothing more',
+    balance: (money: string) => `includes ${money} of balance`,
+    includes: 'calls within the limits are free',
   },
   {
     perDay: (money: string) => `每日 ${money}`,
     perWeek: (money: string) => `每周 ${money}`,
     perMonth: (money: string) => `每 30 天 ${money}`,
-    noLimits: '无限额',
-    balance: (money: string) => `附赠余额 ${money}`,
-    includes: '限额内的调用不再另外收费',
+    noLimits: '不限',
+    balance: (money: string) => `包含余额 ${money}`,
+    includes: '限额内的调用免费',
   },
 );
 
-/** A plan as the gateway tells it. */
+/** A plan from `/api`. */
 export type Plan = api.Plan;
 
-/** Its limits, and what comes with it. */
+/** Its limits and its included balance. */
 export function PlanLimits({ plan }: { readonly plan: Plan }) {
   const text = useText(TEXT);
   const format = useFormat();

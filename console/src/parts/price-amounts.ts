@@ -1,14 +1,14 @@
-/** Prices in words: amounts as money, and which amounts a price has. */
+/** Prices as text: amounts in currency, and the rates of a price. */
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 
-/** What a model costs, as `/api` tells it. */
+/** The price of a model from `/api`. */
 export type Price = NonNullable<api.Price>;
-/** The name of an amount. */
+/** The name of a rate. */
 export type AmountField = keyof Omit<Price, 'free' | 'text'>;
 
-/** All of them, in the order in which they are shown. */
+/** All rates in the order in which they are listed. */
 const AMOUNT_FIELDS = [
   'input',
   'output',
@@ -26,7 +26,7 @@ const AMOUNT_FIELDS = [
   'perRequest',
 ] as const satisfies readonly AmountField[];
 
-/** Their names, and what each amount is for. */
+/** Names and units of rates. */
 export const AMOUNT_TEXT = texts(
   {
     fields: {
@@ -54,8 +54,8 @@ export const AMOUNT_TEXT = texts(
     },
     short: { tokens: '/1M', image: '/image', hour: '/h', characters: '/1M chars', call: '/call' },
     free: 'free',
-    none: 'No price yet',
-    refused: 'No price yet: calls are refused',
+    none: 'No price',
+    refused: 'No price: calls are refused',
     callsRefused: 'calls are refused',
     inAndOut: (input: string, output: string) => `${input} in, ${output} out per 1M tokens`,
     quotaFor: (quota: string, unit: string) => `${quota} ${unit}`,
@@ -68,33 +68,33 @@ export const AMOUNT_TEXT = texts(
       cacheWrite: '缓存写入',
       cacheWriteLong: '缓存写入（1 小时）',
       reasoning: '推理',
-      inputImage: '图像输入',
+      inputImage: '图片输入',
       inputAudio: '音频输入',
-      outputImage: '图像输出',
+      outputImage: '图片输出',
       outputAudio: '音频输出',
-      perImage: '图像',
-      perHour: '听取的音频',
+      perImage: '图片',
+      perHour: '转写的音频',
       characters: '语音合成',
       perRequest: '每次调用',
     },
     units: {
       tokens: '每百万 Token',
-      image: '每张图像',
+      image: '每张图片',
       hour: '每小时',
       characters: '每百万字符',
       call: '每次调用',
     },
     short: { tokens: '/百万', image: '/张', hour: '/小时', characters: '/百万字符', call: '/次' },
     free: '免费',
-    none: '尚无价格',
-    refused: '尚无价格：调用会被拒绝',
+    none: '没有价格',
+    refused: '没有价格：调用会被拒绝',
     callsRefused: '调用会被拒绝',
     inAndOut: (input: string, output: string) => `每百万 Token：输入 ${input}，输出 ${output}`,
     quotaFor: (quota: string, unit: string) => `${unit} ${quota}`,
   },
 );
 
-/** What an amount is counted by. */
+/** The unit of a rate. */
 export function unitOf(field: AmountField): keyof (typeof AMOUNT_TEXT)['en']['units'] {
   if (field === 'perImage') return 'image';
   if (field === 'perHour') return 'hour';
@@ -102,7 +102,7 @@ export function unitOf(field: AmountField): keyof (typeof AMOUNT_TEXT)['en']['un
   return field === 'perRequest' ? 'call' : 'tokens';
 }
 
-/** The amounts that a price has. */
+/** The rates of a price. */
 export function amountsOf(price: Price): readonly (readonly [AmountField, string])[] {
   return AMOUNT_FIELDS.flatMap((field) => {
     const amount = price[field];
@@ -110,7 +110,7 @@ export function amountsOf(price: Price): readonly (readonly [AmountField, string
   });
 }
 
-/** Writes an amount of currency units, whatever its size, with every digit that it has. */
+/** Formats an amount in currency units with all its digits. */
 export function useAmount(): (amount: string) => string {
   const { locale } = useFormat();
   const format = new Intl.NumberFormat(locale, {
@@ -123,16 +123,16 @@ export function useAmount(): (amount: string) => string {
   return (amount) => format.format(Number(amount));
 }
 
-/** Writes a price on one line: `Input $1.25 · Output $10.00 /1M`. Cache and the like are left to where there is room. */
+/** Formats a price on one line: `Input $1.25 · Output $10.00 /1M`. Cache and other rates are left out. */
 export function useShortPrice(): (price: Price) => string {
   const text = useText(AMOUNT_TEXT);
   const amountText = useAmount();
   return (price) => {
     if (price.free) return text.free;
     const amounts = amountsOf(price);
-    const usual = amounts.filter(([field]) => field === 'input' || field === 'output');
-    const shown = usual.length > 0 ? usual : amounts.slice(0, 2);
-    return shown
+    const inputAndOutput = amounts.filter(([field]) => field === 'input' || field === 'output');
+    const visible = inputAndOutput.length > 0 ? inputAndOutput : amounts.slice(0, 2);
+    return visible
       .map(([field, amount]) => `${text.fields[field]} ${amountText(amount)}${text.short[unitOf(field)]}`)
       .join(' · ');
   };

@@ -1,4 +1,4 @@
-/** What models cost, in currency; quota on hover. */
+/** Prices in currency; quota units in a tooltip. */
 import { Text, Tooltip } from '@mantine/core';
 import { useStatus } from '../api/status.ts';
 import { useFormat } from '../shell/format.ts';
@@ -6,10 +6,10 @@ import { useText } from '../text.ts';
 import type { ModelCard } from './model-card.ts';
 import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from './price-amounts.ts';
 
-/** What is known of a model's price. */
+/** The price of a model. */
 type PricedCard = Pick<ModelCard, 'free' | 'price'>;
 
-/** An amount, quota on hover. `field`: what it is the price of. */
+/** An amount with quota units in a tooltip. `field`: its rate. */
 export function PriceOf({ amount, field }: { readonly amount: string; readonly field: AmountField }) {
   const text = useText(AMOUNT_TEXT);
   const format = useFormat();
@@ -37,11 +37,11 @@ export function usePriceLine(): (card: PricedCard) => string {
   };
 }
 
-/** The same in a cell: what goes in and what comes out, or the one thing that is sold. */
+/** The price in a cell: input and output, or the only rate. */
 export function PriceCell({ card: { free, price } }: { readonly card: PricedCard }) {
   const text = useText(AMOUNT_TEXT);
   if (free || price?.free === true) return text.free;
-  // What it comes to is said where a finger and a keyboard find it as well.
+  // Touch and keyboard users get the consequence as text, not only as a tooltip.
   if (price === null)
     return (
       <>

@@ -1,40 +1,40 @@
-/** Ranges of time as the address says them: `?range=7d`, or `?start=2026-11-01&end=2026-11-07`. Days are UTC, as those of the ledger. */
+/** Time ranges in the address: `?range=7d`, or `?start=2026-11-01&end=2026-11-07`. Days are the UTC days of the ledger. */
 
-/** Those that have a name; `custom`: whatever `start` and `end` say. */
+/** Named ranges; `custom`: given by `start` and `end`. */
 export const RANGE_NAMES = ['today', '7d', '30d', 'month', 'last-month', 'custom'] as const;
-/** One of them. */
+/** A value of `RANGE_NAMES`. */
 export type RangeName = (typeof RANGE_NAMES)[number];
 
-/** A range. Moments are unix seconds; the last second is part of it. */
+/** A range in unix seconds; the last second is included. */
 export interface TimeRange {
   readonly name: RangeName;
   readonly start: number;
   readonly end: number;
-  /** How fine a chart of it should be. */
+  /** The step of its chart. */
   readonly granularity: 'hour' | 'day';
 }
 
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** Up to so long hours are told. */
+/** The longest range with hourly steps. */
 const HOURS_UP_TO_S = 2 * DAY_S;
-/** `/api` tells no more at once. */
+/** The longest range that `/api` accepts. */
 const MOST_DAYS = 366;
 
-/** What the address says; `usual` where it says nothing that can be read. `now`: unix seconds. */
+/** The range in the address; `defaultRange` if missing or invalid. `now`: unix seconds. */
 export function rangeFrom(
-  said: { range: string; start: string; end: string },
-  usual: RangeName,
+  params: { range: string; start: string; end: string },
+  defaultRange: RangeName,
   now: number,
 ): TimeRange {
-  const start = momentFrom(said.start, 'start');
-  const end = momentFrom(said.end, 'end');
+  const start = momentFrom(params.start, 'start');
+  const end = momentFrom(params.end, 'end');
   if (start !== undefined || end !== undefined) {
     const from = start ?? Math.max(0, dayOf(end ?? now) - 6 * DAY_S);
     const until = Math.min(end ?? endOfDay(Math.max(from, now)), from + MOST_DAYS * DAY_S - 1);
     if (from <= until) return rangeOf('custom', from, until);
   }
-  const name = RANGE_NAMES.find((each) => each === said.range && each !== 'custom') ?? usual;
+  const name = RANGE_NAMES.find((each) => each === params.range && each !== 'custom') ?? defaultRange;
   return named(name, now);
 }
 
@@ -55,7 +55,7 @@ const rangeOf = (name: RangeName, start: number, end: number): TimeRange => ({
   granularity: end - start < HOURS_UP_TO_S ? 'hour' : 'day',
 });
 
-/** The range of the same length before: what numbers are compared with. Of a month, the days of the one before. */
+/** The previous range of the same length, for comparison. For a month, the same days of the previous month. */
 export function rangeBefore(
   { name, start, end }: TimeRange,
   now: number,
@@ -69,7 +69,7 @@ export function rangeBefore(
   return { start: start - length, end: until - length };
 }
 
-/** Every hour or day of a range up to now, as unix seconds: charts show those without calls, too. */
+/** Every hour or day of a range up to now in unix seconds, so that charts include those without calls. */
 export function momentsOf({ start, end, granularity }: TimeRange, now: number): readonly number[] {
   const step = granularity === 'hour' ? HOUR_S : DAY_S;
   const moments: number[] = [];
@@ -77,21 +77,21 @@ export function momentsOf({ start, end, granularity }: TimeRange, now: number): 
   return moments;
 }
 
-/** Seconds from one to the next. */
+/** Seconds of a step. */
 export function stepOf({ granularity }: Pick<TimeRange, 'granularity'>): number {
   return granularity === 'hour' ? HOUR_S : DAY_S;
 }
 
-/** `2026-11-07`: the UTC day that a moment is in. */
+/** `2026-11-07`: the UTC day of a moment. */
 export function dateOf(unix: number): string {
   return new Date(unix * 1_000).toISOString().slice(0, 10);
 }
 
-/** A day, or unix seconds; of a day its first second or its last. */
-export function momentFrom(said: string, edge: 'start' | 'end'): number | undefined {
-  if (/^\d{1,10}$/.test(said)) return Number(said);
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(said)) return undefined;
-  const ms = Date.parse(`${said}T00:00:00Z`);
+/** A day, or unix seconds; a day becomes its first or last second. */
+export function momentFrom(value: string, edge: 'start' | 'end'): number | undefined {
+  if (/^\d{1,10}$/.test(value)) return Number(value);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return undefined;
+  const ms = Date.parse(`${value}T00:00:00Z`);
   if (!Number.isFinite(ms) || ms < 0) return undefined;
   return ms / 1_000 + (edge === 'end' ? DAY_S - 1 : 0);
 }
@@ -102,7 +102,7 @@ function dayOf(unix: number): number {
 function endOfDay(unix: number): number {
   return dayOf(unix) + DAY_S - 1;
 }
-/** When a month begins, so many months from that of a moment. */
+/** The beginning of the month, offset by a number of months. */
 function monthOf(unix: number, months: number): number {
   const date = new Date(unix * 1_000);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months) / 1_000;

@@ -1,4 +1,4 @@
-/** The number of a call, leading to its line in the log. */
+/** The ID of a call as a link to its record in the logs. */
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import { callHref } from './links.ts';

@@ -1,13 +1,13 @@
-/** A field that filters a list while somebody types: told a moment after the last letter, or at once with Enter. */
+/** A debounced search field; Enter searches at once. */
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts({ clear: 'Clear the search' }, { clear: '清除搜索' });
+const TEXT = texts({ clear: 'Clear search' }, { clear: '清除搜索' });
 
-/** The field. `value` is what the list is filtered by. */
+/** The field. `value` is the current filter of the list. */
 export function SearchField({
   label,
   value,
@@ -21,18 +21,18 @@ export function SearchField({
 }) {
   const text = useText(TEXT);
   const [typed, setTyped] = useState(value);
-  const told = useRef(value);
-  const tell = (next: string): void => {
+  const reported = useRef(value);
+  const report = (next: string): void => {
     const trimmed = next.trim();
-    if (trimmed === told.current) return;
-    told.current = trimmed;
+    if (trimmed === reported.current) return;
+    reported.current = trimmed;
     onSearch(trimmed);
   };
-  const later = useDebouncedCallback(tell, 300);
-  // What was filtered by something else: a cleared filter, an address that somebody went back to.
+  const later = useDebouncedCallback(report, 300);
+  // The filter changed elsewhere: it was cleared, or the user went back.
   useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
+    if (value === reported.current) return;
+    reported.current = value;
     setTyped(value);
   }, [value]);
   return (
@@ -48,7 +48,7 @@ export function SearchField({
             aria-label={text.clear}
             onClick={() => {
               setTyped('');
-              tell('');
+              report('');
             }}
           />
         )
@@ -59,7 +59,7 @@ export function SearchField({
         setTyped(currentTarget.value);
         later(currentTarget.value);
       }}
-      onKeyDown={({ key }) => key === 'Enter' && tell(typed)}
+      onKeyDown={({ key }) => key === 'Enter' && report(typed)}
     />
   );
 }

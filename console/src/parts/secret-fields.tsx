@@ -1,4 +1,4 @@
-/** Fields for what people know or have: passwords, and codes of a second factor or a letter. */
+/** Fields for passwords and codes. */
 import { PasswordInput, type PasswordInputProps, Text, TextInput, type TextInputProps } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { texts, useText } from '../text.ts';
@@ -7,34 +7,34 @@ const TEXT = texts(
   {
     show: 'Show or hide the password',
     caps: 'Caps Lock is on.',
-    rules: '8 characters or more; a few words together are better than one with signs.',
-    code: 'Code of your authenticator',
-    either: 'Six digits; or one of your backup codes.',
+    rules: 'At least 8 characters. Several words are safer than one word with symbols.',
+    code: 'Authenticator code',
+    either: 'Six digits, or one of your backup codes.',
   },
   {
     show: '显示或隐藏密码',
     caps: '大写锁定已打开。',
-    rules: '至少 8 个字符；几个词连在一起比一个带符号的词更安全。',
-    code: '验证器中的验证码',
-    either: '六位数字，也可以填写一个备用码。',
+    rules: '至少 8 个字符。多个单词比一个带符号的单词更安全。',
+    code: '身份验证器验证码',
+    either: '六位数字，或一个备用码。',
   },
 );
 
-/** A password. `fresh`: one that is chosen here; password managers offer one, and its rules are told. */
-export function PasswordField({ fresh = false, ...props }: PasswordInputProps & { readonly fresh?: boolean }) {
+/** A password. `isNew`: a new one; password managers suggest one, and the rules are shown. */
+export function PasswordField({ isNew = false, ...props }: PasswordInputProps & { readonly isNew?: boolean }) {
   const text = useText(TEXT);
   const [caps, setCaps] = useState(false);
-  const look = (event: KeyboardEvent): void => setCaps(event.getModifierState('CapsLock'));
+  const checkCapsLock = (event: KeyboardEvent): void => setCaps(event.getModifierState('CapsLock'));
   return (
     <div>
       <PasswordInput
-        autoComplete={fresh ? 'new-password' : 'current-password'}
-        {...(fresh && { description: text.rules })}
+        autoComplete={isNew ? 'new-password' : 'current-password'}
+        {...(isNew && { description: text.rules })}
         maxLength={1_024}
         required
         withAsterisk={false}
-        onKeyDown={look}
-        onKeyUp={look}
+        onKeyDown={checkCapsLock}
+        onKeyUp={checkCapsLock}
         onBlur={() => setCaps(false)}
         aria-invalid={props.error ? true : undefined}
         visibilityToggleFocusable
@@ -48,7 +48,7 @@ export function PasswordField({ fresh = false, ...props }: PasswordInputProps & 
   );
 }
 
-/** A code of an authenticator; `backup`: a backup code will do. */
+/** An authenticator code; `backup`: backup codes are accepted. */
 export function CodeField({ backup = false, ...props }: TextInputProps & { readonly backup?: boolean }) {
   const text = useText(TEXT);
   return (

@@ -1,8 +1,8 @@
-/** A dialog with a secret that is shown this once: only its button closes it. */
+/** A dialog with a secret that is shown once: only its button closes it. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { Snippet } from './values.tsx';
 
-/** Opened as long as there is a secret. `about` says what to do with it, `done` that it has been done. */
+/** Open while there is a secret. `about` says what to do with it; `done` is the label of the button. */
 export function ShownOnce({
   secret,
   title,

@@ -1,6 +1,6 @@
-/** The course of a few values, in the room of a word: without what draws charts, so that a table does not wait for it. */
+/** A small line chart without uPlot, so that tables do not wait for it. */
 
-/** A line without axes, for a cell of a table. */
+/** A line without axes for a table cell. */
 export function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
   const most = Math.max(...values, 0);
   const [width, height] = [84, 20];

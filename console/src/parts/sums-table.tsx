@@ -1,4 +1,4 @@
-/** Rows of sums: what each group cost, how much of all that is, its requests, errors and tokens; found by name and paged. */
+/** Totals by group: cost, share, calls, errors, tokens; with search and paging. */
 import { ActionIcon, Box, Group, Progress, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconListDetails, IconSearch } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -6,8 +6,8 @@ import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { Swatch } from './chart-tip.tsx';
-import { type Column, DataTable, Opener, Pager } from './data-table.tsx';
-import { type Measure, measured, type Sums } from './trend-series.ts';
+import { type Column, DataTable, OpenButton, Pager } from './data-table.tsx';
+import { type Measure, measureOf, type Sums } from './trend-series.ts';
 import { Money } from './values.tsx';
 
 const TEXT = texts(
@@ -37,7 +37,7 @@ const TEXT = texts(
     logs: '日志',
     logsOf: (name: string) => `${name} 的日志`,
     find: '按名称查找',
-    nothing: '没有名称包含该内容的条目。',
+    nothing: '没有符合条件的名称。',
   },
 );
 
@@ -45,21 +45,21 @@ const TEXT = texts(
 export interface SumRow {
   readonly key: string;
   readonly name: string;
-  /** Beside the name: what tells two of the same name apart. */
+  /** Shown after the name, to distinguish equal names. */
   readonly note?: string | undefined;
   readonly sums: Sums;
   /** Its colour in the chart above. */
   readonly color?: string | undefined;
-  /** Where its requests are listed. */
+  /** The link to its calls. */
   readonly logs?: string | undefined;
-  /** There is nothing behind it to look at. */
+  /** The row cannot be opened. */
   readonly closed?: boolean;
 }
 
-/** Rows of a page. */
+/** Rows per page. */
 const PAGE_SIZE = 25;
 
-/** The table. `of`: what the groups are. `extra`: columns behind the name. `onOpen` makes names buttons. */
+/** The table. `of`: the kind of groups. `extra`: columns after the name. `onOpen` makes names buttons. */
 export function SumsTable({
   caption,
   of,
@@ -75,7 +75,7 @@ export function SumsTable({
 }: {
   readonly caption: string;
   readonly of: string;
-  /** Undefined as long as they are not there. */
+  /** Undefined while loading. */
   readonly rows: readonly SumRow[] | undefined;
   readonly measure: Measure;
   readonly find: string;
@@ -83,19 +83,19 @@ export function SumsTable({
   readonly page: number;
   onView(change: { find?: string; page?: string }): void;
   onOpen?(row: SumRow): void;
-  /** Where that leads. */
+  /** The address of a row. */
   hrefOf?(row: SumRow): string;
   readonly extra?: readonly Column<SumRow>[];
   readonly empty: ReactNode;
 }) {
   const text = useText(TEXT);
   const format = useFormat();
-  const total = (rows ?? []).reduce((sum, row) => sum + measured(measure, row.sums), 0);
-  const asked = find.trim().toLowerCase();
-  const found = rows
-    ?.filter(({ name, note = '' }) => asked === '' || `${name} ${note}`.toLowerCase().includes(asked))
-    .sort((a, b) => measured(measure, b.sums) - measured(measure, a.sums));
-  const pages = Math.max(1, Math.ceil((found?.length ?? 0) / PAGE_SIZE));
+  const total = (rows ?? []).reduce((sum, row) => sum + measureOf(measure, row.sums), 0);
+  const query = find.trim().toLowerCase();
+  const matches = rows
+    ?.filter(({ name, note = '' }) => query === '' || `${name} ${note}`.toLowerCase().includes(query))
+    .sort((a, b) => measureOf(measure, b.sums) - measureOf(measure, a.sums));
+  const pages = Math.max(1, Math.ceil((matches?.length ?? 0) / PAGE_SIZE));
   const at = Math.min(Math.max(1, page), pages);
   const columns: readonly Column<SumRow>[] = [
     {
@@ -107,9 +107,9 @@ export function SumsTable({
           {onOpen === undefined || row.closed === true ? (
             <span>{row.name}</span>
           ) : (
-            <Opener href={hrefOf?.(row)} onOpen={() => onOpen(row)}>
+            <OpenButton href={hrefOf?.(row)} onOpen={() => onOpen(row)}>
               {row.name}
-            </Opener>
+            </OpenButton>
           )}
           {row.note !== undefined && (
             <Text span size="xs" c="dimmed">
@@ -126,7 +126,7 @@ export function SumsTable({
       title: text.shareOf[measure],
       align: 'right',
       from: 'sm',
-      cell: ({ sums }) => <Share of={total === 0 ? 0 : measured(measure, sums) / total} />,
+      cell: ({ sums }) => <Share of={total === 0 ? 0 : measureOf(measure, sums) / total} />,
     },
     {
       key: 'requests',
@@ -202,10 +202,10 @@ export function SumsTable({
       <DataTable
         caption={caption}
         columns={columns}
-        rows={found?.slice((at - 1) * PAGE_SIZE, at * PAGE_SIZE)}
+        rows={matches?.slice((at - 1) * PAGE_SIZE, at * PAGE_SIZE)}
         rowKey={({ key }) => key}
         empty={
-          asked === '' ? (
+          query === '' ? (
             empty
           ) : (
             <Text p="md" size="sm" c="dimmed">
@@ -214,14 +214,14 @@ export function SumsTable({
           )
         }
       />
-      {found !== undefined && found.length > PAGE_SIZE && (
-        <Pager page={at} pageSize={PAGE_SIZE} total={found.length} onPage={(next) => onView({ page: `${next}` })} />
+      {matches !== undefined && matches.length > PAGE_SIZE && (
+        <Pager page={at} pageSize={PAGE_SIZE} total={matches.length} onPage={(next) => onView({ page: `${next}` })} />
       )}
     </Box>
   );
 }
 
-/** Whole numbers exactly where they are short. */
+/** Short numbers exactly, long ones abbreviated. */
 function Count({ value }: { readonly value: number }) {
   const format = useFormat();
   if (value < 100_000) return format.number(value);

@@ -1,4 +1,4 @@
-/** Which days a page is about: chosen by name or by date, kept in the address. Days are the UTC days of the ledger. */
+/** The range of a page: selected by name or by date, kept in the address. Days are the UTC days of the ledger. */
 import { Group, NativeSelect, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useFormat } from '../shell/format.ts';
@@ -38,24 +38,24 @@ const TEXT = texts(
   },
 );
 
-/** What a choice changes in the address. */
+/** The parameters that a selection sets. */
 export type RangeChange = { readonly range: string; readonly start: string; readonly end: string };
 
-/** The range that an address says. It stays the same object as long as it says the same. */
-export function useRangeOf({ range, start, end }: RangeChange, usual: RangeName = '7d'): TimeRange {
-  // It moves on with the day, and else stays as it is.
+/** The range in the address. The object is the same as long as the range is. */
+export function useRangeOf({ range, start, end }: RangeChange, defaultRange: RangeName = '7d'): TimeRange {
+  // Recomputed once a day.
   const today = Math.floor(Date.now() / 86_400_000) * 86_400;
-  return useMemo(() => rangeFrom({ range, start, end }, usual, today), [range, start, end, usual, today]);
+  return useMemo(() => rangeFrom({ range, start, end }, defaultRange, today), [range, start, end, defaultRange, today]);
 }
 
-/** What the address has to say so that a range is exactly this. */
+/** The parameters for exactly this range. */
 export function customRange(start: number, end: number): RangeChange {
   return { range: '', start: dayEdge(start, 0), end: dayEdge(end, 86_399) };
 }
 
-/** Whole days are said as dates. */
-function dayEdge(unix: number, rest: number): string {
-  return unix % 86_400 === rest ? dateOf(unix) : `${unix}`;
+/** Whole days are written as dates. */
+function dayEdge(unix: number, remainder: number): string {
+  return unix % 86_400 === remainder ? dateOf(unix) : `${unix}`;
 }
 
 /** The control. */
@@ -70,9 +70,12 @@ export function TimeRangePicker({
   const choices = RANGE_NAMES.map((name) => ({ value: name, label: text.names[name] }));
   const choose = (name: string): void =>
     onChange(name === 'custom' ? customRange(range.start, range.end) : { range: name, start: '', end: '' });
-  const date = (said: string, edge: 'start' | 'end'): void => {
-    const [first, last] = [edge === 'start' ? said : dateOf(range.start), edge === 'end' ? said : dateOf(range.end)];
-    // Whoever moves one end past the other means a range that begins, or ends, there.
+  const date = (entered: string, edge: 'start' | 'end'): void => {
+    const [first, last] = [
+      edge === 'start' ? entered : dateOf(range.start),
+      edge === 'end' ? entered : dateOf(range.end),
+    ];
+    // If one end is moved past the other, the range becomes a single day.
     onChange({
       range: '',
       start: first > last && edge === 'end' ? last : first,
@@ -111,7 +114,7 @@ export function TimeRangePicker({
   );
 }
 
-/** A day. While it is typed it may be none, or one of the year 2: those stay in the field. */
+/** A day. Incomplete dates, or those of the year 2, stay in the field while the user types. */
 function DayInput({
   label,
   value,
@@ -132,9 +135,9 @@ function DayInput({
       aria-label={label}
       max={max}
       value={typed ?? value}
-      onChange={({ currentTarget: { value: said } }) => {
-        setTyped(said);
-        if (said >= '2000-01-01' && said <= max) onChange(said);
+      onChange={({ currentTarget: { value: entered } }) => {
+        setTyped(entered);
+        if (entered >= '2000-01-01' && entered <= max) onChange(entered);
       }}
       onBlur={() => setTyped(undefined)}
     />
@@ -146,9 +149,9 @@ export function useRangeWords(): (range: Pick<TimeRange, 'start' | 'end'>) => st
   const text = useText(TEXT);
   const { dates, zone } = useFormat();
   return ({ start, end }) => {
-    const whole = start % 86_400 === 0 && end % 86_400 === 86_399;
-    const write = dates({ dateStyle: 'medium', ...(!whole && { timeStyle: 'short' as const }) }, whole);
+    const isWholeDays = start % 86_400 === 0 && end % 86_400 === 86_399;
+    const write = dates({ dateStyle: 'medium', ...(!isWholeDays && { timeStyle: 'short' as const }) }, isWholeDays);
     const [first, last] = [write(start), write(end)];
-    return whole ? text.days(first, last) : text.hours(first, last, zone);
+    return isWholeDays ? text.days(first, last) : text.hours(first, last, zone);
   };
 }

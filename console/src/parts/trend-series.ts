@@ -1,32 +1,32 @@
-/** Rows of `/api` that tell what was used by time and group, as series of a chart. */
+/** Converts usage by time and group from `/api` into chart series. */
 import type { UsageTrendItem } from '../api/operations.ts';
 import type { Series } from './chart-plot.ts';
 
-/** A row of a trend; that of the team and that of one's own usage are the same. */
+/** A row of a trend; the same for the team and the viewer's own usage. */
 export type TrendItem = UsageTrendItem;
-/** What can be drawn of it. */
+/** The measures. */
 export type Sums = Pick<TrendItem, 'requests' | 'errors' | 'quota' | 'prompt_tokens' | 'completion_tokens'>;
 
-/** What a page looks at. */
+/** The measure of a page. */
 export const MEASURES = ['cost', 'requests', 'tokens'] as const;
-/** One of them. */
+/** A value of `MEASURES`. */
 export type Measure = (typeof MEASURES)[number];
 
-/** Reads it; of requests all that came, those that failed with them. */
-export function measured(measure: Measure, sums: Sums): number {
+/** The value of a row; for calls, all of them including failures. */
+export function measureOf(measure: Measure, sums: Sums): number {
   if (measure === 'cost') return sums.quota;
   if (measure === 'tokens') return sums.prompt_tokens + sums.completion_tokens;
   return sums.requests + sums.errors;
 }
 
-/** Groups in the order in which `/api` takes them: those that cost most first, and of those that cost nothing those with most requests. */
+/** Groups in the order of `/api`: by cost, then by calls. */
 export function dearestFirst(a: Sums, b: Sums): number {
   return b.quota - a.quota || b.requests - a.requests;
 }
 
 /**
- * One series for each group, the dearest first and all others last; moments without a row are nothing, and no gap.
- * Groups that come to nothing are left out; the others keep their colours.
+ * One series per group, the most expensive first and all others last; missing moments are zero.
+ * Groups without a value are left out; the others keep their colours.
  */
 export function trendSeries(
   items: readonly TrendItem[],
@@ -44,20 +44,20 @@ export function trendSeries(
       group = { name: name(item.group, item.name), total: NOTHING, values: moments.map(() => 0) };
       groups.set(item.group, group);
     }
-    group.total = added(group.total, item);
-    group.values[index] = measured(measure, item);
+    group.total = addSums(group.total, item);
+    group.values[index] = measureOf(measure, item);
   }
   return [...groups]
-    .sort(([a, one], [b, other]) => Number(a === null) - Number(b === null) || dearestFirst(one.total, other.total))
+    .sort(([a, row], [b, other]) => Number(a === null) - Number(b === null) || dearestFirst(row.total, other.total))
     .map(([group, of], place) => ({ name: of.name, values: of.values, rest: group === null, place }))
     .filter(({ values }) => values.some((value) => value !== 0));
 }
 
-/** Sums of nothing. */
+/** Empty totals. */
 export const NOTHING: Sums = { requests: 0, errors: 0, quota: 0, prompt_tokens: 0, completion_tokens: 0 };
 
-/** Two sums as one. */
-export function added(a: Sums, b: Sums): Sums {
+/** Adds two totals. */
+export function addSums(a: Sums, b: Sums): Sums {
   return {
     requests: a.requests + b.requests,
     errors: a.errors + b.errors,

@@ -1,4 +1,4 @@
-/** Single values as they stand everywhere: money, moments, shares, states, things to copy. */
+/** Single values: money, times, shares, states, copyable text. */
 import { ActionIcon, Badge, Box, Code, Group, Progress, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { useTimeout } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
@@ -21,14 +21,14 @@ const TEXT = texts(
     copy: '复制',
     copyOf: (what: string) => `复制：${what}`,
     copied: '已复制',
-    byHand: '浏览器不允许在这里复制：已选中，请按 Ctrl+C。',
+    byHand: '浏览器阻止了复制。文本已选中，请按 Ctrl+C。',
     unlimited: '不限',
     never: '从不',
     of: (used: string, limit: string) => `${used} / ${limit}`,
   },
 );
 
-/** Quota units as money; the units themselves on hover and focus. `null`: unlimited. */
+/** Quota units as money; the units in a tooltip. `null`: unlimited. */
 export function Money({ units, sign = false }: { readonly units: number | null | undefined; readonly sign?: boolean }) {
   const format = useFormat();
   const text = useText(TEXT);
@@ -44,15 +44,15 @@ export function Money({ units, sign = false }: { readonly units: number | null |
   );
 }
 
-/** How many digits stand behind the point. */
+/** The number of decimal places. */
 function decimalsOf(amount: string): number {
   return /\.(\d+)/.exec(amount)?.[1]?.length ?? 0;
 }
 
-/** How long ago somebody still counts the days. */
+/** The age up to which times are shown as relative. */
 const WEEK_S = 7 * 86_400;
 
-/** A moment as people say it, exactly on hover; of what is long past the date. Unix seconds; 0, -1 and nothing are `never`, or `none`. */
+/** A relative time with the exact time in a tooltip; old ones as a date. Unix seconds; 0, -1 and null are `never`, or `none`. */
 export function When({ at, none }: { readonly at: number | null | undefined; readonly none?: ReactNode }) {
   const format = useFormat();
   const text = useText(TEXT);
@@ -68,13 +68,13 @@ export function When({ at, none }: { readonly at: number | null | undefined; rea
 
 interface Copied {
   readonly value: string;
-  /** What it is: `Address`. Several on one page can be told apart by it. */
+  /** What the value is, such as `Address`; distinguishes several buttons on one page. */
   readonly what?: string | undefined;
-  /** The whole name of the button, where `what` does not say it well. */
+  /** The accessible name of the button, if `what` is not enough. */
   readonly label?: string | undefined;
 }
 
-/** What is copied with one press; also over plain http, where browsers have no clipboard. `shown`: instead of the value. */
+/** Text that one click copies; works over plain http, too, where browsers have no clipboard API. `shown`: the displayed text. */
 export function Copy({ shown, ...copied }: Copied & { readonly shown?: ReactNode }) {
   return (
     <Group gap={4} wrap="nowrap" miw={0} className="copy">
@@ -84,7 +84,7 @@ export function Copy({ shown, ...copied }: Copied & { readonly shown?: ReactNode
   );
 }
 
-/** The button of that alone. */
+/** The copy button alone. */
 export function CopyIcon({ value, what, label }: Copied) {
   const text = useText(TEXT);
   const name = label ?? (what === undefined ? text.copy : text.copyOf(what));
@@ -96,7 +96,7 @@ export function CopyIcon({ value, what, label }: Copied) {
     setState('copied');
     soon.start();
   };
-  // The old way still works where the new one is not allowed: on pages that came over plain http.
+  // `execCommand` works where the clipboard API is not available: over plain http.
   const fallBack = (): void => {
     const area = field.current;
     if (area === null) return;
@@ -110,10 +110,10 @@ export function CopyIcon({ value, what, label }: Copied) {
     button.current?.focus();
     done();
   };
-  const said = state === 'copied' ? text.copied : state === 'by hand' ? text.byHand : undefined;
+  const message = state === 'copied' ? text.copied : state === 'by hand' ? text.byHand : undefined;
   return (
     <>
-      <Tooltip label={said ?? name}>
+      <Tooltip label={message ?? name}>
         <ActionIcon
           ref={button}
           variant="subtle"
@@ -128,18 +128,18 @@ export function CopyIcon({ value, what, label }: Copied) {
         </ActionIcon>
       </Tooltip>
       <span className="aloud" aria-live="polite">
-        {said}
+        {message}
       </span>
       <textarea ref={field} hidden readOnly value={value} className="copy-field" aria-label={name} />
     </>
   );
 }
 
-/** A piece of code or text that is copied as a whole. */
+/** A block of code or text that is copied as a whole. */
 export function Snippet({ code, label }: { readonly code: string; readonly label: string }) {
   return (
     <Box className="snippet">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable */}
       <section className="snippet-scroll" aria-label={label} tabIndex={0}>
         <pre>
           <code>{code}</code>
@@ -152,7 +152,7 @@ export function Snippet({ code, label }: { readonly code: string; readonly label
   );
 }
 
-/** How much of something is used; `limit` null: there is none. In quota units unless `show` says otherwise. */
+/** The used part of a limit; `limit` null: none. In quota units unless `show` formats other units. */
 export function Meter({
   used,
   limit,
@@ -166,10 +166,11 @@ export function Meter({
 }) {
   const format = useFormat();
   const text = useText(TEXT);
-  const said = show ?? format.money;
+  const formatValue = show ?? format.money;
   const share = limit === null || limit === 0 ? (used > 0 && limit === 0 ? 1 : 0) : Math.min(1, used / limit);
   const color = share >= 1 ? 'red.8' : share >= 0.8 ? 'orange.8' : 'pine';
-  const words = limit === null ? `${said(used)} · ${text.unlimited}` : text.of(said(used), said(limit));
+  const amountText =
+    limit === null ? `${formatValue(used)} · ${text.unlimited}` : text.of(formatValue(used), formatValue(limit));
   return (
     <Box miw={0}>
       <Group justify="space-between" gap="xs" wrap="nowrap">
@@ -177,30 +178,30 @@ export function Meter({
           {label}
         </Text>
         <Text size="sm" className="number">
-          {words}
+          {amountText}
         </Text>
       </Group>
       <Progress.Root size="sm" mt={2}>
-        <Progress.Section value={share * 100} color={color} aria-label={`${label}: ${words}`} />
+        <Progress.Section value={share * 100} color={color} aria-label={`${label}: ${amountText}`} />
       </Progress.Root>
     </Box>
   );
 }
 
 /** A state in one word. */
-export type Mood = 'good' | 'warn' | 'bad' | 'idle' | 'info';
+export type Tone = 'good' | 'warn' | 'bad' | 'idle' | 'info';
 const MOODS = { good: 'green', warn: 'orange', bad: 'red', idle: 'gray', info: 'blue' } as const;
 
-/** A word with a colour; the colour never says more than the word. */
-export function State({ mood, children }: { readonly mood: Mood; readonly children: ReactNode }) {
+/** A word with a colour; the colour never adds information. */
+export function State({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
-    <Badge color={MOODS[mood]} size="sm" miw="max-content">
+    <Badge color={MOODS[tone]} size="sm" miw="max-content">
       {children}
     </Badge>
   );
 }
 
-/** A number with what it is, for the top of a page. */
+/** A figure with its label, for the top of a page. */
 export function Figure({
   label,
   value,
@@ -210,7 +211,7 @@ export function Figure({
   readonly label: string;
   readonly value: ReactNode;
   readonly note?: ReactNode;
-  /** The page that says more. */
+  /** The page with details. */
   readonly href?: string;
 }) {
   const inside = (
@@ -237,7 +238,7 @@ export function Figure({
   );
 }
 
-/** The language tag of whoever looks. */
+/** The language tag of the viewer. */
 export function useLanguage() {
   return useContext(LanguageContext).language;
 }

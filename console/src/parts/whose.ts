@@ -1,29 +1,29 @@
-/** Whose calls an administrator looks at: everybody's, or their own. The choice is kept by the browser. */
+/** The scope of an administrator: all users' calls, or their own. The browser stores the choice. */
 import { useEffect } from 'react';
 import { useSearch } from 'wouter';
 import type { Step } from './address.ts';
 
 const KEPT = 'turnpike.whose';
 
-/** Keeps what was chosen, for the next page that is opened without saying whose calls it shows. */
-export function keepWhose(everybody: boolean): void {
-  localStorage.setItem(KEPT, everybody ? 'all' : 'mine');
+/** Stores the choice, for pages whose address has no scope. */
+export function storeScope(allUsers: boolean): void {
+  localStorage.setItem(KEPT, allUsers ? 'all' : 'mine');
 }
 
 /**
- * Whether an address shows everybody's calls: one that says so, and for administrators one that says nothing at all, unless they
- * looked at their own last. `whose`: what the address says.
+ * Whether an address shows all users' calls: if it says so, or, for administrators, if it says nothing and they did not
+ * choose their own last. `scope`: the parameter of the address.
  */
-export function useWhose(
+export function useScope(
   admin: boolean,
-  whose: string,
+  scope: string,
   change: (change: { readonly whose: string }, step: Step) => void,
 ): boolean {
-  const usual = useSearch() === '' && localStorage.getItem(KEPT) !== 'mine';
-  const everybody = admin && (whose === 'all' || usual);
-  // From here on the address says it, whatever else is added to it.
+  const isDefault = useSearch() === '' && localStorage.getItem(KEPT) !== 'mine';
+  const allUsers = admin && (scope === 'all' || isDefault);
+  // The address names the scope from here on.
   useEffect(() => {
-    if (admin && usual) change({ whose: 'all' }, 'replace');
+    if (admin && isDefault) change({ whose: 'all' }, 'replace');
   });
-  return everybody;
+  return allUsers;
 }

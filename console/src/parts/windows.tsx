@@ -1,22 +1,22 @@
-/** The windows of a subscription: what is used within a day, a week and thirty days, and when each resets. */
+/** The limits of a subscription: usage per day, week and 30 days, and when each resets. */
 import { Stack, Text } from '@mantine/core';
 import type * as api from '../api/operations.ts';
 import { texts, useText } from '../text.ts';
 import { Meter, When } from './values.tsx';
 
-/** How a subscription stands. */
+/** The state of a subscription. */
 export type SubscriptionState = api.SubscriptionState;
 
 const TEXT = texts(
   {
-    names: { daily: 'Today', weekly: 'This week', monthly: 'These 30 days' },
+    names: { daily: 'Today', weekly: 'This week', monthly: 'Current 30 days' },
     resets: 'resets',
-    none: 'This plan sets no limits by day, week or month.',
+    none: 'This plan has no daily, weekly or 30-day limit.',
   },
   {
     names: { daily: '今日', weekly: '本周', monthly: '本期 30 天' },
     resets: '重置于',
-    none: '此套餐没有按日、周或月的限额。',
+    none: '此套餐没有每日、每周或 30 天限额。',
   },
 );
 const ORDER = ['daily', 'weekly', 'monthly'] as const;
@@ -24,11 +24,11 @@ const ORDER = ['daily', 'weekly', 'monthly'] as const;
 /** The bars, the shortest window first. Days and weeks are UTC. */
 export function SubscriptionWindows({ windows }: { readonly windows: SubscriptionState['windows'] }) {
   const text = useText(TEXT);
-  const there = ORDER.flatMap((name) => {
+  const entries = ORDER.flatMap((name) => {
     const window = windows[name];
     return window === undefined ? [] : [{ name, ...window }];
   });
-  if (there.length === 0)
+  if (entries.length === 0)
     return (
       <Text size="sm" c="dimmed">
         {text.none}
@@ -36,7 +36,7 @@ export function SubscriptionWindows({ windows }: { readonly windows: Subscriptio
     );
   return (
     <Stack gap="sm">
-      {there.map(({ name, limit, used, resets_at }) => (
+      {entries.map(({ name, limit, used, resets_at }) => (
         <div key={name}>
           <Meter used={used} limit={limit} label={text.names[name]} />
           <Text size="xs" c="dimmed" mt={2}>

@@ -1,6 +1,6 @@
-/** Names as they stand in gateway.yaml. */
+/** Names in gateway.yaml. */
 
-/** A name as YAML takes it for text, between brackets as well: in quotes where it would be read as something else. */
+/** A name as a YAML scalar, also within brackets: quoted if YAML would not read it as text. */
 export function yamlName(name: string): string {
   const isPlain = /^[A-Za-z][\w./-]*$/.test(name) && !/^(?:true|false|null|yes|no|on|off)$/i.test(name);
   return isPlain ? name : JSON.stringify(name);

@@ -1,4 +1,4 @@
-/** Keeps a part that breaks from taking the console with it. */
+/** Error boundaries: an error in a part does not break the console. */
 import { Alert, Button, Stack, Text } from '@mantine/core';
 import { Component, type ReactNode, useEffect } from 'react';
 import { useLocation } from 'wouter';
@@ -13,18 +13,18 @@ const TEXT = texts(
     reload: 'Reload',
     absent: 'This page could not be loaded',
     absentAbout:
-      'The gateway does not answer, or it was updated since the console was opened. The page reloads as soon as it answers.',
+      'The gateway does not respond, or it was updated after you opened the console. The page reloads when the gateway responds.',
   },
   {
     broken: '页面出错',
-    about: '没有丢失任何内容：之前的操作都已生效。下面的信息有助于修复。',
+    about: '已完成的操作均已保存。报告此问题时，请附上下面的信息。',
     reload: '重新加载',
-    absent: '无法获取此页面',
+    absent: '无法加载此页面',
     absentAbout: '网关没有响应，或在控制台打开之后已更新。网关恢复响应后，页面会自动重新加载。',
   },
 );
 
-/** Around the page; another address tries anew. */
+/** Around the page; navigation resets it. */
 export function PageBoundary({ children }: { readonly children: ReactNode }) {
   const [path] = useLocation();
   return (
@@ -34,19 +34,19 @@ export function PageBoundary({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Around all of the console: what breaks outside of a page leaves no empty one. */
+/** Around the whole console. */
 export function ConsoleBoundary({ children }: { readonly children: ReactNode }) {
   return <Boundary instead={(error) => <Broken error={error} />}>{children}</Boundary>;
 }
 
 interface BoundaryProps {
   readonly children: ReactNode;
-  /** What is shown in its place; nothing without it. */
+  /** Shown in place of the content; nothing without it. */
   instead?(error: Error): ReactNode;
   onBroken?(): void;
 }
 
-/** Around anything. */
+/** A general boundary. */
 export class Boundary extends Component<BoundaryProps, { readonly error: Error | undefined }> {
   override state: { readonly error: Error | undefined } = { error: undefined };
   static getDerivedStateFromError(error: Error) {
@@ -64,7 +64,7 @@ export class Boundary extends Component<BoundaryProps, { readonly error: Error |
 function Broken({ error }: { readonly error: Error }) {
   const text = useText(TEXT);
   const absent = error instanceof NotFetched;
-  useEffect(() => (absent ? reloadOnceThere() : undefined), [absent]);
+  useEffect(() => (absent ? reloadOnResponse() : undefined), [absent]);
   return (
     <Alert color="red" title={absent ? text.absent : text.broken}>
       <Stack gap="xs" align="flex-start">
@@ -84,8 +84,8 @@ const RELOADED = 'turnpike.reloaded';
 const LOOK_MS = 2_000;
 const NOT_AGAIN_MS = 60_000;
 
-/** Loads everything anew as soon as the gateway answers; once, for what is missing then as well stays away. Ends with what it returns. */
-function reloadOnceThere(): () => void {
+/** Reloads the console when the gateway responds; only once, because a missing file may stay missing. Stops when the returned function is called. */
+function reloadOnResponse(): () => void {
   const timer = setInterval(() => {
     if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < NOT_AGAIN_MS) return;
     call('GET /api/status').then(

@@ -1,19 +1,19 @@
-/** Escape closes the dialog that is on top, and not with it those below: components listen each for themselves, and would all close. */
+/** Escape closes only the topmost dialog; each dialog listens itself, so otherwise all would close. */
 
-/** Begins to listen, before any dialog does. */
+/** Adds the listener; call it before any dialog is opened. */
 export function keepEscapeOnTop(): void {
   window.addEventListener(
     'keydown',
     (event) => {
       if (event.key !== 'Escape' || event.isComposing) return;
-      // A list or a menu inside a dialog closes first, by itself.
+      // A list or a menu in a dialog closes first, by itself.
       if (event.target instanceof Element && event.target.getAttribute('data-mantine-stop-propagation') === 'true')
         return;
       const open = [...document.querySelectorAll('[role="dialog"][aria-modal="true"]')];
       if (open.length < 2) return;
       event.stopImmediatePropagation();
       const top = open.find((each) => each.contains(document.activeElement)) ?? open.at(-1);
-      // What must not be closed by the way has no such button.
+      // Dialogs that Escape must not close have no close button.
       top?.querySelector<HTMLElement>('.mantine-Modal-close, .mantine-Drawer-close')?.click();
     },
     true,

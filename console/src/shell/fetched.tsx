@@ -1,10 +1,10 @@
-/** Parts of the console that are fetched when they are first shown. */
+/** Lazy components. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 
-/** A part did not come: the gateway is away, or it has another build by now. Browsers try the same address never again. */
+/** A chunk could not be loaded: the gateway is unreachable, or was updated. Browsers do not retry the same URL. */
 export class NotFetched extends Error {}
 
-/** A component that stands for the one to be fetched; around it belong a `Suspense` and a boundary. */
+/** A component that is loaded when it is first rendered; wrap it in `Suspense` and a boundary. */
 export function fetched<Props>(
   load: () => Promise<{ readonly default: ComponentType<Props> }>,
 ): LazyExoticComponent<ComponentType<Props>> {

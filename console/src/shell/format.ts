@@ -1,4 +1,4 @@
-/** Numbers, money and times as people of a language write them. */
+/** Localized numbers, money and times. */
 import { useContext } from 'react';
 import { useStatus } from '../api/status.ts';
 import { LanguageContext } from '../text.ts';
@@ -14,14 +14,14 @@ const UNITS = [
   ['second', SECOND],
 ] as const;
 
-/** Writes values. Times are unix seconds, and in the chosen zone unless they say UTC. */
+/** Formats values. Times are unix seconds, in the chosen zone unless they are UTC. */
 export interface Format {
   readonly locale: string;
-  /** The chosen zone: `Europe/Berlin`, `UTC`. Whatever shows a clock without it names it beside. */
+  /** The chosen zone: `Europe/Berlin`, `UTC`. Show it beside a time without a zone. */
   readonly zone: string;
-  /** Quota units as money: `$1.25`; small amounts with as many digits as it takes to see them. */
+  /** Quota units as money: `$1.25`; small amounts with enough digits to be visible. */
   money(units: number): string;
-  /** Quota units as they are: `625,000 quota`. */
+  /** Quota units: `625,000 quota`. */
   quota(units: number): string;
   number(value: number): string;
   /** `12.3K` */
@@ -40,13 +40,13 @@ export interface Format {
   clock(unix: number): string;
   /** To the second, with the zone. */
   time(unix: number): string;
-  /** Formats of the browser in the chosen zone and hour cycle; `utc`: of the UTC days of the ledger. */
+  /** Formatters of the browser in the chosen zone and hour cycle; `utc`: for the UTC days of the ledger. */
   dates(options: Intl.DateTimeFormatOptions, utc?: boolean): (unix: number) => string;
   /** `3 minutes ago`, `in 2 days`. */
   ago(unix: number): string;
 }
 
-/** Formats for the language and the zone of the viewer. */
+/** Formatters for the viewer's language and zone. */
 export function useFormat(): Format {
   const { language } = useContext(LanguageContext);
   const status = useStatus();
@@ -55,31 +55,31 @@ export function useFormat(): Format {
   return formatFor(language === 'zh' ? 'zh-CN' : 'en-US', perUnit, timeZoneOf(zone));
 }
 
-const known = new Map<string, Format>();
+const cache = new Map<string, Format>();
 
-/** Formats of a locale and a zone; so many quota units are one currency unit. Always the same object for the same question. */
+/** Formatters for a locale and a zone, cached; `unit`: quota units per currency unit. */
 function formatFor(locale: string, perUnit: number, zone: string): Format {
   const key = `${locale} ${perUnit} ${zone}`;
-  const format = known.get(key) ?? makeFormat(locale, perUnit, zone);
-  known.set(key, format);
+  const format = cache.get(key) ?? makeFormat(locale, perUnit, zone);
+  cache.set(key, format);
   return format;
 }
 
-/** Makes them. Formatters of the browser take long to make: each is made once, when it is first used. */
+/** Creates them. Formatters of the browser are slow to create, so each is created on first use. */
 function makeFormat(locale: string, perUnit: number, zone: string): Format {
-  const made = new Map<string, Intl.NumberFormat>();
+  const numberFormats = new Map<string, Intl.NumberFormat>();
   const by = (name: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
-    const formatter = made.get(name) ?? new Intl.NumberFormat(locale, options);
-    made.set(name, formatter);
+    const formatter = numberFormats.get(name) ?? new Intl.NumberFormat(locale, options);
+    numberFormats.set(name, formatter);
     return formatter;
   };
   const numbers = new Intl.NumberFormat(locale);
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
   const dates = (options: Intl.DateTimeFormatOptions, utc = false) => {
-    let made: Intl.DateTimeFormat | undefined;
+    let dateFormat: Intl.DateTimeFormat | undefined;
     return (unix: number): string => {
-      made ??= new Intl.DateTimeFormat(locale, { ...options, ...HOUR_CYCLE, timeZone: utc ? 'UTC' : zone });
-      return made.format(unix * 1_000);
+      dateFormat ??= new Intl.DateTimeFormat(locale, { ...options, ...HOUR_CYCLE, timeZone: utc ? 'UTC' : zone });
+      return dateFormat.format(unix * 1_000);
     };
   };
   const date = { year: 'numeric', month: 'short', day: 'numeric' } as const;

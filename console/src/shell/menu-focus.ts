@@ -1,4 +1,4 @@
-/** Where the focus goes when a menu opens a dialog: to the button of the menu, so that it comes back there, and not to an entry that is gone by then. */
+/** When a menu item opens a dialog, the focus moves to the button of the menu first, so that it returns there and not to a removed item. */
 import { useEffect } from 'react';
 
 /** For all menus of the console. */
@@ -8,7 +8,7 @@ export function useMenuFocus(): void {
       const menu = target instanceof Element ? target.closest('[role^="menuitem"]')?.closest('[role="menu"]') : null;
       document.getElementById(menu?.getAttribute('aria-labelledby') ?? '')?.focus();
     };
-    // Before the entry does what it does: dialogs remember what had the focus when they opened.
+    // Before the item's handler, because dialogs store the focused element when they open.
     document.addEventListener('click', look, true);
     return () => document.removeEventListener('click', look, true);
   }, []);

@@ -1,4 +1,4 @@
-/** The palette: any page by its name, with the keyboard alone. */
+/** The command palette: opens a page by name. */
 import { createSpotlight, Spotlight, useSpotlight } from '@mantine/spotlight';
 import '@mantine/spotlight/styles.css';
 import { useEffect, useState } from 'react';
@@ -7,10 +7,13 @@ import { PAGES, type PageName } from '../page-list.ts';
 import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts({ ask: 'Where to?', nothing: 'Nothing by that name' }, { ask: '去哪里？', nothing: '没有找到' });
+const TEXT = texts(
+  { ask: 'Search pages', nothing: 'No matching pages' },
+  { ask: '搜索页面', nothing: '没有符合条件的页面' },
+);
 const [store, actions] = createSpotlight();
 
-/** Fetched when it is first opened. */
+/** Loaded when it is first opened. */
 export default function Palette({
   pages,
   opened,
@@ -26,7 +29,7 @@ export default function Palette({
   useEffect(() => {
     if (opened) actions.open();
   }, [opened]);
-  // Which entry Enter would take is only drawn: it is said as well.
+  // Announces the selected entry to screen readers.
   const { listId } = useSpotlight(store);
   const [aimed, setAimed] = useState('');
   useEffect(() => {
@@ -56,7 +59,7 @@ export default function Palette({
           id: name,
           label: names[name],
           leftSection: <Icon size={18} />,
-          // Also by its English name.
+          // The English name is found, too.
           keywords: [name],
           onClick: () => go(PAGES.find((page) => page.name === name)?.path ?? '/'),
         };

@@ -1,4 +1,4 @@
-/** What stands around every page: navigation, palette, language, colours, who is signed in. */
+/** The frame of every page: navigation, palette, language, theme, account. */
 import {
   ActionIcon,
   AppShell,
@@ -28,7 +28,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
-import { useDoing } from '../api/hooks.ts';
+import { useAction } from '../api/hooks.ts';
 import { useStatus } from '../api/status.ts';
 import { PAGES, type PageName } from '../page-list.ts';
 import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
@@ -61,7 +61,7 @@ const TEXT = texts(
     signOut: 'Sign out',
     left: 'left',
     zone: 'Show times in',
-    noPalette: 'The search could not be fetched: the gateway does not answer, or it was updated. Reload the page.',
+    noPalette: 'The search could not be loaded: the gateway does not respond, or it was updated. Reload the page.',
   },
   {
     skip: '跳到页面内容',
@@ -70,22 +70,22 @@ const TEXT = texts(
     close: '关闭导航',
     you: '我的',
     admin: '管理',
-    palette: '搜索页面和操作（Ctrl K）',
+    palette: '搜索页面（Ctrl K）',
     language: 'English',
-    languageAbout: '用英文显示控制台',
+    languageAbout: '切换到英文',
     light: '浅色',
     dark: '深色',
     auto: '跟随系统',
-    colors: '配色',
+    colors: '主题',
     account: '账户',
     signOut: '退出登录',
     left: '剩余',
     zone: '时间显示为',
-    noPalette: '无法获取搜索：网关没有响应，或已更新。请重新加载页面。',
+    noPalette: '无法加载搜索：网关没有响应，或已更新。请重新加载页面。',
   },
 );
 
-/** Around the page. `pages`: those that whoever is signed in may see. */
+/** The frame. `pages`: those that the user may open. */
 export function Shell({
   pages,
   self,
@@ -109,7 +109,7 @@ export function Shell({
     if (before.current === path) return;
     before.current = path;
     close();
-    // Whoever reads by ear begins at the new page, and not behind the link that led here.
+    // Screen readers continue at the new page, not after the link.
     main.current?.focus({ preventScroll: true });
     window.scrollTo(0, 0);
   }, [path, close]);
@@ -162,7 +162,7 @@ export function Shell({
           close();
           burger.current?.focus();
         }}
-        // Where it covers the page, whoever goes on to the page by keyboard would not see where they are.
+        // If the navigation covers the page, keyboard focus on the page would be hidden.
         onBlur={({ relatedTarget }) => main.current?.contains(relatedTarget) === true && close()}
       >
         <ScrollArea h="100%" type="auto" viewportProps={{ tabIndex: -1 }}>
@@ -228,7 +228,7 @@ function NavGroup({
   );
 }
 
-/** The other language, in its own words. */
+/** The other language, in that language. */
 export function LanguageButton() {
   const text = useText(TEXT);
   const { language, choose } = useContext(LanguageContext);
@@ -248,7 +248,7 @@ export function LanguageButton() {
   );
 }
 
-/** In which zone times are shown. Where the viewer's own is UTC there is nothing to choose. */
+/** The time zone. Not shown if the viewer's own is UTC. */
 function ZoneItems() {
   const text = useText(TEXT);
   const { zone, choose } = useContext(ZoneContext);
@@ -271,7 +271,7 @@ function ZoneItems() {
   );
 }
 
-/** Light, dark, or as the system. */
+/** Light, dark, or system. */
 export function ColorMenu() {
   const text = useText(TEXT);
   const { colorScheme, setColorScheme } = useMantineColorScheme();
@@ -307,7 +307,7 @@ function AccountMenu({ self }: { readonly self: Self }) {
   const text = useText(TEXT);
   const names = useText(PAGE_NAMES);
   const queries = useQueryClient();
-  const signOut = useDoing(() => call('POST /api/user/auth/logout'), { done: () => queries.resetQueries() });
+  const signOut = useAction(() => call('POST /api/user/auth/logout'), { done: () => queries.resetQueries() });
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>

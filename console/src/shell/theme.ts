@@ -1,4 +1,4 @@
-/** How the console looks: colours with the contrast that WCAG 2.2 AA wants in light and dark, small radii, dense tables. */
+/** The theme: WCAG 2.2 AA contrast in light and dark, small radii, dense tables. */
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
 
 const pine: MantineColorsTuple = [
@@ -16,7 +16,7 @@ const pine: MantineColorsTuple = [
 
 const COLORS = ['pine', 'gray', 'red', 'orange', 'yellow', 'green', 'teal', 'blue', 'grape', 'violet'] as const;
 
-/** The head of a dialog is not the head of the page. */
+/** The header of a dialog is not the header of the page. */
 const HEADLESS = { header: { role: 'presentation' } };
 
 /** The theme of all components. */
@@ -35,7 +35,7 @@ export const theme = createTheme({
     Badge: { defaultProps: { variant: 'light', radius: 'sm' }, styles: { label: { textTransform: 'none' } } },
     Button: { defaultProps: { size: 'xs' } },
     Drawer: { defaultProps: { position: 'right', size: 'lg', attributes: HEADLESS } },
-    // The first of its entries gets the focus, and not a place above them that says nothing.
+    // The first item gets the focus, not the menu itself, which has no name.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { centered: true, attributes: HEADLESS } },
     NumberInput: { defaultProps: { size: 'sm' } },
@@ -47,7 +47,7 @@ export const theme = createTheme({
   },
 });
 
-/** Mantine's dimmed and coloured texts are too pale for small print. */
+/** Mantine's dimmed and coloured texts have too little contrast for small print. */
 export const resolver: CSSVariablesResolver = () => ({
   variables: {},
   light: {
@@ -72,7 +72,7 @@ export const resolver: CSSVariablesResolver = () => ({
   },
 });
 
-/** Some stay bright down to their darkest: brown is what can be read of yellow and orange; green and teal are made darker still. */
+/** Some colours are too bright even in their darkest shade: yellow and orange are replaced with brown, green and teal are darkened. */
 function shade(name: string, at: number): string {
   if (at === 9 && name === 'yellow') return '#7a4a00';
   if (at === 9 && name === 'orange') return '#8f3a00';

@@ -1,10 +1,10 @@
-/** The check by a second factor or a password, asked for where a refusal wants one; then what was refused is done. */
+/** Asks for a second factor or the password when a refusal requires it; the refused request is then repeated. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { call, type Data, verifyWith } from '../api/client.ts';
-import { useApi, useDoing } from '../api/hooks.ts';
+import { useAction, useApi } from '../api/hooks.ts';
 import { showPasskey } from '../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../parts/form-refusal.tsx';
 import { Loaded } from '../parts/notes.tsx';
@@ -21,32 +21,32 @@ const TEXT = texts(
     cancel: 'Cancel',
     passkey: 'Use passkey',
     locked: 'Too many incorrect codes. Try again later.',
-    none: 'This action needs a second factor or a password, and your account has neither. Sign in again: within five minutes after that you can set up a second factor and change how you sign in.',
+    none: 'This action needs a second factor or a password, and your account has neither. Sign in again. For the next five minutes, you can set up a second factor and change your sign-in methods.',
     signOut: 'Sign out',
   },
   {
     title: '确认是您本人',
-    about: '此操作需要您的第二重验证。五分钟内不会再次询问。',
+    about: '此操作需要双重验证。五分钟内不会再次询问。',
     aboutPassword: '此操作需要您的密码。五分钟内不会再次询问。',
     password: '密码',
     go: '继续',
     cancel: '取消',
     passkey: '使用通行密钥',
-    locked: '验证码错误次数过多，暂时不接受验证码，请稍候再试。',
-    none: '此操作需要两步验证或密码，而您的账户两者都没有。请重新登录：登录后五分钟内可以设置两步验证，并修改登录方式。',
+    locked: '验证码错误次数过多，请稍后再试。',
+    none: '此操作需要双重验证或密码，而您的账户两者都没有。请重新登录：登录后五分钟内可以设置双重验证，并修改登录方式。',
     signOut: '退出登录',
   },
 );
 
-/** Above other dialogs: one of them may have asked. */
+/** Above other dialogs, because one of them may have sent the request. */
 const ABOVE = 400;
-/** Escape closes this dialog and not, with it, the one that asked: each listens for itself. */
+/** Escape closes only this dialog, because each dialog listens itself. */
 const ESCAPE_IS_OURS = { 'data-mantine-stop-propagation': 'true' } as const;
 
 let asker: () => Promise<boolean> = () => Promise.resolve(false);
 
-/** Asks for the check; true once it went well, false where it was closed. However many ask at once, people are asked once. */
-export function askForCheck(): Promise<boolean> {
+/** Asks for the confirmation; true if it succeeded, false if it was closed. Concurrent requests share one dialog. */
+export function askForVerification(): Promise<boolean> {
   return asker();
 }
 
@@ -55,7 +55,7 @@ interface Pending {
   settle(verified: boolean): void;
 }
 
-/** Stands once, beside the pages. */
+/** Rendered once, beside the pages. */
 export function VerifyDialog() {
   const pending = useRef<Pending | undefined>(undefined);
   const [opened, setOpened] = useState(false);
@@ -70,7 +70,7 @@ export function VerifyDialog() {
       setOpened(true);
       return pending.current.answer;
     };
-    verifyWith(askForCheck);
+    verifyWith(askForVerification);
     return () => {
       asker = () => Promise.resolve(false);
       pending.current?.settle(false);
@@ -91,7 +91,7 @@ export function VerifyDialog() {
       onKeyDown={(event: KeyboardEvent) => {
         if (event.key === 'Escape' && !event.nativeEvent.isComposing) close();
       }}
-      // Nothing in here is lost by a press beside it, but the answer to a question.
+      // A click outside closes it, because nothing but the code is lost.
       closeOnClickOutside={false}
     >
       {opened && <Check onDone={() => settle(true)} onClose={close} />}
@@ -107,28 +107,28 @@ function newPending(): Pending {
   return { answer, settle };
 }
 
-interface Ends {
+interface DialogCallbacks {
   onDone(): void;
   onClose(): void;
 }
 
 type Method = Data<'GET /api/verify/status'>['methods'][number];
 
-/** What the account has is what is offered. */
-function Check(ends: Ends) {
+/** Offers the methods that the account has. */
+function Check(ends: DialogCallbacks) {
   const status = useApi('GET /api/verify/status', undefined, { staleTime: 0, retry: false });
   return (
     <Loaded query={status}>
-      {({ methods }) => (methods.length > 0 ? <Proof methods={methods} {...ends} /> : <Nothing {...ends} />)}
+      {({ methods }) => (methods.length > 0 ? <Proof methods={methods} {...ends} /> : <EmptyState {...ends} />)}
     </Loaded>
   );
 }
 
-/** There is nothing to show: what helps is a new sign-in. */
-function Nothing({ onClose }: Ends) {
+/** The account has no method: only a new sign-in helps. */
+function EmptyState({ onClose }: DialogCallbacks) {
   const text = useText(TEXT);
   const queries = useQueryClient();
-  const signOut = useDoing(() => call('POST /api/user/auth/logout'), {
+  const signOut = useAction(() => call('POST /api/user/auth/logout'), {
     done() {
       onClose();
       void queries.resetQueries();
@@ -149,7 +149,7 @@ function Nothing({ onClose }: Ends) {
   );
 }
 
-/** Says that an authenticator takes no codes for now. */
+/** Codes are temporarily locked. */
 function Locked() {
   const text = useText(TEXT);
   const { data } = useApi('GET /api/user/2fa/status', undefined, { staleTime: 0, retry: false });
@@ -160,21 +160,21 @@ function Locked() {
   ) : null;
 }
 
-/** What the account is checked with: a code, a passkey, or either; or its password. */
-function Proof({ methods, onDone, onClose }: Ends & { readonly methods: readonly Method[] }) {
+/** The form: a code, a passkey, or either; or the password. */
+function Proof({ methods, onDone, onClose }: DialogCallbacks & { readonly methods: readonly Method[] }) {
   const text = useText(TEXT);
   const queries = useQueryClient();
   const [typed, setTyped] = useState('');
   const refusal = useFormRefusal('code', 'password');
   const first = useRef<HTMLElement>(null);
   useEffect(() => first.current?.focus(), []);
-  const check = useDoing(
+  const check = useAction(
     async (method: Method) => {
-      // A check gives the session a new cookie: whatever reads meanwhile with the old one would look like a stranger.
+      // The confirmation renews the session cookie: a concurrent request with the old one would appear signed out.
       await queries.cancelQueries();
       if (method === '2fa') await call('POST /api/verify', { body: { method, code: typed } });
       else if (method === 'password') await call('POST /api/verify', { body: { method, password: typed } });
-      else await checkByPasskey();
+      else await verifyByPasskey();
     },
     {
       changes: ['GET /api/verify/status'],
@@ -239,9 +239,9 @@ function Proof({ methods, onDone, onClose }: Ends & { readonly methods: readonly
   );
 }
 
-async function checkByPasskey(): Promise<void> {
-  const begun = await call('POST /api/verify', { body: { method: 'passkey' } });
-  // One that was just shown still counts.
-  if (!('options' in begun)) return;
-  await call('POST /api/user/passkey/verify/finish', { body: await showPasskey(begun) });
+async function verifyByPasskey(): Promise<void> {
+  const ceremony = await call('POST /api/verify', { body: { method: 'passkey' } });
+  // A recent confirmation is still valid.
+  if (!('options' in ceremony)) return;
+  await call('POST /api/user/passkey/verify/finish', { body: await showPasskey(ceremony) });
 }

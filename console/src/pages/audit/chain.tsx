@@ -1,32 +1,32 @@
-/** Whether the chain of hashes of the audit log is whole: checked piece by piece, as far as it goes. */
+/** The hash chain of the audit log: verified in steps, with progress. */
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { IconCheck, IconLinkOff } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { call, type Data } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { Section } from '../../parts/page.tsx';
 import { Copy, Snippet } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-type Piece = Data<'GET /api/audit/chain'>;
+type ChainPart = Data<'GET /api/audit/chain'>;
 
 /** The section of the page. */
 export function Chain() {
   const text = useText(TEXT);
   const format = useFormat();
-  const [piece, setPiece] = useState<Piece>();
-  const here = useRef(true);
+  const [piece, setPiece] = useState<ChainPart>();
+  const mounted = useRef(true);
   useEffect(() => {
-    here.current = true;
+    mounted.current = true;
     return () => {
-      here.current = false;
+      mounted.current = false;
     };
   }, []);
-  const check = useDoing(async () => {
+  const check = useAction(async () => {
     setPiece(undefined);
-    for (let after = 0; here.current; ) {
+    for (let after = 0; mounted.current; ) {
       const next = await call('GET /api/audit/chain', { search: { after } });
       setPiece(next);
       if (next.broken !== null || next.checked >= next.total) return;
@@ -56,7 +56,7 @@ export function Chain() {
               />
             </>
           )}
-          {piece !== undefined && !check.isPending && <Verdict piece={piece} />}
+          {piece !== undefined && !check.isPending && <ChainResult piece={piece} />}
         </div>
         <div>
           <Text size="sm">{text.chainCommand}</Text>
@@ -67,7 +67,7 @@ export function Chain() {
   );
 }
 
-function Verdict({ piece: { broken, total, head } }: { readonly piece: Piece }) {
+function ChainResult({ piece: { broken, total, head } }: { readonly piece: ChainPart }) {
   const text = useText(TEXT);
   const format = useFormat();
   if (broken !== null) {

@@ -1,4 +1,4 @@
-/** One entry of the audit log, with all that it says. */
+/** One entry of the audit log with all its details. */
 import { Anchor, Button, Code, Drawer, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -9,7 +9,7 @@ import { useText } from '../../text.ts';
 import { type Entry, factsOf, useSentence } from './entry.ts';
 import { TEXT } from './text.ts';
 
-/** It; open while there is one. */
+/** The drawer; open if there is an entry. */
 export function EntryDrawer({
   entry,
   onFilter,
@@ -22,12 +22,12 @@ export function EntryDrawer({
   const text = useText(TEXT);
   return (
     <Drawer opened={entry !== undefined} onClose={onClose} title={text.entry(`${entry?.seq ?? ''}`)}>
-      {entry !== undefined && <Inside entry={entry} onFilter={onFilter} />}
+      {entry !== undefined && <Content entry={entry} onFilter={onFilter} />}
     </Drawer>
   );
 }
 
-function Inside({
+function Content({
   entry,
   onFilter,
 }: {
@@ -132,7 +132,7 @@ function Values({ label, rows }: { readonly label: string; readonly rows: readon
   );
 }
 
-/** Where the console shows what an entry is about. */
+/** The page of the console for the object of an entry. */
 function placeOf(object: string): string | undefined {
   const [, kind, id] = /^(user|department) (\d{1,15})$/.exec(object) ?? [];
   if (kind === undefined) return undefined;

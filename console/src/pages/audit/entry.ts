@@ -1,22 +1,22 @@
-/** An entry of the audit log in words, and its facts as names with values. */
+/** Audit entries as sentences, and their details as names with values. */
 import { useMemo } from 'react';
 import type { AuditEntry } from '../../api/operations.ts';
 import { useDepartments } from '../../parts/department-select.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { FIELDS, type Said, SENTENCES } from './sentences.ts';
+import { FIELDS, SENTENCES, type SentenceValues } from './sentences.ts';
 import { TEXT } from './text.ts';
 
-/** An entry. */
+/** An audit entry. */
 export type Entry = AuditEntry;
 
-/** Facts in quota units. */
+/** Details in quota units. */
 const MONEY = new Set(['value', 'was', 'amount', 'quota', 'monthly_quota', 'remain_quota', 'before']);
 
-/** Whoever has the command line, as the log has them. */
+/** The actor of commands on the command line, as the audit log names it. */
 const COMMAND_LINE = 'command line';
 
-/** Says what an entry is about. */
+/** Returns the sentence for an entry. */
 export function useSentence(): (entry: Entry) => string {
   const text = useText(TEXT);
   const sentences = useText(SENTENCES);
@@ -26,11 +26,11 @@ export function useSentence(): (entry: Entry) => string {
   return useMemo(
     () => (entry) => {
       const facts = entry.facts as Readonly<Record<string, unknown>>;
-      const who = entry.actor === COMMAND_LINE ? text.commandLine : entry.actor || text.nobody;
-      const whom = entry.object_name || entry.object;
-      const said: Said = {
-        who,
-        whom,
+      const actor = entry.actor === COMMAND_LINE ? text.commandLine : entry.actor || text.nobody;
+      const object = entry.object_name || entry.object;
+      const values: SentenceValues = {
+        actor,
+        object,
         own: entry.actor_id !== null && entry.object === `user ${entry.actor_id}`,
         fact(name) {
           const value = facts[name];
@@ -44,31 +44,31 @@ export function useSentence(): (entry: Entry) => string {
       const sentence = Object.hasOwn(sentences, entry.action)
         ? sentences[entry.action as keyof typeof sentences]
         : undefined;
-      return sentence?.(said) ?? text.unknown(who, entry.action, whom);
+      return sentence?.(values) ?? text.unknown(actor, entry.action, object);
     },
     [text, sentences, fields, format, departments],
   );
 }
 
-/** A fact, by its name; members of members have both names. */
+/** A detail; names of nested members are joined. */
 export interface Fact {
   readonly name: string;
   readonly value: string;
 }
 
-/** Facts as text. What was changed shows what it was and what it is. */
+/** The details as text. Changes show the old and the new value. */
 export function factsOf(entry: Entry, format: Format): readonly Fact[] {
-  const shown = (name: string, value: unknown): string => {
+  const formatted = (name: string, value: unknown): string => {
     const money = MONEY.has(name) && typeof value === 'number' && Number.isFinite(value);
     return money ? `${valueText(value)} (${format.money(value)})` : valueText(value);
   };
   const flat = (value: unknown, path: readonly string[]): readonly Fact[] => {
     const name = path.at(-1) ?? '';
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return [{ name: path.join('.'), value: shown(name, value) }];
+      return [{ name: path.join('.'), value: formatted(name, value) }];
     const { from, to, ...others } = value as Readonly<Record<string, unknown>>;
     if (from !== undefined && to !== undefined && Object.keys(others).length === 0)
-      return [{ name: path.join('.'), value: `${shown(name, from)} → ${shown(name, to)}` }];
+      return [{ name: path.join('.'), value: `${formatted(name, from)} → ${formatted(name, to)}` }];
     return Object.entries(value).flatMap(([member, each]) => flat(each, [...path, member]));
   };
   return Object.entries(entry.facts).flatMap(([name, value]) => flat(value, [name]));

@@ -1,8 +1,8 @@
-/** The audit log: entries as sentences, filtered, each with its details; and whether the chain of its hashes is whole. */
+/** The audit log: filtered entries as sentences, their details, and the verification of the hash chain. */
 import { Button, Group, Select, Text, TextInput } from '@mantine/core';
 import { IconChevronRight, IconChevronsLeft, IconDownload, IconRefresh } from '@tabler/icons-react';
 import { type Search, saveFile } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
@@ -20,7 +20,7 @@ import { ACTIONS } from './sentences.ts';
 import { TEXT } from './text.ts';
 
 const PAGE_SIZE = 50;
-/** How often it is looked whether there is anything new. */
+/** How often the page looks for new entries. */
 const LOOK_MS = 15_000;
 
 export default function AuditPage() {
@@ -42,13 +42,18 @@ export default function AuditPage() {
   const entries = useApi(
     'GET /api/audit',
     { search: { ...filters, before, page_size: PAGE_SIZE } },
-    // Rows stay where they are while somebody reads: what is new is told of.
-    { staleTime: Number.POSITIVE_INFINITY, gcTime: 0, refetchOnWindowFocus: false, placeholderData: (shown) => shown },
+    // Rows do not move while the user reads: a button shows the number of new entries.
+    {
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 0,
+      refetchOnWindowFocus: false,
+      placeholderData: (previous) => previous,
+    },
   );
   const latest = useApi('GET /api/audit', { search: { page_size: 1 } }, { refetchInterval: LOOK_MS });
-  const fresh =
+  const newCount =
     before === undefined ? (latest.data?.total ?? 0) - (entries.data?.total ?? Number.POSITIVE_INFINITY) : 0;
-  const save = useDoing(() => saveFile('GET /api/audit/export', 'audit.csv', { search: filters }));
+  const save = useAction(() => saveFile('GET /api/audit/export', 'audit.csv', { search: filters }));
   const filter = (change: Partial<typeof address>): void => setAddress({ ...change, before: '' });
   const open = entries.data?.items.find(({ seq }) => seq === Number(address.entry));
 
@@ -113,7 +118,7 @@ export default function AuditPage() {
           </Group>
         </Group>
         <div aria-live="polite">
-          {fresh > 0 && (
+          {newCount > 0 && (
             <Group justify="center" p={6}>
               <Button
                 variant="default"
@@ -121,7 +126,7 @@ export default function AuditPage() {
                 loading={entries.isFetching}
                 onClick={() => void entries.refetch()}
               >
-                {text.fresh(format.number(fresh))}
+                {text.fresh(format.number(newCount))}
               </Button>
             </Group>
           )}
@@ -186,23 +191,23 @@ export default function AuditPage() {
   );
 }
 
-/** What was done: one action, or all of a kind. */
+/** The filter for actions: one action, or all of a kind. */
 function ActionSelect({ value, onChange }: { readonly value: string; onChange(action: string): void }) {
   const text = useText(TEXT);
-  const known = Object.entries(text.kinds).map(([kind, label]) => ({
+  const options = Object.entries(text.kinds).map(([kind, label]) => ({
     group: label,
     items: [
       { value: kind, label: text.everything(label) },
       ...ACTIONS.filter((action) => action.startsWith(`${kind}.`)).map((action) => ({ value: action, label: action })),
     ],
   }));
-  const isKnown = value === '' || known.some(({ items }) => items.some((item) => item.value === value));
+  const isKnown = value === '' || options.some(({ items }) => items.some((item) => item.value === value));
   return (
     <Select
       aria-label={text.action}
       placeholder={text.anyAction}
-      // Plugins of others have actions of their own.
-      data={isKnown ? known : [{ value, label: value }, ...known]}
+      // Third-party plugins may have their own actions.
+      data={isKnown ? options : [{ value, label: value }, ...options]}
       value={value === '' ? null : value}
       onChange={(action) => onChange(action ?? '')}
       searchable

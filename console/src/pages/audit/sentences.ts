@@ -1,25 +1,25 @@
-/** What the entries of the audit log say, as sentences: one for each action that the gateway knows, in both languages. */
+/** Audit actions as sentences in both languages: one for each action of the gateway. */
 import { texts } from '../../text.ts';
 
-/** What a sentence is made of. */
-export interface Said {
-  /** Who did it. */
-  readonly who: string;
-  /** What it was done to: a name, or as the log has it. */
-  readonly whom: string;
-  /** It was their own account. */
+/** The values of a sentence. */
+export interface SentenceValues {
+  /** The actor. */
+  readonly actor: string;
+  /** The object: its name, or its identifier in the audit log. */
+  readonly object: string;
+  /** True if the actor changed their own account. */
   readonly own: boolean;
-  /** A fact as a text; empty where there is none. */
+  /** A detail as text; empty if missing. */
   fact(name: string): string;
-  /** A fact in quota units as money. */
+  /** A detail in quota units as money. */
   money(name: string): string;
-  /** Which fields were changed, in words. */
+  /** The changed fields in words. */
   readonly fields: string;
 }
 
-type Sentence = (said: Said) => string;
+type Sentence = (values: SentenceValues) => string;
 
-/** The roles as the log has them. */
+/** The roles as the audit log names them. */
 const ROLES = { member: '成员', admin: '管理员', root: 'root' } as Readonly<Record<string, string>>;
 const role = (name: string): string => (name === 'admin' ? 'administrator' : name);
 const roleZh = (name: string): string => ROLES[name] ?? name;
@@ -29,166 +29,173 @@ const within = (fields: string): string => (fields === '' ? '' : ` (${fields})`)
 const withinZh = (fields: string): string => (fields === '' ? '' : `（${fields}）`);
 
 const EN = {
-  'sign-in.ok': ({ who, fact }) => `${who} signed in${fact('method') && ` (${fact('method')})`}`,
-  'sign-in.failed': ({ whom, fact }) =>
-    `A sign-in${whom && ` as ${whom}`} failed${fact('method') && ` (${fact('method')})`}`,
-  'user.create': ({ who, whom, fact }) => `${who} made the account ${whom}${fact('role') && `, ${role(fact('role'))}`}`,
-  'user.register': ({ who, fact }) => `${who} registered${fact('provider') && ` with ${fact('provider')}`}`,
-  'user.change': ({ who, whom, own, fields }) =>
-    own ? `${who} changed their profile${within(fields)}` : `${who} changed the account ${whom}${within(fields)}`,
-  'user.password': ({ who, whom, own }) =>
-    own ? `${who} changed their password` : `${who} set a new password for ${whom}`,
-  'user.password-reset': ({ who }) => `${who} reset their password by email`,
-  'user.delete': ({ who, whom, own, fact }) =>
-    own ? `${who} deleted their account` : `${who} deleted the account ${whom}${because(fact('reason'))}`,
-  'user.enable': ({ who, whom, fact }) => `${who} enabled ${whom}${because(fact('reason'))}`,
-  'user.disable': ({ who, whom, fact }) => `${who} disabled ${whom}${because(fact('reason'))}`,
-  'user.role': ({ who, whom, fact }) => `${who} made ${whom} ${role(fact('to'))}${because(fact('reason'))}`,
-  'user.quota': ({ who, whom, fact, money }) =>
+  'sign-in.ok': ({ actor, fact }) => `${actor} signed in${fact('method') && ` (${fact('method')})`}`,
+  'sign-in.failed': ({ object, fact }) =>
+    `A sign-in${object && ` as ${object}`} failed${fact('method') && ` (${fact('method')})`}`,
+  'user.create': ({ actor, object, fact }) =>
+    `${actor} created the account ${object}${fact('role') && `, ${role(fact('role'))}`}`,
+  'user.register': ({ actor, fact }) => `${actor} registered${fact('provider') && ` with ${fact('provider')}`}`,
+  'user.change': ({ actor, object, own, fields }) =>
+    own ? `${actor} changed their profile${within(fields)}` : `${actor} changed the account ${object}${within(fields)}`,
+  'user.password': ({ actor, object, own }) =>
+    own ? `${actor} changed their password` : `${actor} set a new password for ${object}`,
+  'user.password-reset': ({ actor }) => `${actor} reset their password by email`,
+  'user.delete': ({ actor, object, own, fact }) =>
+    own ? `${actor} deleted their account` : `${actor} deleted the account ${object}${because(fact('reason'))}`,
+  'user.enable': ({ actor, object, fact }) => `${actor} enabled ${object}${because(fact('reason'))}`,
+  'user.disable': ({ actor, object, fact }) => `${actor} disabled ${object}${because(fact('reason'))}`,
+  'user.role': ({ actor, object, fact }) => `${actor} made ${object} ${role(fact('to'))}${because(fact('reason'))}`,
+  'user.quota': ({ actor, object, fact, money }) =>
     `${
       {
-        subtract: `${who} took ${money('value')} from ${whom}`,
-        override: `${who} set the balance of ${whom} to ${money('value')}`,
-      }[fact('mode')] ?? `${who} gave ${whom} ${money('value')}`
+        subtract: `${actor} deducted ${money('value')} from the balance of ${object}`,
+        override: `${actor} set the balance of ${object} to ${money('value')}`,
+      }[fact('mode')] ?? `${actor} added ${money('value')} to the balance of ${object}`
     }${because(fact('reason'))}`,
-  'user.bind': ({ who, fact }) => `${who} linked ${fact('provider')} to their account`,
-  'user.unbind': ({ who, whom, own, fact }) =>
-    own ? `${who} unlinked ${fact('provider')}` : `${who} unlinked ${fact('provider')} from ${whom}`,
-  'two-factor.enable': ({ who }) => `${who} enabled two-factor authentication`,
-  'two-factor.disable': ({ who }) => `${who} disabled two-factor authentication`,
-  'two-factor.backup-codes': ({ who }) => `${who} generated new backup codes`,
-  'two-factor.reset': ({ who, whom }) => `${who} reset the authenticator of ${whom}`,
-  'two-factor.locked': ({ whom }) => `Too many incorrect codes: the second factor of ${whom} was temporarily locked`,
-  'passkey.add': ({ who }) => `${who} added a passkey`,
-  'passkey.remove': ({ who }) => `${who} removed their passkey`,
-  'passkey.reset': ({ who, whom }) => `${who} reset the passkey of ${whom}`,
-  'passkey.counter': ({ whom }) => `The passkey of ${whom} may have been cloned: its counter decreased`,
-  'session.end': ({ who, whom, own }) => (own ? `${who} ended another session` : `${who} signed ${whom} out`),
-  'session.end-others': ({ who }) => `${who} ended all other sessions`,
-  'access-token.renew': ({ who }) => `${who} created a new access token`,
-  'access-token.revoke': ({ who }) => `${who} removed their access token`,
-  'key.create': ({ who, whom }) => `${who} created the key ${whom}`,
-  'key.change': ({ who, whom, fields }) => `${who} changed the key ${whom}${within(fields)}`,
-  'key.delete': ({ who, whom }) => `${who} deleted the key ${whom}`,
-  'key.rotate': ({ who, whom }) => `${who} rotated the key ${whom}`,
-  'department.create': ({ who, whom }) => `${who} created the department ${whom}`,
-  'department.change': ({ who, whom, fields }) => `${who} changed the department ${whom}${within(fields)}`,
-  'department.delete': ({ who, whom, fact }) => `${who} deleted the department ${fact('name') || whom}`,
-  'department.recharge': ({ who, whom, money }) => `${who} added ${money('amount')} to the budget of ${whom}`,
-  'department.join': ({ who, whom, fact }) => `${who} added ${whom} to ${fact('department')}`,
-  'department.leave': ({ who, whom, fact }) => `${who} removed ${whom} from ${fact('department')}`,
-  'subscription.grant': ({ who, whom, fact }) => `${who} gave ${whom} the plan ${fact('plan')}`,
-  'subscription.cancel': ({ who, whom }) => `${who} ended the subscription of ${whom}`,
-  'invitation.create': ({ who, fact }) => `${who} created an invitation, valid for ${fact('days')} days`,
-  'invitation.revoke': ({ who, whom }) => `${who} revoked the ${whom}`,
-  'redemption.create': ({ who, fact, money }) =>
-    `${who} created ${fact('count')} redemption codes “${fact('name')}” of ${money('quota')}`,
-  'redemption.change': ({ who, whom }) => `${who} changed the ${whom}`,
-  'redemption.remove': ({ who, whom, fact }) =>
-    `${who} removed ${whom ? `the ${whom}` : `${fact('count')} redemption codes`}`,
-  'redemption.redeem': ({ who, money }) => `${who} redeemed a code of ${money('quota')}`,
-  'order.paid': ({ whom, fact }) => `The ${whom} was paid: ${fact('money')} by ${fact('provider')}`,
-  'order.paid-twice': ({ whom, fact }) => `The ${whom} was paid a second time by ${fact('provider')}`,
-  'order.parked': ({ whom }) => `The ${whom} was paid but could not be credited yet`,
-  'order.waiting': ({ whom }) => `The ${whom} is waiting for an earlier event`,
-  'order.completed': ({ who, whom }) => `${who} completed the ${whom}`,
-  'order.refunded': ({ whom, fact }) => `Refund for the ${whom}: ${fact('returned')}`,
-  'order.disputed': ({ whom, fact }) => `The ${whom} is disputed: ${fact('returned')}`,
-  'order.dispute-won': ({ whom }) => `The dispute about the ${whom} was won`,
-  'order.refused': ({ whom, fact }) => `A notification does not match the ${whom}${because(fact('reason'))}`,
-  'order.forged': ({ whom, fact }) => `A forged ${whom} was refused${because(fact('reason'))}`,
-  'prompt.read': ({ who, whom }) => `${who} read the prompt and answer of the ${whom}`,
-  'audit.export': ({ who, fact }) => `${who} exported ${fact('entries')} entries of the audit log`,
-  'config.reload': ({ who }) => `${who} reloaded gateway.yaml`,
+  'user.bind': ({ actor, fact }) => `${actor} linked ${fact('provider')} to their account`,
+  'user.unbind': ({ actor, object, own, fact }) =>
+    own ? `${actor} unlinked ${fact('provider')}` : `${actor} unlinked ${fact('provider')} from ${object}`,
+  'two-factor.enable': ({ actor }) => `${actor} enabled two-factor authentication`,
+  'two-factor.disable': ({ actor }) => `${actor} disabled two-factor authentication`,
+  'two-factor.backup-codes': ({ actor }) => `${actor} generated new backup codes`,
+  'two-factor.reset': ({ actor, object }) => `${actor} reset the authenticator of ${object}`,
+  'two-factor.locked': ({ object }) =>
+    `Too many incorrect codes: the second factor of ${object} was temporarily locked`,
+  'passkey.add': ({ actor }) => `${actor} added a passkey`,
+  'passkey.remove': ({ actor }) => `${actor} removed their passkey`,
+  'passkey.reset': ({ actor, object }) => `${actor} reset the passkey of ${object}`,
+  'passkey.counter': ({ object }) => `The passkey of ${object} may have been cloned: its counter decreased`,
+  'session.end': ({ actor, object, own }) =>
+    own ? `${actor} ended another session` : `${actor} ended a session of ${object}`,
+  'session.end-others': ({ actor }) => `${actor} ended all other sessions`,
+  'access-token.renew': ({ actor }) => `${actor} created a new access token`,
+  'access-token.revoke': ({ actor }) => `${actor} removed their access token`,
+  'key.create': ({ actor, object }) => `${actor} created the key ${object}`,
+  'key.change': ({ actor, object, fields }) => `${actor} changed the key ${object}${within(fields)}`,
+  'key.delete': ({ actor, object }) => `${actor} deleted the key ${object}`,
+  'key.rotate': ({ actor, object }) => `${actor} rotated the key ${object}`,
+  'department.create': ({ actor, object }) => `${actor} created the department ${object}`,
+  'department.change': ({ actor, object, fields }) => `${actor} changed the department ${object}${within(fields)}`,
+  'department.delete': ({ actor, object, fact }) => `${actor} deleted the department ${fact('name') || object}`,
+  'department.recharge': ({ actor, object, money }) => `${actor} added ${money('amount')} to the budget of ${object}`,
+  'department.join': ({ actor, object, fact }) => `${actor} added ${object} to ${fact('department')}`,
+  'department.leave': ({ actor, object, fact }) => `${actor} removed ${object} from ${fact('department')}`,
+  'subscription.grant': ({ actor, object, fact }) => `${actor} assigned the plan ${fact('plan')} to ${object}`,
+  'subscription.cancel': ({ actor, object }) => `${actor} ended the subscription of ${object}`,
+  'invitation.create': ({ actor, fact }) => `${actor} created an invitation, valid for ${fact('days')} days`,
+  'invitation.revoke': ({ actor, object }) => `${actor} revoked the ${object}`,
+  'redemption.create': ({ actor, fact, money }) =>
+    `${actor} created ${fact('count')} redemption codes “${fact('name')}” of ${money('quota')}`,
+  'redemption.change': ({ actor, object }) => `${actor} changed the ${object}`,
+  'redemption.remove': ({ actor, object, fact }) =>
+    `${actor} removed ${object ? `the ${object}` : `${fact('count')} redemption codes`}`,
+  'redemption.redeem': ({ actor, money }) => `${actor} redeemed a code of ${money('quota')}`,
+  'order.paid': ({ object, fact }) => `The ${object} was paid: ${fact('money')} by ${fact('provider')}`,
+  'order.paid-twice': ({ object, fact }) => `The ${object} was paid a second time by ${fact('provider')}`,
+  'order.parked': ({ object }) => `The ${object} was paid but could not be credited yet`,
+  'order.waiting': ({ object }) => `The ${object} is waiting for an earlier event`,
+  'order.completed': ({ actor, object }) => `${actor} completed the ${object}`,
+  'order.refunded': ({ object, fact }) => `Refund for the ${object}: ${fact('returned')}`,
+  'order.disputed': ({ object, fact }) => `The ${object} is disputed: ${fact('returned')}`,
+  'order.dispute-won': ({ object }) => `The dispute about the ${object} was won`,
+  'order.refused': ({ object, fact }) => `A notification does not match the ${object}${because(fact('reason'))}`,
+  'order.forged': ({ object, fact }) => `A forged ${object} was refused${because(fact('reason'))}`,
+  'prompt.read': ({ actor, object }) => `${actor} read the prompt and answer of the ${object}`,
+  'audit.export': ({ actor, fact }) => `${actor} exported ${fact('entries')} entries of the audit log`,
+  'config.reload': ({ actor }) => `${actor} reloaded gateway.yaml`,
 } as const satisfies Readonly<Record<string, Sentence>>;
 
 /** An action that has a sentence. */
 export type KnownAction = keyof typeof EN;
 
 const ZH: Readonly<Record<KnownAction, Sentence>> = {
-  'sign-in.ok': ({ who, fact }) => `${who} 登录了${fact('method') && `（${fact('method')}）`}`,
-  'sign-in.failed': ({ whom, fact }) =>
-    `有人登录${whom && ` ${whom} `}失败${fact('method') && `（${fact('method')}）`}`,
-  'user.create': ({ who, whom, fact }) => `${who} 创建了账户 ${whom}${fact('role') && `，${roleZh(fact('role'))}`}`,
-  'user.register': ({ who, fact }) => `${who} 注册了账户${fact('provider') && `（${fact('provider')}）`}`,
-  'user.change': ({ who, whom, own, fields }) =>
-    own ? `${who} 修改了自己的资料${withinZh(fields)}` : `${who} 修改了账户 ${whom}${withinZh(fields)}`,
-  'user.password': ({ who, whom, own }) => (own ? `${who} 修改了自己的密码` : `${who} 为 ${whom} 设置了新密码`),
-  'user.password-reset': ({ who }) => `${who} 通过邮件重置了密码`,
-  'user.delete': ({ who, whom, own, fact }) =>
-    own ? `${who} 删除了自己的账户` : `${who} 删除了账户 ${whom}${becauseZh(fact('reason'))}`,
-  'user.enable': ({ who, whom, fact }) => `${who} 启用了 ${whom}${becauseZh(fact('reason'))}`,
-  'user.disable': ({ who, whom, fact }) => `${who} 停用了 ${whom}${becauseZh(fact('reason'))}`,
-  'user.role': ({ who, whom, fact }) => `${who} 将 ${whom} 设为${roleZh(fact('to'))}${becauseZh(fact('reason'))}`,
-  'user.quota': ({ who, whom, fact, money }) =>
+  'sign-in.ok': ({ actor, fact }) => `${actor} 登录了${fact('method') && `（${fact('method')}）`}`,
+  'sign-in.failed': ({ object, fact }) =>
+    `登录${object && ` ${object} `}失败${fact('method') && `（${fact('method')}）`}`,
+  'user.create': ({ actor, object, fact }) =>
+    `${actor} 创建了账户 ${object}${fact('role') && `，${roleZh(fact('role'))}`}`,
+  'user.register': ({ actor, fact }) => `${actor} 注册了账户${fact('provider') && `（${fact('provider')}）`}`,
+  'user.change': ({ actor, object, own, fields }) =>
+    own ? `${actor} 修改了自己的资料${withinZh(fields)}` : `${actor} 修改了账户 ${object}${withinZh(fields)}`,
+  'user.password': ({ actor, object, own }) =>
+    own ? `${actor} 修改了自己的密码` : `${actor} 为 ${object} 设置了新密码`,
+  'user.password-reset': ({ actor }) => `${actor} 通过邮件重置了密码`,
+  'user.delete': ({ actor, object, own, fact }) =>
+    own ? `${actor} 删除了自己的账户` : `${actor} 删除了账户 ${object}${becauseZh(fact('reason'))}`,
+  'user.enable': ({ actor, object, fact }) => `${actor} 启用了 ${object}${becauseZh(fact('reason'))}`,
+  'user.disable': ({ actor, object, fact }) => `${actor} 停用了 ${object}${becauseZh(fact('reason'))}`,
+  'user.role': ({ actor, object, fact }) =>
+    `${actor} 将 ${object} 设为${roleZh(fact('to'))}${becauseZh(fact('reason'))}`,
+  'user.quota': ({ actor, object, fact, money }) =>
     `${
       {
-        subtract: `${who} 从 ${whom} 扣减了 ${money('value')}`,
-        override: `${who} 将 ${whom} 的余额设为 ${money('value')}`,
-      }[fact('mode')] ?? `${who} 给 ${whom} 增加了 ${money('value')}`
+        subtract: `${actor} 从 ${object} 的余额扣减了 ${money('value')}`,
+        override: `${actor} 将 ${object} 的余额设为 ${money('value')}`,
+      }[fact('mode')] ?? `${actor} 为 ${object} 的余额增加了 ${money('value')}`
     }${becauseZh(fact('reason'))}`,
-  'user.bind': ({ who, fact }) => `${who} 关联了 ${fact('provider')}`,
-  'user.unbind': ({ who, whom, own, fact }) =>
-    own ? `${who} 解除了与 ${fact('provider')} 的关联` : `${who} 解除了 ${whom} 与 ${fact('provider')} 的关联`,
-  'two-factor.enable': ({ who }) => `${who} 启用了两步验证`,
-  'two-factor.disable': ({ who }) => `${who} 停用了两步验证`,
-  'two-factor.backup-codes': ({ who }) => `${who} 生成了新的备用码`,
-  'two-factor.reset': ({ who, whom }) => `${who} 重置了 ${whom} 的验证器`,
-  'two-factor.locked': ({ whom }) => `错误的验证码过多：${whom} 的两步验证被暂时锁定`,
-  'passkey.add': ({ who }) => `${who} 添加了通行密钥`,
-  'passkey.remove': ({ who }) => `${who} 移除了自己的通行密钥`,
-  'passkey.reset': ({ who, whom }) => `${who} 重置了 ${whom} 的通行密钥`,
-  'passkey.counter': ({ whom }) => `${whom} 的通行密钥可能被复制：其计数器倒退了`,
-  'session.end': ({ who, whom, own }) => (own ? `${who} 在另一处退出了登录` : `${who} 让 ${whom} 退出了登录`),
-  'session.end-others': ({ who }) => `${who} 在其他所有位置退出了登录`,
-  'access-token.renew': ({ who }) => `${who} 生成了新的访问令牌`,
-  'access-token.revoke': ({ who }) => `${who} 移除了自己的访问令牌`,
-  'key.create': ({ who, whom }) => `${who} 创建了密钥 ${whom}`,
-  'key.change': ({ who, whom, fields }) => `${who} 修改了密钥 ${whom}${withinZh(fields)}`,
-  'key.delete': ({ who, whom }) => `${who} 删除了密钥 ${whom}`,
-  'key.rotate': ({ who, whom }) => `${who} 更换了密钥 ${whom}`,
-  'department.create': ({ who, whom }) => `${who} 创建了部门 ${whom}`,
-  'department.change': ({ who, whom, fields }) => `${who} 修改了部门 ${whom}${withinZh(fields)}`,
-  'department.delete': ({ who, whom, fact }) => `${who} 删除了部门 ${fact('name') || whom}`,
-  'department.recharge': ({ who, whom, money }) => `${who} 为 ${whom} 的预算追加了 ${money('amount')}`,
-  'department.join': ({ who, whom, fact }) => `${who} 将 ${whom} 加入 ${fact('department')}`,
-  'department.leave': ({ who, whom, fact }) => `${who} 将 ${whom} 移出 ${fact('department')}`,
-  'subscription.grant': ({ who, whom, fact }) => `${who} 为 ${whom} 发放了套餐 ${fact('plan')}`,
-  'subscription.cancel': ({ who, whom }) => `${who} 终止了 ${whom} 的订阅`,
-  'invitation.create': ({ who, fact }) => `${who} 创建了一个邀请，有效期 ${fact('days')} 天`,
-  'invitation.revoke': ({ who, whom }) => `${who} 撤销了邀请（${whom}）`,
-  'redemption.create': ({ who, fact, money }) =>
-    `${who} 创建了 ${fact('count')} 个兑换码“${fact('name')}”，每个 ${money('quota')}`,
-  'redemption.change': ({ who, whom }) => `${who} 修改了兑换码（${whom}）`,
-  'redemption.remove': ({ who, whom, fact }) =>
-    whom === '' ? `${who} 移除了 ${fact('count')} 个兑换码` : `${who} 移除了兑换码（${whom}）`,
-  'redemption.redeem': ({ who, money }) => `${who} 兑换了 ${money('quota')}`,
-  'order.paid': ({ whom, fact }) => `订单已支付（${whom}）：${fact('provider')} ${fact('money')}`,
-  'order.paid-twice': ({ whom, fact }) => `订单被 ${fact('provider')} 再次支付（${whom}）`,
-  'order.parked': ({ whom }) => `订单已支付，但暂时无法入账（${whom}）`,
-  'order.waiting': ({ whom }) => `订单在等待前置通知（${whom}）`,
-  'order.completed': ({ who, whom }) => `${who} 完成了订单（${whom}）`,
-  'order.refunded': ({ whom, fact }) => `订单已退款 ${fact('returned')}（${whom}）`,
-  'order.disputed': ({ whom, fact }) => `订单有争议 ${fact('returned')}（${whom}）`,
-  'order.dispute-won': ({ whom }) => `订单争议已胜出（${whom}）`,
-  'order.refused': ({ whom, fact }) => `收到与订单不符的通知（${whom}）${becauseZh(fact('reason'))}`,
-  'order.forged': ({ whom, fact }) => `有人发送了伪造的通知（${whom}）${becauseZh(fact('reason'))}`,
-  'prompt.read': ({ who, whom }) => `${who} 查看了一次调用的提示词和回答（${whom}）`,
-  'audit.export': ({ who, fact }) => `${who} 导出了 ${fact('entries')} 条审计日志`,
-  'config.reload': ({ who }) => `${who} 重新加载了 gateway.yaml`,
+  'user.bind': ({ actor, fact }) => `${actor} 关联了 ${fact('provider')}`,
+  'user.unbind': ({ actor, object, own, fact }) =>
+    own ? `${actor} 解除了与 ${fact('provider')} 的关联` : `${actor} 解除了 ${object} 与 ${fact('provider')} 的关联`,
+  'two-factor.enable': ({ actor }) => `${actor} 启用了双重验证`,
+  'two-factor.disable': ({ actor }) => `${actor} 停用了双重验证`,
+  'two-factor.backup-codes': ({ actor }) => `${actor} 生成了新的备用码`,
+  'two-factor.reset': ({ actor, object }) => `${actor} 重置了 ${object} 的身份验证器`,
+  'two-factor.locked': ({ object }) => `错误的验证码过多：${object} 的双重验证被暂时锁定`,
+  'passkey.add': ({ actor }) => `${actor} 添加了通行密钥`,
+  'passkey.remove': ({ actor }) => `${actor} 移除了自己的通行密钥`,
+  'passkey.reset': ({ actor, object }) => `${actor} 重置了 ${object} 的通行密钥`,
+  'passkey.counter': ({ object }) => `${object} 的通行密钥可能被复制：其计数器倒退了`,
+  'session.end': ({ actor, object, own }) =>
+    own ? `${actor} 结束了另一个会话` : `${actor} 结束了 ${object} 的一个会话`,
+  'session.end-others': ({ actor }) => `${actor} 结束了所有其他会话`,
+  'access-token.renew': ({ actor }) => `${actor} 创建了新的访问令牌`,
+  'access-token.revoke': ({ actor }) => `${actor} 移除了自己的访问令牌`,
+  'key.create': ({ actor, object }) => `${actor} 创建了密钥 ${object}`,
+  'key.change': ({ actor, object, fields }) => `${actor} 修改了密钥 ${object}${withinZh(fields)}`,
+  'key.delete': ({ actor, object }) => `${actor} 删除了密钥 ${object}`,
+  'key.rotate': ({ actor, object }) => `${actor} 轮换了密钥 ${object}`,
+  'department.create': ({ actor, object }) => `${actor} 创建了部门 ${object}`,
+  'department.change': ({ actor, object, fields }) => `${actor} 修改了部门 ${object}${withinZh(fields)}`,
+  'department.delete': ({ actor, object, fact }) => `${actor} 删除了部门 ${fact('name') || object}`,
+  'department.recharge': ({ actor, object, money }) => `${actor} 为 ${object} 的预算追加了 ${money('amount')}`,
+  'department.join': ({ actor, object, fact }) => `${actor} 将 ${object} 加入 ${fact('department')}`,
+  'department.leave': ({ actor, object, fact }) => `${actor} 将 ${object} 移出 ${fact('department')}`,
+  'subscription.grant': ({ actor, object, fact }) => `${actor} 为 ${object} 发放了套餐 ${fact('plan')}`,
+  'subscription.cancel': ({ actor, object }) => `${actor} 终止了 ${object} 的订阅`,
+  'invitation.create': ({ actor, fact }) => `${actor} 创建了一个邀请，有效期 ${fact('days')} 天`,
+  'invitation.revoke': ({ actor, object }) => `${actor} 撤销了邀请（${object}）`,
+  'redemption.create': ({ actor, fact, money }) =>
+    `${actor} 创建了 ${fact('count')} 个兑换码“${fact('name')}”，每个 ${money('quota')}`,
+  'redemption.change': ({ actor, object }) => `${actor} 修改了兑换码（${object}）`,
+  'redemption.remove': ({ actor, object, fact }) =>
+    object === '' ? `${actor} 移除了 ${fact('count')} 个兑换码` : `${actor} 移除了兑换码（${object}）`,
+  'redemption.redeem': ({ actor, money }) => `${actor} 兑换了 ${money('quota')}`,
+  'order.paid': ({ object, fact }) => `订单已付款（${object}）：${fact('provider')} ${fact('money')}`,
+  'order.paid-twice': ({ object, fact }) => `订单通过 ${fact('provider')} 再次付款（${object}）`,
+  'order.parked': ({ object }) => `订单已付款，但暂时无法入账（${object}）`,
+  'order.waiting': ({ object }) => `订单正在等待之前的事件（${object}）`,
+  'order.completed': ({ actor, object }) => `${actor} 完成了订单（${object}）`,
+  'order.refunded': ({ object, fact }) => `订单已退款 ${fact('returned')}（${object}）`,
+  'order.disputed': ({ object, fact }) => `订单有争议 ${fact('returned')}（${object}）`,
+  'order.dispute-won': ({ object }) => `订单争议已胜诉（${object}）`,
+  'order.refused': ({ object, fact }) => `收到与订单不符的通知（${object}）${becauseZh(fact('reason'))}`,
+  'order.forged': ({ object, fact }) => `已拒绝伪造的通知（${object}）${becauseZh(fact('reason'))}`,
+  'prompt.read': ({ actor, object }) => `${actor} 查看了一次调用的提示词和回答（${object}）`,
+  'audit.export': ({ actor, fact }) => `${actor} 导出了 ${fact('entries')} 条审计日志`,
+  'config.reload': ({ actor }) => `${actor} 重新加载了 gateway.yaml`,
 };
 
-/** The sentences. */
+/** The sentences by action. */
 export const SENTENCES = texts<Readonly<Record<KnownAction, Sentence>>>(EN, ZH);
 
-/** All that are known, by what they are about. */
+/** All known actions, grouped by object. */
 export const ACTIONS = Object.keys(EN) as readonly KnownAction[];
 
-/** What fields are called. */
+/** The names of fields. */
 export const FIELDS = texts(
   {
     name: 'name',
-    username: 'name',
+    username: 'username',
     displayName: 'display name',
     email: 'email address',
     group: 'group',
@@ -204,11 +211,11 @@ export const FIELDS = texts(
     expired_time: 'expiry',
     model_limits: 'models',
     model_limits_enabled: 'models',
-    allow_ips: 'addresses',
+    allow_ips: 'IP addresses',
   } as Readonly<Record<string, string>>,
   {
     name: '名称',
-    username: '名称',
+    username: '用户名',
     displayName: '显示名称',
     email: '邮箱',
     group: '分组',
@@ -219,11 +226,11 @@ export const FIELDS = texts(
     monthly_quota: '每月预算',
     ratio: '价格倍率',
     status: '状态',
-    remain_quota: '限额',
-    unlimited_quota: '限额',
-    expired_time: '有效期',
+    remain_quota: '额度',
+    unlimited_quota: '额度',
+    expired_time: '过期时间',
     model_limits: '模型',
     model_limits_enabled: '模型',
-    allow_ips: '地址',
+    allow_ips: 'IP 地址',
   },
 );

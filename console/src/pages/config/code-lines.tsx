@@ -1,30 +1,30 @@
-/** A text with its parts in colours and its mistakes underlined: what lies below the field in which it is read or edited. */
+/** Highlighted text with underlined errors: the layer below the transparent text field. */
 import { memo, type ReactNode, useMemo } from 'react';
 import { firstFrom, type Mark } from './marks.ts';
 import type { Remark } from './remarks.tsx';
 
-/** Lines that are drawn together, or not at all where nobody sees them. */
+/** Lines are rendered in blocks; blocks out of view are skipped. */
 const BLOCK = 100;
-/** So many are drawn in any case. */
+/** The number of blocks that are always rendered. */
 const FEW = 500;
-/** Of a line, in CSS pixels; the same stands in the style sheet. */
+/** The height of a line in CSS pixels; the same as in the style sheet. */
 export const LINE_PX = 20;
 
-/** A stretch of the text that somebody has to look at. */
+/** A range of the text with an error or a warning. */
 interface Underline {
   readonly start: number;
   readonly end: number;
   readonly kind: 'problem' | 'warning';
 }
 
-/** Where each line begins. */
+/** The offset of each line. */
 export function startsOf(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
 }
 
-/** The whole text. Parts carry their number (`data-mark`) in their block (`data-first`), so that what the pointer is at can be found. */
+/** The whole text. Tokens carry their index (`data-mark`) within their block (`data-first`), so that the token below the pointer can be found. */
 export const CodeLines = memo(function CodeLines({
   text,
   marks,
@@ -54,7 +54,7 @@ export const CodeLines = memo(function CodeLines({
         style={{ height: (until - from) * LINE_PX }}
         data-first={at}
       >
-        <Pieces
+        <Tokens
           text={text.slice(start, end)}
           offset={start}
           marks={marks.slice(at, firstFrom(marks, end))}
@@ -68,14 +68,14 @@ export const CodeLines = memo(function CodeLines({
 
 interface PiecesProps {
   readonly text: string;
-  /** Where it begins in the whole text. */
+  /** The offset of the block in the text. */
   readonly offset: number;
   readonly marks: readonly Mark[];
   readonly underlines: readonly Underline[];
 }
 
-/** A stretch of the text, cut where parts and underlines begin and end. It is drawn anew where it looks different, wherever it stands. */
-const Pieces = memo(function Pieces({ text, offset, marks, underlines }: PiecesProps) {
+/** A block of text, split where tokens and underlines begin and end. Rerendered only if its appearance changes, not if it moves. */
+const Tokens = memo(function Pieces({ text, offset, marks, underlines }: PiecesProps) {
   const end = offset + text.length;
   const cuts = new Set([offset, end]);
   for (const each of [...marks, ...underlines]) {
@@ -87,21 +87,21 @@ const Pieces = memo(function Pieces({ text, offset, marks, underlines }: PiecesP
   return at.slice(0, -1).map((start, index) => {
     const stop = at[index + 1]!;
     while (mark < marks.length && marks[mark]!.end <= start) mark++;
-    const here = marks[mark];
-    const isMarked = here !== undefined && here.start <= start;
+    const token = marks[mark];
+    const isMarked = token !== undefined && token.start <= start;
     const under = underlines.find((each) => each.start <= start && each.end >= stop);
     const piece = text.slice(start - offset, stop - offset);
     if (!isMarked && under === undefined) return piece;
-    const names = [...(isMarked ? [`code-${here.kind}`] : []), ...(under === undefined ? [] : [`code-${under.kind}`])];
+    const names = [...(isMarked ? [`code-${token.kind}`] : []), ...(under === undefined ? [] : [`code-${under.kind}`])];
     return (
       <span key={start - offset} className={names.join(' ')} {...(isMarked && { 'data-mark': mark })}>
         {piece}
       </span>
     );
   });
-}, looksAlike);
+}, isEqualAppearance);
 
-function looksAlike(a: PiecesProps, b: PiecesProps): boolean {
+function isEqualAppearance(a: PiecesProps, b: PiecesProps): boolean {
   const same = (
     these: readonly Underline[] | readonly Mark[],
     those: readonly Underline[] | readonly Mark[],
@@ -116,7 +116,7 @@ function looksAlike(a: PiecesProps, b: PiecesProps): boolean {
   return a.text === b.text && same(a.marks, b.marks) && same(a.underlines, b.underlines);
 }
 
-/** The part that a remark is about, else the rest of its line. */
+/** The token that a remark is about, or the rest of its line. */
 function underlineOf(
   { line, column }: Remark,
   kind: Underline['kind'],
@@ -132,7 +132,7 @@ function underlineOf(
   const lineEnd = (starts[line] ?? text.length + 1) - 1;
   const end = start + text.slice(start, lineEnd).trimEnd().length;
   if (end > start) return [{ start, end, kind }];
-  // At the end of a line there is nothing to underline but the line itself.
+  // At the end of a line, underline the whole line.
   const from = lineStart + text.slice(lineStart, lineEnd).search(/\S|$/);
   return from < start ? [{ start: from, end: start, kind }] : [];
 }

@@ -1,4 +1,4 @@
-/** A text to read or to edit, with line numbers and colours. What is typed in is a field; what is seen lies below it. */
+/** A text viewer or editor with line numbers and highlighting: a transparent text field above the highlighted text. */
 import {
   type KeyboardEvent,
   type Ref,
@@ -12,22 +12,22 @@ import { CodeLines, LINE_PX, startsOf } from './code-lines.tsx';
 import { type Mark, markAt, marksOf, type Path, pathOfLine } from './marks.ts';
 import type { Remark } from './remarks.tsx';
 
-/** What somebody points at. */
-export interface Pointed {
+/** The position that the user points at. */
+export interface PointedPosition {
   readonly path: Path;
-  /** `${NAME}`, where they point at that. */
+  /** The name in `${NAME}` at the position. */
   readonly reference: string | undefined;
 }
 
-/** What can be done with it from outside. */
+/** The imperative methods of the pane. */
 export interface CodeHandle {
-  /** Goes to a place and puts the cursor there. */
+  /** Scrolls to an offset and puts the cursor there. */
   jump(remark: Pick<Remark, 'line' | 'column'>): void;
-  /** Copies all of it; false where the browser does not let us: then it is selected. */
+  /** Copies the text; false if the browser does not allow it, in which case the text is selected. */
   copy(): Promise<boolean>;
 }
 
-/** The pane. Without `onText` it can only be read. `onPoint`: somebody is somewhere else, with the pointer or the cursor. */
+/** The pane. Read-only without `onText`. `onPoint` is called when the pointer or the cursor moves to another position. */
 export function CodePane({
   label,
   text,
@@ -42,23 +42,23 @@ export function CodePane({
   readonly problems: readonly Remark[];
   readonly warnings: readonly Remark[];
   onText?(text: string): void;
-  onPoint(pointed: Pointed | undefined): void;
+  onPoint(pointed: PointedPosition | undefined): void;
   readonly handle?: Ref<CodeHandle>;
 }) {
   const frame = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  // Whoever types is not kept waiting for colours.
-  const shown = useDeferredValue(text);
-  const marks = useMemo(() => marksOf(shown), [shown]);
+  // Highlighting is deferred so that typing stays fast.
+  const deferred = useDeferredValue(text);
+  const marks = useMemo(() => marksOf(deferred), [deferred]);
   const starts = useMemo(() => startsOf(text), [text]);
   const widest = useMemo(() => widestOf(text), [text]);
-  const cursor = useRef<Pointed>(undefined);
+  const cursor = useRef<PointedPosition>(undefined);
 
-  const pointedAt = (mark: Mark | undefined, offset: number): Pointed | undefined => {
+  const pointedAt = (mark: Mark | undefined, offset: number): PointedPosition | undefined => {
     const line = starts.findLastIndex((start) => start <= offset);
     const path = mark?.path ?? pathOfLine(marks, starts[line] ?? 0, starts[line + 1] ?? text.length);
     if (path === undefined) return undefined;
-    return { path, reference: mark?.kind === 'reference' ? shown.slice(mark.start, mark.end) : undefined };
+    return { path, reference: mark?.kind === 'reference' ? deferred.slice(mark.start, mark.end) : undefined };
   };
   const onCursor = (offset = field.current?.selectionStart ?? 0): void => {
     cursor.current = pointedAt(markAt(marks, offset), offset);
@@ -88,7 +88,7 @@ export function CodePane({
         field.current?.select();
         return document.execCommand('copy');
       };
-      // The old way still works where the new one is not allowed: on pages that came over plain http, or where somebody forbade it.
+      // `execCommand` works where the clipboard API is not available: over plain http, or if permissions forbid it.
       return window.isSecureContext ? navigator.clipboard.writeText(text).then(() => true, byOldWay) : byOldWay();
     },
   }));
@@ -103,12 +103,12 @@ export function CodePane({
         </div>
         <div className="code-field">
           <div className="code-below" aria-hidden>
-            <CodeLines text={shown} marks={marks} problems={problems} warnings={warnings} />
+            <CodeLines text={deferred} marks={marks} problems={problems} warnings={warnings} />
           </div>
           <textarea
             ref={field}
             aria-label={label}
-            // Not `readOnly`: browsers would take the cursor away, and with it the way to every key by keyboard.
+            // Not `readOnly`: browsers would hide the cursor, and keyboard users could not move to a key.
             aria-readonly={onText === undefined}
             inputMode={onText === undefined ? 'none' : undefined}
             value={text}
@@ -137,12 +137,12 @@ function refuse(event: SyntheticEvent): void {
   event.preventDefault();
 }
 
-/** What changes a text without being typed; going about, selecting and copying stay. */
+/** Keys that change the text; moving, selecting and copying remain possible. */
 function refuseEdits(event: KeyboardEvent): void {
   if (['Backspace', 'Delete', 'Enter'].includes(event.key)) event.preventDefault();
 }
 
-/** Marks beside the numbers of lines. */
+/** Marks beside the line numbers. */
 function Flags({ remarks, kind }: { readonly remarks: readonly Remark[]; readonly kind: 'problem' | 'warning' }) {
   return [...new Set(remarks.map(({ line }) => line))].map((line) => (
     <span key={line} className={`code-flag code-flag-${kind}`} style={{ top: (line - 1) * LINE_PX }}>
@@ -151,7 +151,7 @@ function Flags({ remarks, kind }: { readonly remarks: readonly Remark[]; readonl
   ));
 }
 
-/** Of the longest line, in characters; those of Chinese are twice as wide. */
+/** The width of the longest line in characters; Chinese characters count twice. */
 function widestOf(text: string): number {
   let widest = 0;
   for (const line of text.split('\n')) {

@@ -1,4 +1,4 @@
-/** Two texts in one: which lines went, which came. */
+/** The difference of two texts: removed and added lines. */
 import { Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { Empty } from '../../parts/notes.tsx';
@@ -8,11 +8,11 @@ import { useText } from '../../text.ts';
 import { aroundChanges, type DiffLine, diffLines, type Skipped } from './line-diff.ts';
 import { TEXT } from './text.ts';
 
-/** Rows that are drawn. */
+/** The largest number of rows that are rendered. */
 const MOST = 3_000;
 const SIGNS = { same: ' ', gone: '−', new: '+' } as const;
 
-/** It. `same`: what is said where there is none. */
+/** The difference. `same` is shown if there is none. */
 export function DiffView({
   title,
   before,
@@ -27,17 +27,17 @@ export function DiffView({
   const text = useText(TEXT);
   const format = useFormat();
   const rows = useMemo(() => diffLines(before, after), [before, after]);
-  const gone = rows.filter(({ kind }) => kind === 'gone').length;
-  const come = rows.filter(({ kind }) => kind === 'new').length;
-  if (gone + come === 0) return <Empty title={text.sameTitle}>{same}</Empty>;
-  const shown = aroundChanges(rows);
+  const removed = rows.filter(({ kind }) => kind === 'gone').length;
+  const added = rows.filter(({ kind }) => kind === 'new').length;
+  if (removed + added === 0) return <Empty title={text.sameTitle}>{same}</Empty>;
+  const folded = aroundChanges(rows);
   return (
     <Section
       flush
       title={title}
-      about={`${text.diffLegend} ${text.diffCounts(format.number(gone), format.number(come))}`}
+      about={`${text.diffLegend} ${text.diffCounts(format.number(removed), format.number(added))}`}
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable */}
       <section className="diff-frame" tabIndex={0} aria-label={title}>
         <table className="diff">
           <thead className="aloud">
@@ -49,13 +49,13 @@ export function DiffView({
             </tr>
           </thead>
           <tbody>
-            {shown.slice(0, MOST).map((row) => (
+            {folded.slice(0, MOST).map((row) => (
               <DiffRow key={`${row.kind} ${row.before} ${'after' in row ? row.after : ''}`} row={row} />
             ))}
           </tbody>
         </table>
       </section>
-      {shown.length > MOST && (
+      {folded.length > MOST && (
         <Text size="sm" c="dimmed" p="xs">
           {text.tooMany(format.number(MOST))}
         </Text>

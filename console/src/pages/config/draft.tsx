@@ -1,27 +1,27 @@
-/** A copy of the file to edit in the browser, which the gateway judges. The file itself is never written from here. */
+/** A draft of gateway.yaml in the browser, validated by the gateway. The console never writes the file. */
 import { Alert, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { call, keepFile } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { call, saveBytes } from '../../api/client.ts';
+import { useAction } from '../../api/hooks.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Section } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { type CodeHandle, CodePane, type Pointed } from './code-pane.tsx';
+import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
 import { DiffView } from './diff-view.tsx';
 import type { Schema } from './facts.ts';
 import { KeyFacts } from './key-facts.tsx';
 import { masksIn } from './masks.tsx';
-import { type Remark, Remarks, type Verdict } from './remarks.tsx';
+import { type CheckResult, type Remark, Remarks } from './remarks.tsx';
 import { Report } from './report.tsx';
 import { TEXT } from './text.ts';
 
-/** What somebody has written, and what the file said when they began. It outlives the page, not the tab of the browser. */
-let kept: { readonly text: string; readonly from: string } | undefined;
-const NOTHING: Pick<Verdict, 'problems' | 'warnings'> = { problems: [], warnings: [] };
-/** Bytes of the longest gateway.yaml. */
+/** The draft, and the file when the draft began. A module variable, so that it survives navigation within the tab. */
+let savedDraft: { readonly text: string; readonly from: string } | undefined;
+const NOTHING: Pick<CheckResult, 'problems' | 'warnings'> = { problems: [], warnings: [] };
+/** The largest gateway.yaml in bytes. */
 const LONGEST = 256 * 1_024;
 
 /** The editor. */
@@ -35,26 +35,26 @@ export function Draft({
   readonly schema: Schema | undefined;
 }) {
   const text = useText(TEXT);
-  const [draft, setDraft] = useState(() => kept ?? { text: disk, from: disk });
-  const [checked, setChecked] = useState<{ readonly text: string; readonly verdict: Verdict }>();
+  const [draft, setDraft] = useState(() => savedDraft ?? { text: disk, from: disk });
+  const [checked, setChecked] = useState<{ readonly text: string; readonly verdict: CheckResult }>();
   const [view, setView] = useState<'edit' | 'difference'>('edit');
-  const [pointed, setPointed] = useState<Pointed>();
+  const [pointed, setPointed] = useState<PointedPosition>();
   const pane = useRef<CodeHandle>(null);
   const isChanged = draft.text !== draft.from;
-  // What nobody has touched follows the file.
-  const shown = isChanged ? draft.text : disk;
+  // An unchanged draft follows the file.
+  const content = isChanged ? draft.text : disk;
   useEffect(() => {
-    kept = isChanged ? draft : undefined;
+    savedDraft = isChanged ? draft : undefined;
   }, [draft, isChanged]);
-  const checking = useDoing((given: string) => call('POST /api/config/check', { body: { text: given } }), {
-    done: (verdict, given) => setChecked({ text: given, verdict }),
+  const checking = useAction((source: string) => call('POST /api/config/check', { body: { text: source } }), {
+    done: (result, source) => setChecked({ text: source, verdict: result }),
   });
-  const verdict = checked?.text === shown ? checked.verdict : undefined;
-  const { problems, warnings } = verdict ?? NOTHING;
+  const result = checked?.text === content ? checked.verdict : undefined;
+  const { problems, warnings } = result ?? NOTHING;
   const write = (next: string): void => setDraft(({ from }) => ({ text: next, from: isChanged ? from : disk }));
   const jump = (remark: Remark): void => {
     setView('edit');
-    // The field may be drawn only now.
+    // The field may be rendered only after this.
     requestAnimationFrame(() => pane.current?.jump(remark));
   };
   return (
@@ -62,33 +62,33 @@ export function Draft({
       <Text size="sm">{text.draftAbout(file)}</Text>
       <Toolbar
         file={file}
-        draft={shown}
+        draft={content}
         isChanged={isChanged}
         isChecking={checking.isPending}
         pane={pane}
         view={view}
         onView={setView}
-        onCheck={() => checking.mutate(shown)}
+        onCheck={() => checking.mutate(content)}
         onStartOver={() => {
           setDraft({ text: disk, from: disk });
           setChecked(undefined);
         }}
       />
-      <DraftNotes draft={shown} isStale={isChanged && draft.from !== disk} />
+      <DraftNotes draft={content} isStale={isChanged && draft.from !== disk} />
       <div role="status">
         {checked !== undefined && (
-          <Section title={<Judgement verdict={checked.verdict} isOld={verdict === undefined} />}>
+          <Section title={<Judgement result={checked.verdict} isOld={result === undefined} />}>
             <Remarks verdict={checked.verdict} onJump={jump} />
           </Section>
         )}
       </div>
       {view === 'difference' ? (
-        <DiffView title={text.diffDraft} before={disk} after={shown} same={text.sameDraft} />
+        <DiffView title={text.diffDraft} before={disk} after={content} same={text.sameDraft} />
       ) : (
         <div className="config-columns">
           <CodePane
             label={text.draftLabel(file)}
-            text={shown}
+            text={content}
             problems={problems}
             warnings={warnings}
             onText={write}
@@ -98,14 +98,14 @@ export function Draft({
           <KeyFacts pointed={pointed} schema={schema} remarks={[...problems, ...warnings]} />
         </div>
       )}
-      {verdict !== undefined && verdict.problems.length === 0 && (
-        <Report title={text.reportDraft} lines={verdict.report} />
+      {result !== undefined && result.problems.length === 0 && (
+        <Report title={text.reportDraft} lines={result.report} />
       )}
     </Stack>
   );
 }
 
-/** What is to be known of a draft: its secrets are masked, and the file may have changed meanwhile. */
+/** Notes on a draft: masked secrets, and a file that has changed since. */
 function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isStale: boolean }) {
   const text = useText(TEXT);
   const format = useFormat();
@@ -132,13 +132,13 @@ function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isSta
   );
 }
 
-function Judgement({ verdict, isOld }: { readonly verdict: Verdict; readonly isOld: boolean }) {
+function Judgement({ result, isOld }: { readonly result: CheckResult; readonly isOld: boolean }) {
   const text = useText(TEXT);
-  const isFine = verdict.problems.length === 0;
+  const isFine = result.problems.length === 0;
   return (
     <Group gap="xs">
       {isFine ? text.checkFine : text.checkWrong}
-      {isOld && <State mood="warn">{text.checkOld}</State>}
+      {isOld && <State tone="warn">{text.checkOld}</State>}
     </Group>
   );
 }
@@ -166,7 +166,7 @@ function Toolbar({
 }) {
   const text = useText(TEXT);
   const [copied, setCopied] = useState<boolean>();
-  const [asks, setAsks] = useState(false);
+  const [isConfirming, setAsks] = useState(false);
   const copy = async (): Promise<void> => setCopied(await (pane.current?.copy() ?? Promise.resolve(false)));
   return (
     <Group gap="xs">
@@ -196,7 +196,7 @@ function Toolbar({
       <Button
         variant="default"
         leftSection={<IconDownload size={16} />}
-        onClick={() => keepFile(file, new Blob([draft], { type: 'application/yaml' }))}
+        onClick={() => saveBytes(file, new Blob([draft], { type: 'application/yaml' }))}
       >
         {text.save}
       </Button>
@@ -209,7 +209,7 @@ function Toolbar({
         {copied === false && text.byHand}
       </Text>
       <Confirm
-        opened={asks}
+        opened={isConfirming}
         title={text.startOverTitle}
         action={text.startOver}
         onClose={() => setAsks(false)}

@@ -1,7 +1,7 @@
-/** What the schema of gateway.yaml says of a key. */
+/** The description of a key from the schema of gateway.yaml. */
 import type { Path } from './marks.ts';
 
-/** JSON Schema, as far as it is looked at. */
+/** The parts of JSON Schema that are used. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly title?: string;
@@ -25,16 +25,16 @@ export interface Schema {
   readonly else?: Schema;
 }
 
-/** What is known of a key. */
+/** The description of a key. */
 export interface Facts {
-  /** `known`: the schema names it. `own`: whoever writes the file chooses the name. `unknown`: nothing is called so here. */
+  /** `known`: in the schema. `own`: a name that the author of the file chooses. `unknown`: not in the schema. */
   readonly kind: 'known' | 'own' | 'unknown';
   readonly description: string | undefined;
-  /** `duration`, where what is written has a name. */
+  /** The name of the format, such as `duration`. */
   readonly title: string | undefined;
   readonly types: readonly string[];
-  /** Undefined: there is none. */
-  readonly usual: string | undefined;
+  /** Undefined: no default. */
+  readonly defaultValue: string | undefined;
   readonly allowed: readonly string[];
   readonly examples: readonly string[];
   readonly least: number | undefined;
@@ -43,41 +43,41 @@ export interface Facts {
   readonly required: boolean;
 }
 
-/** Looks a path up. */
+/** Finds a path in the schema. */
 export function factsAt(schema: Schema, path: Path): Facts {
-  let here = formsOf(schema);
-  let above = here;
+  let schemas = formsOf(schema);
+  let above = schemas;
   let kind: Facts['kind'] = 'known';
   for (const step of path) {
-    above = here;
-    const named = typeof step === 'string' ? here.flatMap(({ properties = {} }) => own(properties, step)) : [];
-    const others = here.flatMap(({ additionalProperties: more, items }) => {
-      const rest = typeof step === 'number' ? items : more;
-      return typeof rest === 'object' ? [rest] : [];
+    above = schemas;
+    const named = typeof step === 'string' ? schemas.flatMap(({ properties = {} }) => own(properties, step)) : [];
+    const others = schemas.flatMap(({ additionalProperties: more, items }) => {
+      const additional = typeof step === 'number' ? items : more;
+      return typeof additional === 'object' ? [additional] : [];
     });
-    const isOpen = here.some(
+    const isOpen = schemas.some(
       ({ additionalProperties: more, properties }) => properties !== undefined && more !== false,
     );
     kind = named.length > 0 || typeof step === 'number' ? 'known' : others.length > 0 || isOpen ? 'own' : 'unknown';
-    here = (named.length > 0 ? named : others).flatMap(formsOf);
+    schemas = (named.length > 0 ? named : others).flatMap(formsOf);
   }
   const last = path.at(-1);
   return {
     kind,
-    description: first(here, ({ description }) => description),
-    title: first(here, ({ title }) => title),
-    types: [...new Set(here.flatMap(typesOf))],
-    usual: first(here, (each) => ('default' in each ? written(each.default) : undefined)),
-    allowed: unique(here.flatMap((each) => ('const' in each ? [each.const] : (each.enum ?? [])))),
-    examples: unique(here.flatMap(({ examples = [] }) => examples)),
-    least: first(here, ({ minimum }) => minimum),
-    above: first(here, ({ exclusiveMinimum }) => exclusiveMinimum),
-    most: first(here, ({ maximum }) => maximum),
+    description: first(schemas, ({ description }) => description),
+    title: first(schemas, ({ title }) => title),
+    types: [...new Set(schemas.flatMap(typesOf))],
+    defaultValue: first(schemas, (each) => ('default' in each ? written(each.default) : undefined)),
+    allowed: unique(schemas.flatMap((each) => ('const' in each ? [each.const] : (each.enum ?? [])))),
+    examples: unique(schemas.flatMap(({ examples = [] }) => examples)),
+    least: first(schemas, ({ minimum }) => minimum),
+    above: first(schemas, ({ exclusiveMinimum }) => exclusiveMinimum),
+    most: first(schemas, ({ maximum }) => maximum),
     required: typeof last === 'string' && above.some(({ required = [] }) => required.includes(last)),
   };
 }
 
-/** A schema and all its alternatives. That a text may hold a reference instead goes without saying. */
+/** A schema and all its alternatives. References in place of texts are allowed everywhere and left out. */
 function formsOf(schema: Schema): readonly Schema[] {
   const { anyOf = [], oneOf = [], allOf = [], then, else: otherwise } = schema;
   const others = [
@@ -110,7 +110,7 @@ function unique(values: readonly unknown[]): readonly string[] {
   return [...new Set(values.map(written).filter((value) => value !== undefined))];
 }
 
-/** A value as it is written in the file; an empty section or list says nothing. */
+/** A value as YAML; empty for an empty section or list. */
 function written(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'object') return Object.keys(value).length === 0 ? undefined : JSON.stringify(value);

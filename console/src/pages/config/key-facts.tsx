@@ -1,25 +1,25 @@
-/** What the key means that somebody points at. */
+/** The description of the key at the pointer or cursor. */
 import { Code, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Coded } from '../../parts/coded.tsx';
 import { Section } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import type { Pointed } from './code-pane.tsx';
+import type { PointedPosition } from './code-pane.tsx';
 import { type Facts, factsAt, type Schema } from './facts.ts';
 import type { Path } from './marks.ts';
 import type { Remark } from './remarks.tsx';
 import { TEXT } from './text.ts';
 
-/** The panel. It is read aloud when somebody goes to another key. */
+/** The panel. A screen reader announces it when the key changes. */
 export function KeyFacts({
   pointed,
   schema,
   remarks,
 }: {
-  readonly pointed: Pointed | undefined;
+  readonly pointed: PointedPosition | undefined;
   readonly schema: Schema | undefined;
-  /** What is to be said of the text. */
+  /** The content of the panel. */
   readonly remarks: readonly Remark[];
 }) {
   const text = useText(TEXT);
@@ -31,7 +31,7 @@ export function KeyFacts({
             {text.keyNone}
           </Text>
         ) : (
-          <Inside
+          <Content
             pointed={pointed}
             facts={factsAt(schema, pointed.path)}
             remarks={remarks.filter(({ path }) => path === pathText(pointed.path))}
@@ -42,12 +42,12 @@ export function KeyFacts({
   );
 }
 
-function Inside({
+function Content({
   pointed: { path, reference },
   facts,
   remarks,
 }: {
-  readonly pointed: Pointed;
+  readonly pointed: PointedPosition;
   readonly facts: Facts;
   readonly remarks: readonly Remark[];
 }) {
@@ -96,7 +96,7 @@ function Inside({
 function Details({ facts }: { readonly facts: Facts }) {
   const text = useText(TEXT);
   const range = useRange(facts);
-  const examples = facts.examples.filter((example) => example !== facts.usual);
+  const examples = facts.examples.filter((example) => example !== facts.defaultValue);
   const types =
     facts.title ?? facts.types.map((type) => text.types[type as keyof typeof text.types] ?? type).join(text.or);
   return (
@@ -107,9 +107,9 @@ function Details({ facts }: { readonly facts: Facts }) {
           <Codes values={facts.allowed} />
         </Detail>
       )}
-      {facts.usual !== undefined && (
+      {facts.defaultValue !== undefined && (
         <Detail name={text.usual}>
-          <Codes values={[facts.usual]} />
+          <Codes values={[facts.defaultValue]} />
         </Detail>
       )}
       {range !== undefined && <Detail name={text.range}>{range}</Detail>}
@@ -150,18 +150,18 @@ function useRange({ least, above, most }: Facts): string | undefined {
   return most === undefined ? undefined : text.most(format.number(most));
 }
 
-/** Says what `${…}` stands for. */
+/** Explains a `${…}` reference. */
 function useReference(): (reference: string) => string {
   const { referenceOf } = useText(TEXT);
   return (reference) => {
     const [, path] = /^\$\{file:(.*)\}$/.exec(reference) ?? [];
     if (path !== undefined) return referenceOf.file(path);
-    const [, name = '', usual] = /^\$\{([^}:]*)(?::-(.*))?\}$/.exec(reference) ?? [];
-    return usual === undefined ? referenceOf.variable(name) : referenceOf.usual(name, usual);
+    const [, name = '', defaultValue] = /^\$\{([^}:]*)(?::-(.*))?\}$/.exec(reference) ?? [];
+    return defaultValue === undefined ? referenceOf.variable(name) : referenceOf.usual(name, defaultValue);
   };
 }
 
-/** The last name of a path; of an item of a list, with its place. */
+/** The last name of a path; for a list item, with its index. */
 function nameOf(path: Path): string {
   const at = path.findLastIndex((step) => typeof step === 'string');
   return pathText(path.slice(Math.max(0, at)));

@@ -1,6 +1,6 @@
-/** Which lines of a text went and which came: the fewest that make one text of the other. */
+/** A line diff: the smallest set of removed and added lines. */
 
-/** A line; `before` and `after` are its numbers, from 1, where it is there. */
+/** A line; `before` and `after` are its 1-based numbers in the texts that contain it. */
 export interface DiffLine {
   readonly kind: 'same' | 'gone' | 'new';
   readonly text: string;
@@ -8,15 +8,15 @@ export interface DiffLine {
   readonly after: number | undefined;
 }
 
-/** Lines that stay and are far from any that do not. */
+/** A run of unchanged lines that is folded. */
 export interface Skipped {
   readonly kind: 'skipped';
   readonly count: number;
-  /** The number of the first, to tell it from others. */
+  /** The number of the first line, as a key. */
   readonly before: number;
 }
 
-/** Beyond so many comparisons whole stretches are taken for changed. */
+/** Beyond this number of comparisons, whole ranges count as changed. */
 const MOST = 25_000_000;
 
 /** Compares two texts line by line. */
@@ -40,34 +40,34 @@ export function diffLines(before: string, after: string): readonly DiffLine[] {
   return rows;
 }
 
-/** The same with what stays cut to a few lines around what does not. */
+/** Folds unchanged lines except a few around each change. */
 export function aroundChanges(rows: readonly DiffLine[], context = 3): readonly (DiffLine | Skipped)[] {
-  const near = rows.map(() => false);
+  const isNear = rows.map(() => false);
   for (const [at, { kind }] of rows.entries())
-    if (kind !== 'same') near.fill(true, Math.max(0, at - context), at + context + 1);
-  const shown: (DiffLine | Skipped)[] = [];
+    if (kind !== 'same') isNear.fill(true, Math.max(0, at - context), at + context + 1);
+  const folded: (DiffLine | Skipped)[] = [];
   for (let at = 0; at < rows.length; at++) {
-    if (near[at]) {
-      shown.push(rows[at]!);
+    if (isNear[at]) {
+      folded.push(rows[at]!);
       continue;
     }
     const from = at;
-    while (at + 1 < rows.length && !near[at + 1]) at++;
-    shown.push({ kind: 'skipped', count: at - from + 1, before: rows[from]!.before ?? 0 });
+    while (at + 1 < rows.length && !isNear[at + 1]) at++;
+    folded.push({ kind: 'skipped', count: at - from + 1, before: rows[from]!.before ?? 0 });
   }
-  return shown;
+  return folded;
 }
 
-/** A place in both texts; undefined where the line is not there. */
+/** A line in both texts; undefined on the side that lacks it. */
 type Pair = readonly [number | undefined, number | undefined];
 
-/** Pairs of places: both where a line stays, one where it went or came. By the longest sequence that both have. */
+/** Pairs of lines: both sides for unchanged lines, one side for removed or added ones. Uses the longest common subsequence. */
 function between(a: readonly string[], b: readonly string[]): readonly Pair[] {
-  const gone: readonly Pair[] = a.map((_, i) => [i, undefined]);
-  const come: readonly Pair[] = b.map((_, j) => [undefined, j]);
-  if (a.length === 0 || b.length === 0 || a.length * b.length > MOST) return [...gone, ...come];
+  const removed: readonly Pair[] = a.map((_, i) => [i, undefined]);
+  const added: readonly Pair[] = b.map((_, j) => [undefined, j]);
+  if (a.length === 0 || b.length === 0 || a.length * b.length > MOST) return [...removed, ...added];
   const width = b.length + 1;
-  // How many lines the rests of both have in common, from each pair of places on.
+  // `common[i * width + j]`: the length of the longest common subsequence of `a` from i and `b` from j.
   const common = new Uint32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
@@ -82,10 +82,10 @@ function between(a: readonly string[], b: readonly string[]): readonly Pair[] {
     else if (common[(i + 1) * width + j]! >= common[i * width + j + 1]!) pairs.push([i++, undefined]);
     else pairs.push([undefined, j++]);
   }
-  return [...pairs, ...gone.slice(i), ...come.slice(j)];
+  return [...pairs, ...removed.slice(i), ...added.slice(j)];
 }
 
-/** A newline at the end of a text begins no line. */
+/** A trailing newline does not begin another line. */
 function linesOf(text: string): readonly string[] {
   const lines = text.split('\n');
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;

@@ -1,37 +1,37 @@
-/** What the parts of a YAML text are: keys, values, comments, references; and which key of the file each belongs to. */
+/** Tokens of a YAML text (keys, values, comments, references), and the path of the key that each belongs to. */
 import { isAlias, isMap, isScalar, isSeq, Lexer, type Node, parseDocument, type Scalar } from 'yaml';
 
-/** From the root of the file: names of members, places in lists. */
+/** A path from the root: member names and list indexes. */
 export type Path = readonly (string | number)[];
 
-/** What a part is. */
+/** The kinds of tokens. */
 export type MarkKind = 'key' | 'string' | 'number' | 'word' | 'reference' | 'alias' | 'comment';
 
-/** A part of the text. They are in order, and none reaches into another. */
+/** A token. Tokens are in order and do not overlap. */
 export interface Mark {
   readonly start: number;
   readonly end: number;
   readonly kind: MarkKind;
-  /** The key that it is, or whose value it is; a comment is of none. */
+  /** The path of the key that the token is, or is a value of; comments have none. */
   readonly path: Path | undefined;
 }
 
-/** Of the sections that were looked at last: whoever types changes one of them, and the others need not be read anew. */
-let known: ReadonlyMap<string, readonly Mark[]> = new Map();
+/** The last sections, so that an edit reparses only the section that changed. */
+let cache: ReadonlyMap<string, readonly Mark[]> = new Map();
 
-/** All parts of a text; of one that is broken, as many as can be told. */
+/** All tokens of a text; for an invalid text, as many as can be recognized. */
 export function marksOf(text: string): readonly Mark[] {
   const seen = new Map<string, readonly Mark[]>();
   const marks: Mark[] = [];
   let offset = 0;
-  // What stands at the beginning of a line and is no comment begins a section.
+  // A line that begins in the first column and is not a comment begins a section.
   for (const section of text.split(/^(?=[^\s#])/m)) {
-    const inside = known.get(section) ?? seen.get(section) ?? marksOfSection(section);
+    const inside = cache.get(section) ?? seen.get(section) ?? marksOfSection(section);
     seen.set(section, inside);
     for (const mark of inside) marks.push({ ...mark, start: mark.start + offset, end: mark.end + offset });
     offset += section.length;
   }
-  known = seen;
+  cache = seen;
   return marks;
 }
 
@@ -65,19 +65,19 @@ function marksOfSection(text: string): readonly Mark[] {
   try {
     walk(parseDocument(text, { prettyErrors: false, uniqueKeys: false, schema: 'core' }).contents, []);
   } catch {
-    // Nested too deeply for the parser: it is shown as it is.
+    // Too deeply nested for the parser: shown without highlighting.
     marks.length = 0;
   }
   for (const { start, end } of commentsIn(text)) add(start, end, 'comment', undefined);
   return marks.sort((a, b) => a.start - b.start).filter((mark, at, all) => mark.start >= (all[at - 1]?.end ?? 0));
 }
 
-/** The part that a place of the text is in, or touches the end of. */
+/** The token at an offset or ending there. */
 export function markAt(marks: readonly Mark[], offset: number): Mark | undefined {
   return marks[indexAt(marks, offset)];
 }
 
-/** The key that a line is about: that of its first part which is of one. */
+/** The key of a line: that of its first token that has one. */
 export function pathOfLine(marks: readonly Mark[], start: number, end: number): Path | undefined {
   let at = Math.max(0, firstFrom(marks, start));
   for (; at < marks.length && marks[at]!.start < end; at++) {
@@ -87,7 +87,7 @@ export function pathOfLine(marks: readonly Mark[], start: number, end: number): 
   return undefined;
 }
 
-/** The first part that begins at a place or behind it. */
+/** The first token at or after an offset. */
 export function firstFrom(marks: readonly Mark[], offset: number): number {
   let [low, high] = [0, marks.length];
   while (low < high) {
@@ -110,24 +110,24 @@ function kindOf({ value }: Scalar): MarkKind {
 }
 
 function referencesIn(text: string, from: number, to: number): readonly { start: number; end: number }[] {
-  return [...text.slice(from, to).matchAll(/\$\{[^}\n]*\}/g)].map(({ 0: whole, index }) => ({
+  return [...text.slice(from, to).matchAll(/\$\{[^}\n]*\}/g)].map(({ 0: reference, index }) => ({
     start: from + index,
-    end: from + index + whole.length,
+    end: from + index + reference.length,
   }));
 }
 
-/** What the lexer says between the parts of the text: a document begins, a scalar comes, a bracket is missing. */
+/** Control tokens of the lexer, which are not part of the text: document start, scalar, flow error. */
 const SCALAR = '\u001f';
 const REMARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR]);
 
 function commentsIn(text: string): readonly { start: number; end: number }[] {
-  const found: { start: number; end: number }[] = [];
+  const comments: { start: number; end: number }[] = [];
   let offset = 0;
   let before = '';
   for (const token of new Lexer().lex(text)) {
-    if (token.startsWith('#') && before !== SCALAR) found.push({ start: offset, end: offset + token.length });
+    if (token.startsWith('#') && before !== SCALAR) comments.push({ start: offset, end: offset + token.length });
     if (!REMARKS.has(token)) offset += token.length;
     before = token;
   }
-  return found;
+  return comments;
 }

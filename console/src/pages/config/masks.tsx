@@ -1,16 +1,16 @@
-/** Secrets that are not shown. */
+/** Masked secrets. */
 import { Text } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** How many there are in a text. */
+/** The number of masks in a text. */
 export function masksIn(text: string): number {
   return text.match(/•••• [0-9a-f]{6}/g)?.length ?? 0;
 }
 
-/** Says what the marks are; nothing where there are none. */
+/** Explains the masks; renders nothing if there are none. */
 export function MasksNote({ of }: { readonly of: string }) {
   const text = useText(TEXT);
   const format = useFormat();

@@ -1,4 +1,4 @@
-/** The configuration: what runs, what the file says, whether that would be taken, and a draft of what it could say. */
+/** The configuration: the running one, the file on disk, whether the file is valid, and a draft. */
 import { Stack, Tabs } from '@mantine/core';
 import { type Ref, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { type CodeHandle, CodePane, type Pointed } from './code-pane.tsx';
+import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
 import './config.css';
 import { DiffView } from './diff-view.tsx';
 import { Draft } from './draft.tsx';
@@ -33,14 +33,14 @@ export default function ConfigPage() {
     <Page title={names.config} about={text.about(config.data?.file ?? 'gateway.yaml')}>
       <Loaded query={config} height={480}>
         {(data) => (
-          <Inside config={data} schema={schema.data as Schema | undefined} onAgain={() => void config.refetch()} />
+          <Content config={data} schema={schema.data as Schema | undefined} onAgain={() => void config.refetch()} />
         )}
       </Loaded>
     </Page>
   );
 }
 
-function Inside({
+function Content({
   config,
   schema,
   onAgain,
@@ -56,7 +56,7 @@ function Inside({
   const disk = useRef<CodeHandle>(null);
   const { file, running, problems, warnings, report } = config;
   const [target, setTarget] = useState<Remark>();
-  // The text is drawn only once the address says so, and that may take a moment: the browser may have to go back.
+  // The tab changes with the address, which may take a moment because the browser may have to go back.
   useEffect(() => {
     if (target === undefined || tab !== 'disk') return;
     disk.current?.jump(target);
@@ -87,9 +87,9 @@ function Inside({
           ))}
         </Tabs.List>
         <Tabs.Panel value="disk">
-          <Viewed
+          <ConfigView
             label={text.diskLabel(file)}
-            shown={config.disk.text}
+            tab={config.disk.text}
             problems={problems}
             warnings={warnings}
             schema={schema}
@@ -97,9 +97,9 @@ function Inside({
           />
         </Tabs.Panel>
         <Tabs.Panel value="running">
-          <Viewed
+          <ConfigView
             label={text.runningLabel(file)}
-            shown={running.text}
+            tab={running.text}
             problems={NOTHING}
             warnings={NOTHING}
             schema={schema}
@@ -119,30 +119,30 @@ function Inside({
   );
 }
 
-function Viewed({
+function ConfigView({
   label,
-  shown,
+  tab,
   problems,
   warnings,
   schema,
   handle,
 }: {
   readonly label: string;
-  readonly shown: string;
+  readonly tab: string;
   readonly problems: readonly Remark[];
   readonly warnings: readonly Remark[];
   readonly schema: Schema | undefined;
   readonly handle?: Ref<CodeHandle>;
 }) {
-  const [pointed, setPointed] = useState<Pointed>();
+  const [pointed, setPointed] = useState<PointedPosition>();
   const remarks = [...problems, ...warnings];
   return (
     <Stack gap="xs">
-      <MasksNote of={shown} />
+      <MasksNote of={tab} />
       <div className="config-columns">
         <CodePane
           label={label}
-          text={shown}
+          text={tab}
           problems={problems}
           warnings={warnings}
           onPoint={setPointed}

@@ -1,4 +1,4 @@
-/** What there is to say of a configuration: mistakes and warnings, each with the way to its line. */
+/** Errors and warnings of a configuration, with links to their lines. */
 import { Anchor, Code, Text } from '@mantine/core';
 import type { ConfigCheck, ConfigRemark } from '../../api/operations.ts';
 import { Coded } from '../../parts/coded.tsx';
@@ -7,17 +7,17 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** A place and what is to be said of it. */
+/** A remark with its position. */
 export type Remark = ConfigRemark;
-/** What the gateway says of a text. */
-export type Verdict = ConfigCheck;
+/** The gateway's validation result. */
+export type CheckResult = ConfigCheck;
 
-/** The list, mistakes first. */
+/** The list, errors first. */
 export function Remarks({
   verdict: { problems, warnings },
   onJump,
 }: {
-  readonly verdict: Pick<Verdict, 'problems' | 'warnings'>;
+  readonly verdict: Pick<CheckResult, 'problems' | 'warnings'>;
   onJump(remark: Remark): void;
 }) {
   const text = useText(TEXT);
@@ -31,7 +31,7 @@ export function Remarks({
     <ul className="remarks" aria-label={text.remarks}>
       {all.map(({ remark, isProblem }) => (
         <li key={`${remark.line} ${remark.column} ${remark.path} ${remark.message}`}>
-          <State mood={isProblem ? 'bad' : 'warn'}>{isProblem ? text.problem : text.warning}</State>
+          <State tone={isProblem ? 'bad' : 'warn'}>{isProblem ? text.problem : text.warning}</State>
           <Anchor component="button" type="button" size="sm" onClick={() => onJump(remark)}>
             {text.line(format.number(remark.line))}
           </Anchor>

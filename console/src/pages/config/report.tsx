@@ -1,4 +1,4 @@
-/** What a configuration means, as `turnpike check` says it, in groups. */
+/** The output of `turnpike check` in groups. */
 import { Text } from '@mantine/core';
 import { Coded } from '../../parts/coded.tsx';
 import { Empty } from '../../parts/notes.tsx';
@@ -61,15 +61,15 @@ function Groups({ title, groups }: { readonly title: string; readonly groups: re
 
 const WARNING = 'warning: ';
 
-/** Lines that begin with the same word belong together. */
+/** Groups lines that begin with the same word. */
 function groupsOf(lines: readonly string[]): readonly Group[] {
   const groups = new Map<string, string[]>();
   for (const line of lines) {
     if (line.startsWith(WARNING)) continue;
-    const [, name = '', said = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? [line, line, ''];
+    const [, name = '', detail = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? [line, line, ''];
     const group = groups.get(name) ?? [];
-    group.push(said);
+    group.push(detail);
     groups.set(name, group);
   }
-  return [...groups].map(([name, said]) => ({ name, lines: said }));
+  return [...groups].map(([name, details]) => ({ name, lines: details }));
 }

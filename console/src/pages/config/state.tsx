@@ -1,30 +1,30 @@
-/** Whether what runs is what the file says, and taking the file over. */
+/** Whether the running configuration equals the file, and the Reload button. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import type { Configuration } from '../../api/operations.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Section } from '../../parts/page.tsx';
-import { type Mood, State, When } from '../../parts/values.tsx';
+import { State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** The configuration as `/api` tells of it. */
+/** The configuration from `/api`. */
 export type Config = Configuration;
 
-const MOODS = { same: 'good', changed: 'warn', wrong: 'bad' } as const satisfies Record<string, Mood>;
+const MOODS = { same: 'good', changed: 'warn', wrong: 'bad' } as const satisfies Record<string, Tone>;
 
-/** The state with the button. `onRefused`: it was not taken over, the file is to be read again. */
+/** The state with the button. `onRefused`: the reload failed, so the file is to be read again. */
 export function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): void }) {
   const text = useText(TEXT);
   const format = useFormat();
   const [isRefused, setRefused] = useState(false);
   const state = config.problems.length > 0 ? 'wrong' : config.disk.changed ? 'changed' : 'same';
-  const reloading = useDoing(() => call('POST /api/config/reload'), {
+  const reloading = useAction(() => call('POST /api/config/reload'), {
     changes: [
       'GET /api/config',
       'GET /api/config/schema',
@@ -65,7 +65,7 @@ export function ConfigState({ config, onAgain }: { readonly config: Config; onAg
     >
       <Stack gap="sm">
         <Group gap="xs" align="baseline">
-          <State mood={MOODS[state]}>{text.states[state]}</State>
+          <State tone={MOODS[state]}>{text.states[state]}</State>
           <Text size="sm" flex="1 1 16rem">
             {text.stateAbout[state]}
           </Text>

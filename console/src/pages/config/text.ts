@@ -1,7 +1,7 @@
-/** The words of the page of the configuration. */
+/** Texts of the config page. */
 import { texts } from '../../text.ts';
 
-/** In both languages. */
+/** The texts in English and Chinese. */
 export const TEXT = texts(
   {
     about: (file: string) =>
@@ -13,7 +13,7 @@ export const TEXT = texts(
     refused: 'Reload failed',
     refusedAbout: 'The gateway keeps its running configuration. Correct the errors below, then reload.',
 
-    states: { same: 'Runs', changed: 'Changed', wrong: 'Invalid' },
+    states: { same: 'Running', changed: 'Changed', wrong: 'Invalid' },
     stateAbout: {
       same: 'The running configuration is the file on disk.',
       changed:
@@ -37,8 +37,8 @@ export const TEXT = texts(
     tabsLabel: 'Views of the configuration',
     masked: (count: string) =>
       count === '1'
-        ? 'One secret is masked: •••• and six characters that change with it. The same mark is the same secret.'
-        : `${count} secrets are masked: •••• and six characters that change with each. The same mark is the same secret.`,
+        ? '1 secret is masked: •••• and six characters derived from it. Equal masks mean equal secrets.'
+        : `${count} secrets are masked: •••• and six characters derived from each. Equal masks mean equal secrets.`,
 
     problems: (count: string) => (count === '1' ? '1 error' : `${count} errors`),
     warnings: (count: string) => (count === '1' ? '1 warning' : `${count} warnings`),
@@ -53,7 +53,7 @@ export const TEXT = texts(
     draftLabel: (file: string) => `Draft of ${file}`,
 
     key: 'What is this?',
-    keyNone: 'Point at a line, or move the cursor there with the arrow keys, to see its description.',
+    keyNone: 'Point at a line, or move the cursor to it with the arrow keys, to see its description.',
     keyUnknown: 'Unknown setting.',
     keyOwn: 'A name that you choose.',
     keyNoDescription: 'No description.',
@@ -65,7 +65,7 @@ export const TEXT = texts(
       boolean: 'true or false',
       object: 'section',
       array: 'list',
-      null: 'nothing',
+      null: 'null',
     },
     or: ' or ',
     usual: 'Default',
@@ -104,7 +104,7 @@ export const TEXT = texts(
     reportAbout: 'The output of `turnpike check`.',
     reportNone: 'No report while there are errors',
     reportNoneAbout: 'Correct the errors above.',
-    groups: { phases: 'Phases of a call', parts: 'Parts', plugins: 'Plugin reports' },
+    groups: { phases: 'Phases of a call', parts: 'Components', plugins: 'Plugin reports' },
 
     draftAbout: (file: string) =>
       `Edit a copy in this browser and let the gateway validate it. The console never writes ${file}: copy the draft, or only the changed lines, into the file on the server.`,
@@ -121,40 +121,40 @@ export const TEXT = texts(
     startOverAbout: 'Your changes are lost. The draft starts again from the file.',
     draftMasks: (count: string) =>
       count === '1'
-        ? 'One secret in it is masked. The check takes the mask for the secret; in the file you need the secret itself, so take over only the lines that differ.'
-        : `${count} secrets in it are masked. The check takes the masks for the secrets; in the file you need the secrets themselves, so take over only the lines that differ.`,
+        ? '1 secret in the draft is masked. The check treats the mask as the secret. Copy only the lines that differ, so that the file keeps the secret itself.'
+        : `${count} secrets in the draft are masked. The check treats the masks as the secrets. Copy only the lines that differ, so that the file keeps the secrets themselves.`,
     checkFine: 'Valid.',
-    checkWrong: 'It would be refused.',
+    checkWrong: 'Invalid.',
     checkOld: 'The draft has changed since the check. Check it again.',
     checkRefs: 'A draft can refer only to variables and files that the file already uses.',
     changedNote: 'The file has changed since you started the draft.',
-    tooLong: 'A configuration has at most 256 KiB.',
+    tooLong: 'A configuration can have at most 256 KiB.',
   },
   {
     about: (file: string) =>
-      `${file} 是唯一的配置来源，只在机器上编辑，本页面从不写入；这里显示正在运行的配置、文件的内容，以及文件能否生效。`,
+      `${file} 是唯一的配置来源。请在服务器上编辑，控制台从不写入该文件。本页显示正在运行的配置、磁盘上的文件，以及该文件是否有效。`,
     again: '刷新',
     reload: '重新加载',
-    reloadNothing: '正在运行的就是文件的内容',
-    reloaded: '已生效：正在使用这份配置。',
-    refused: '没有生效',
-    refusedAbout: '没有任何改变：网关照旧运行。请改正以下问题后重新加载。',
+    reloadNothing: '该文件已在运行',
+    reloaded: '已重新加载。此配置正在运行。',
+    refused: '重新加载失败',
+    refusedAbout: '网关继续使用正在运行的配置。请改正以下错误，然后重新加载。',
 
-    states: { same: '运行中', changed: '已改动', wrong: '有错误' },
+    states: { same: '运行中', changed: '已修改', wrong: '无效' },
     stateAbout: {
-      same: '正在运行的就是磁盘上文件的内容。',
-      changed: '文件与正在运行的配置不同。运行中的网关稍后会自动接管；点击“重新加载”可立即生效。',
-      wrong: '磁盘上的文件无法生效。网关继续使用原有配置；用这个文件将无法启动。',
+      same: '正在运行的配置与磁盘上的文件相同。',
+      changed: '文件与正在运行的配置不同。网关稍后会自动重新加载；点击“重新加载”可立即执行。',
+      wrong: '磁盘上的文件无效。网关继续使用正在运行的配置，用该文件将无法启动。',
     },
     generation: '配置',
-    generationNote: '自启动起计数',
-    loaded: '生效时间',
-    modified: '文件改动',
+    generationNote: '启动以来的重新加载次数',
+    loaded: '加载时间',
+    modified: '文件修改时间',
     modifiedNever: '无法读取',
 
-    tabs: { disk: '磁盘上的文件', running: '正在运行', difference: '差异', report: '含义', draft: '草稿' },
+    tabs: { disk: '磁盘上的文件', running: '正在运行', difference: '差异', report: '报告', draft: '草稿' },
     tabsLabel: '配置的各种视图',
-    masked: (count: string) => `已隐藏 ${count} 个机密：•••• 加六个随之变化的字符。标记相同，机密相同。`,
+    masked: (count: string) => `已隐藏 ${count} 个机密：•••• 加由机密得出的六个字符。掩码相同表示机密相同。`,
 
     problems: (count: string) => `${count} 个错误`,
     warnings: (count: string) => `${count} 个警告`,
@@ -169,19 +169,19 @@ export const TEXT = texts(
     draftLabel: (file: string) => `${file} 的草稿`,
 
     key: '这是什么？',
-    keyNone: '把指针移到某一行，或用方向键把光标移到那里，这里会显示它的含义。',
-    keyUnknown: '这里没有这个名称。',
+    keyNone: '把指针移到某一行，或用方向键把光标移到该行，即可查看说明。',
+    keyUnknown: '未知的设置。',
     keyOwn: '由您自行命名。',
-    keyNoDescription: '没有相关说明。',
+    keyNoDescription: '没有说明。',
     type: '类型',
     types: {
       string: '文本',
       number: '数字',
       integer: '整数',
       boolean: 'true 或 false',
-      object: '小节',
+      object: '配置段',
       array: '列表',
-      null: '空',
+      null: 'null',
     },
     or: ' 或 ',
     usual: '默认值',
@@ -198,50 +198,50 @@ export const TEXT = texts(
     referenceOf: {
       variable: (name: string) => `环境变量 ${name}。`,
       usual: (name: string, usual: string) => `环境变量 ${name}；未设置或为空时使用“${usual}”。`,
-      file: (path: string) => `此文件旁边的文件 ${path} 的内容。`,
+      file: (path: string) => `文件 ${path} 的内容（相对于本文件）。`,
     },
 
     sameTitle: '没有差异',
-    sameAbout: '正在运行的配置与文件逐行相同。',
-    sameDraft: '草稿与文件内容相同。',
-    diffRunning: '从正在运行的配置到文件',
-    diffDraft: '从文件到草稿',
-    diffLegend: '带 − 的行将去除，带 + 的行将新增。',
+    sameAbout: '正在运行的配置与文件相同。',
+    sameDraft: '草稿与文件相同。',
+    diffRunning: '正在运行的配置 → 文件',
+    diffDraft: '文件 → 草稿',
+    diffLegend: '− 表示删除，+ 表示新增。',
     diffCounts: (gone: string, come: string) => `−${gone} +${come}`,
     oldLine: '原行号',
     newLine: '新行号',
     sign: '变化',
     text: '内容',
-    skipped: (count: string) => `${count} 行不变`,
+    skipped: (count: string) => `${count} 行未更改`,
     tooMany: (count: string) => `仅显示前 ${count} 行。`,
 
-    reportTitle: '磁盘上的文件的含义',
-    reportDraft: '草稿的含义',
-    reportAbout: '与 `turnpike check` 的输出相同。',
+    reportTitle: '磁盘上文件的报告',
+    reportDraft: '草稿的报告',
+    reportAbout: '即 `turnpike check` 的输出。',
     reportNone: '有错误时没有报告',
-    reportNoneAbout: '请先改正上面列出的错误。',
-    groups: { phases: '谁在调用的哪一步做什么', parts: '有哪些部分', plugins: '各插件的说明' },
+    reportNoneAbout: '请改正上面的错误。',
+    groups: { phases: '调用的阶段', parts: '组件', plugins: '插件报告' },
 
     draftAbout: (file: string) =>
-      `在浏览器中编辑一份副本，由网关判断是否可用。${file} 本身从不由此写入：请把草稿或仅把差异复制到机器上的文件中。`,
+      `在此浏览器中编辑副本，由网关验证。控制台从不写入 ${file}：请将草稿或仅将有改动的行复制到服务器上的文件中。`,
     edit: '编辑',
     difference: '差异',
     view: '视图',
     check: '检查',
     copy: '全部复制',
     copied: '已复制',
-    byHand: '浏览器不允许复制：已选中，请按 Ctrl+C。',
+    byHand: '浏览器阻止了复制。文本已选中，请按 Ctrl+C。',
     save: '另存为文件',
     startOver: '重新开始',
     startOverTitle: '放弃草稿？',
-    startOverAbout: '您的改动会丢失，草稿将重新以文件内容开始。',
+    startOverAbout: '您的修改会丢失，草稿将从文件重新开始。',
     draftMasks: (count: string) =>
-      `其中 ${count} 个机密已隐藏。检查时会把标记当作原来的机密；文件中需要机密本身，因此请只复制有差异的行。`,
-    checkFine: '可以生效。',
-    checkWrong: '会被拒绝。',
-    checkOld: '检查之后草稿又有改动：请再检查一次。',
-    checkRefs: '只能引用文件已经引用的变量和文件。',
-    changedNote: '开始编辑草稿之后，文件已有改动。',
+      `草稿中 ${count} 个机密已隐藏。检查时会把掩码当作机密。请只复制有差异的行，以便文件保留机密本身。`,
+    checkFine: '有效。',
+    checkWrong: '无效。',
+    checkOld: '检查之后草稿已修改，请重新检查。',
+    checkRefs: '草稿只能引用文件已使用的变量和文件。',
+    changedNote: '开始编辑草稿之后，文件已修改。',
     tooLong: '配置最多 256 KiB。',
   },
 );

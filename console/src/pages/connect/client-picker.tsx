@@ -1,4 +1,4 @@
-/** Which client: all that there are recipes for, by kind. */
+/** The clients that have recipes, by kind. */
 import { Box, Chip, Group, Text } from '@mantine/core';
 import { useId } from 'react';
 import { useText } from '../../text.ts';
@@ -6,7 +6,7 @@ import { KINDS } from './recipe.ts';
 import { clientsOf } from './recipes.ts';
 import { TEXT } from './text.ts';
 
-/** The choice. */
+/** The picker. */
 export function ClientPicker({ chosen, onChoose }: { readonly chosen: string; onChoose(id: string): void }) {
   const text = useText(TEXT);
   const id = useId();

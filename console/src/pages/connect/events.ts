@@ -4,13 +4,13 @@
 export async function* readEvents(response: Response): AsyncGenerator<string> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
+  let buffer = '';
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      rest += done ? '\n\n' : value;
-      const blocks = rest.split(/\r?\n\r?\n/);
-      rest = blocks.pop() ?? '';
+      buffer += done ? '\n\n' : value;
+      const blocks = buffer.split(/\r?\n\r?\n/);
+      buffer = blocks.pop() ?? '';
       for (const block of blocks) {
         const data = block
           .split(/\r?\n/)
@@ -22,7 +22,7 @@ export async function* readEvents(response: Response): AsyncGenerator<string> {
       if (done) return;
     }
   } finally {
-    // Whoever stops listening early ends the call.
+    // Stopping early cancels the call.
     reader.cancel().catch(() => {});
   }
 }

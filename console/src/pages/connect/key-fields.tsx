@@ -1,19 +1,19 @@
-/** Chooses a key or makes one, and takes the text of one that was made before. */
+/** Selects or creates a key, and accepts the secret of an existing one. */
 import { Alert, Button, Group, PasswordInput, Select, Stack, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
-import { type ChosenKey, type Key, looksLikeKey } from '../../parts/chosen-key.ts';
+import { type ChosenKey, isKeyFormat, type Key } from '../../parts/chosen-key.ts';
 import { Copy } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** The fields. `client`: what a new key is called. */
+/** The fields. `client`: the name for a new key. */
 export function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; readonly client: string }) {
   const text = useText(TEXT);
   const { key, keys, none, pasted } = chosen;
   const find = useDebouncedCallback((typed: string) => chosen.find(typed), 250);
-  const named = ({ name, key: shown, status }: Key): string =>
-    `${name} · ${shown}${status === 1 ? '' : ` (${text.keyStates[status]})`}`;
+  const named = ({ name, key: masked, status }: Key): string =>
+    `${name} · ${masked}${status === 1 ? '' : ` (${text.keyStates[status]})`}`;
   const options = [...(keys ?? []), ...(key !== undefined && !keys?.some(({ id }) => id === key.id) ? [key] : [])];
   return (
     <Stack gap="sm">
@@ -24,9 +24,9 @@ export function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; read
           data={options.map((each) => ({ value: String(each.id), label: named(each) }))}
           value={key === undefined ? null : String(key.id)}
           onChange={(id) => id !== null && chosen.choose(Number(id))}
-          // The gateway searches: there may be more keys than were read.
+          // The gateway searches, because there may be more keys than were loaded.
           onSearchChange={(typed) => find(key !== undefined && typed === named(key) ? '' : typed)}
-          filter={({ options: found }) => found}
+          filter={({ options: all }) => all}
           nothingFoundMessage={text.noKeyFound}
           searchable
           allowDeselect={false}
@@ -62,13 +62,13 @@ export function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; read
           description={text.pasteAbout(key.key)}
           value={pasted}
           onChange={(event) => chosen.paste(event.currentTarget.value)}
-          error={pasted !== '' && !looksLikeKey(pasted) ? text.pasteWrong : undefined}
+          error={pasted !== '' && !isKeyFormat(pasted) ? text.pasteWrong : undefined}
           placeholder="sk-…"
           autoComplete="off"
           spellCheck={false}
         />
       )}
-      {key !== undefined && looksLikeKey(pasted) && pasted.slice(-4) !== key.key.slice(-4) && (
+      {key !== undefined && isKeyFormat(pasted) && pasted.slice(-4) !== key.key.slice(-4) && (
         <Text size="sm">{text.pasteOther(key.key)}</Text>
       )}
     </Stack>

@@ -1,4 +1,4 @@
-/** Chooses a model: of those that the key may call and that answer on the client's style. */
+/** Selects a model that the key can call and that supports the client's API. */
 import { Select } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import type { Key } from '../../parts/chosen-key.ts';
@@ -6,7 +6,7 @@ import { useText } from '../../text.ts';
 import type { Style } from './recipe.ts';
 import { TEXT } from './text.ts';
 
-/** The models that fit; undefined as long as they are read. */
+/** The matching models; undefined while loading. */
 export function useModels(style: Style, key: Key | undefined): readonly string[] | undefined {
   const { data } = useApi('GET /api/models/catalog', undefined, { staleTime: 60_000 });
   const scope = key?.model_limits_enabled === true ? new Set((key.model_limits ?? '').split(',')) : undefined;

@@ -1,4 +1,4 @@
-/** Connects a client: which one, with which key, to which model; what to copy, and whether it works. */
+/** Connects a client: select client, key and model, copy the configuration, test it. */
 import { Stack } from '@mantine/core';
 import { GATEWAY } from '../../api/client.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
@@ -16,13 +16,13 @@ import { SetUp, type Shell } from './set-up.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { TEXT } from './text.ts';
 
-/** Stands where the text of a key is not known. */
+/** Placeholder for a key whose secret is unknown. */
 const SOME_KEY = 'sk-…';
 
 export default function ConnectPage() {
   const text = useText(TEXT);
   const status = useStatus();
-  const [address, change] = useAddress({ client: 'claude-code', key: '', model: '', shell: usualShell() });
+  const [address, change] = useAddress({ client: 'claude-code', key: '', model: '', shell: defaultShell() });
   const client = CLIENTS.find(({ id }) => id === address.client) ?? CLIENTS[0]!;
   const chosen = useChosenKey(address.key, (key) => change({ key }));
   const models = useModels(client.style, chosen.key);
@@ -73,6 +73,6 @@ export default function ConnectPage() {
   );
 }
 
-function usualShell(): Shell {
+function defaultShell(): Shell {
   return navigator.userAgent.includes('Windows') ? 'powershell' : 'sh';
 }

@@ -1,91 +1,91 @@
-/** What a recipe is, and how it is filled in. Pure: the tests read recipes with the same code. */
+/** Recipes and how they are filled in. Pure: the tests use the same code. */
 
 /** A text in both languages. */
-export interface Said {
+export interface LocalizedText {
   readonly en: string;
   readonly zh: string;
 }
 
-/** The styles that clients call in. */
+/** The APIs that clients use. */
 export const STYLES = ['chat', 'responses', 'messages'] as const;
-/** One of them. */
+/** A value of `STYLES`. */
 export type Style = (typeof STYLES)[number];
 
-/** What clients are, in the order in which they are offered. */
+/** The kinds of clients in the order in which they are listed. */
 export const KINDS = ['cli', 'editor', 'app', 'sdk', 'shell'] as const;
-/** One of them. */
+/** A value of `KINDS`. */
 export type Kind = (typeof KINDS)[number];
 
 /**
- * Where a client calls from: the machine of whoever uses it, a container on some machine, or servers of its maker, which reach public
- * https addresses only.
+ * Where a client calls from: the user's machine, a container, or servers of its maker, which reach only public
+ * https addresses.
  */
 export type CallsFrom = 'machine' | 'container' | 'cloud';
 
-/** Something to write down, to run or to type in. */
+/** A snippet to save, run or enter. */
 export interface Step {
-  readonly title: Said;
-  /** Where it is written down: `~/.codex/config.toml`. */
+  readonly title: LocalizedText;
+  /** The path of the file: `~/.codex/config.toml`. */
   readonly file?: string;
-  /** What it is: `sh`, `json`, `toml`, `yaml`, `js`, `ts`, `python`; `text` are fields to fill in, one on a line. */
+  /** The language: `sh`, `json`, `toml`, `yaml`, `js`, `ts`, `python`; `text` has one field to fill in per line. */
   readonly language: string;
   readonly template: string;
-  /** The same for PowerShell. */
+  /** The snippet for PowerShell. */
   readonly powershell?: string;
 }
 
-/** An address that hands the settings to an application. */
+/** A link that passes the settings to an application. */
 export interface DeepLink {
-  readonly title: Said;
+  readonly title: LocalizedText;
   readonly url: string;
-  /** Filled in first; the address has it as `{{data}}`. */
+  /** Filled in first; the link contains it as `{{data}}`. */
   readonly data?: string;
 }
 
-/** A client and how it is connected. */
+/** A client and its setup. */
 export interface Recipe {
   readonly name: string;
   readonly kind: Kind;
   readonly style: Style;
   readonly calls: CallsFrom;
-  /** Where it stands among others of its kind; the lowest first. */
+  /** Its position within its kind, ascending. */
   readonly order: number;
-  readonly notes?: readonly Said[];
+  readonly notes?: readonly LocalizedText[];
   readonly links?: readonly DeepLink[];
   readonly steps: readonly Step[];
 }
 
-/** What recipes are filled in with. */
+/** The values for recipes. */
 export interface Values {
-  /** The address without `/v1`. */
+  /** The base URL without `/v1`. */
   readonly root: string;
-  /** The address with it. */
+  /** The base URL with `/v1`. */
   readonly base: string;
   readonly key: string;
   readonly model: string;
-  /** What the gateway is called. */
+  /** The name of the gateway. */
   readonly name: string;
 }
 
-/** Where links may lead. */
+/** URL schemes that links may use. */
 export const LINK_SCHEMES: readonly string[] = ['cherrystudio:', 'ccswitch:'];
 
 /** `{{model}}`, `{{model|json}}`, `{{data|base64|url}}`. */
 const PLACE = /\{\{\s*([a-z]+)((?:\s*\|\s*[a-z0-9]+)*)\s*\}\}/g;
 
-/** What can be done to a value before it stands in its place. */
+/** Filters that encode a value. */
 const FILTERS: Readonly<Record<string, (text: string) => string>> = {
-  /** With its quotes; good for JSON, JavaScript, TypeScript, Python, TOML and YAML alike. */
+  /** With quotes; valid in JSON, JavaScript, TypeScript, Python, TOML and YAML. */
   json: (text) => JSON.stringify(text),
-  /** The same without the quotes, to stand among other text inside them. */
+  /** The same without quotes, for use within a quoted text. */
   inside: (text) => JSON.stringify(text).slice(1, -1),
-  /** A word of a shell. */
+  /** A word in a POSIX shell. */
   sh: (text) => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${shInside(text)}'`),
-  /** Inside single quotes of a shell. */
+  /** Text within single quotes in a POSIX shell. */
   quoted: shInside,
-  /** A text of PowerShell. */
+  /** A PowerShell string. */
   ps: (text) => `'${psInside(text)}'`,
-  /** Inside single quotes of PowerShell. */
+  /** Text within single quotes in PowerShell. */
   quotedps: psInside,
   url: (text) => encodeURIComponent(text),
   base64: (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text))),
@@ -99,7 +99,7 @@ function psInside(text: string): string {
   return text.replaceAll("'", "''");
 }
 
-/** A template with everything in its place. Throws where it names something that there is not. */
+/** Fills in a template. Throws on an unknown name. */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(PLACE, (place, name: string, filters: string) => {
     let text = values[name];
@@ -113,12 +113,12 @@ export function fill(template: string, values: Readonly<Record<string, string>>)
   });
 }
 
-/** What is to be written, run or typed in a step. */
+/** The filled-in snippet of a step. */
 export function fillStep({ template, powershell }: Step, values: Values, shell: 'sh' | 'powershell'): string {
   return fill(shell === 'powershell' && powershell !== undefined ? powershell : template, { ...values }).trimEnd();
 }
 
-/** Where a link leads; undefined where nobody should follow it. */
+/** The target of a link; undefined if the scheme is not allowed. */
 export function fillLink({ url, data }: DeepLink, values: Values): string | undefined {
   const own = { ...values };
   const filled = fill(url, data === undefined ? own : { ...own, data: fill(data, own).trim() });

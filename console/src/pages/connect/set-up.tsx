@@ -1,4 +1,4 @@
-/** How the chosen client is set up: what to mind, links that do it, and what to copy. */
+/** The setup of the selected client: notes, links and snippets. */
 import { Alert, Box, Button, Code, Group, List, SegmentedControl, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconExternalLink } from '@tabler/icons-react';
 import { Section } from '../../parts/page.tsx';
@@ -9,10 +9,10 @@ import type { Client } from './recipes.ts';
 import { TEXT } from './text.ts';
 import { warningOf } from './warning.ts';
 
-/** Which shell snippets are for. */
+/** The shell that snippets are for. */
 export type Shell = 'sh' | 'powershell';
 
-/** The section. `hasKey`: the key stands in the values, and not a placeholder. */
+/** The section. `hasKey`: the values contain the real key instead of a placeholder. */
 export function SetUp({
   client,
   values,

@@ -1,26 +1,26 @@
-/** The call that shows whether a client would get an answer: in its style, streamed, and short. */
+/** The test call: short, streamed, in the client's API. */
 import { GATEWAY } from '../../api/client.ts';
 import type { Refused } from '../../parts/call-failure.ts';
 import { readEvents } from './events.ts';
 import type { Style } from './recipe.ts';
 
-/** Who calls: with the key itself, as the client will; or, where only its number is known, with the session and that. */
+/** The caller: the key itself, as the client will use it, or the session with the ID of a key whose secret is unknown. */
 export type Caller = { readonly key: string } | { readonly keyId: number };
 
-/** What came of it. */
-export interface Heard {
+/** The result. */
+export interface TestResult {
   readonly text: string;
-  /** It used up what it was given before it was done. */
+  /** The answer was truncated at the token limit. */
   readonly cut: boolean;
   readonly channel: string;
   readonly requestId: string;
-  /** Quota units, where the answer tells. */
+  /** Quota units, if the answer has them. */
   readonly cost: number | undefined;
   readonly firstByteMs: number;
   readonly totalMs: number;
 }
 
-/** Why it did not come to an answer. */
+/** Why the call failed. */
 export class CallRefused extends Error {
   readonly refused: Refused;
   constructor(refused: Refused) {
@@ -46,13 +46,13 @@ function bodyOf(style: Style, model: string, limit: string): object {
   return { model, messages, [limit]: MOST_TOKENS, stream: true };
 }
 
-/** Makes it; `onText` gets the answer as it grows. Rejects with `CallRefused`. */
+/** Makes the call; `onText` gets the answer as it grows. Rejects with `CallRefused`. */
 export async function testCall(
   { style, model, caller }: { readonly style: Style; readonly model: string; readonly caller: Caller },
   onText: (text: string) => void,
   signal: AbortSignal,
-): Promise<Heard> {
-  // Of the two names of the limit, newer models refuse the one and older vendors the other.
+): Promise<TestResult> {
+  // The limit has two names: newer models refuse `max_tokens`, and older vendors `max_completion_tokens`.
   const limits = style === 'chat' ? ['max_completion_tokens', 'max_tokens'] : ['max_tokens'];
   for (const limit of limits) {
     try {
@@ -74,12 +74,12 @@ async function once(
   caller: Caller,
   onText: (text: string) => void,
   signal: AbortSignal,
-): Promise<Heard> {
-  const began = performance.now();
+): Promise<TestResult> {
+  const startMs = performance.now();
   const response = await fetch(`${GATEWAY}${PATHS[style]}`, {
     method: 'POST',
     signal,
-    // With a key at hand the session stays out of it: exactly what the client will send is tried.
+    // If the secret is known, the session is not sent, so that the test equals the client's call.
     credentials: 'key' in caller ? 'omit' : 'same-origin',
     headers: {
       'content-type': 'application/json',
@@ -96,11 +96,11 @@ async function once(
   };
   if (!response.ok) {
     const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-    const said = errorIn(parsed(await response.text().catch(() => '')));
+    const error = errorIn(parsed(await response.text().catch(() => '')));
     throw new CallRefused({
       status: response.status,
-      code: said?.code ?? '',
-      message: said?.message ?? '',
+      code: error?.code ?? '',
+      message: error?.message ?? '',
       retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
       ...head,
     });
@@ -111,14 +111,14 @@ async function once(
   let ended = false;
   try {
     for await (const data of readEvents(response)) {
-      firstByteMs ??= performance.now() - began;
+      firstByteMs ??= performance.now() - startMs;
       if (data === '[DONE]') {
         ended = true;
         continue;
       }
       const event = parsed(data) as AnyEvent | undefined;
       const failed = errorIn(event) ?? errorIn(event?.response);
-      // Who broke it off is told by the gateway, which ends every stream of its own accord.
+      // The gateway ends every stream itself, so a missing end means that the connection was lost.
       if (failed !== undefined) throw new CallRefused({ ...nowhere, ...failed, ...head, channel: '', status: 502 });
       const more = textIn(style, event);
       text += more;
@@ -137,14 +137,14 @@ async function once(
     cut,
     ...head,
     cost: cost === null ? undefined : Number(cost),
-    firstByteMs: firstByteMs ?? performance.now() - began,
-    totalMs: performance.now() - began,
+    firstByteMs: firstByteMs ?? performance.now() - startMs,
+    totalMs: performance.now() - startMs,
   };
 }
 
 const nowhere: Refused = { status: 0, code: '', message: '', channel: '', requestId: '', retryAfter: undefined };
 
-/** What is looked at in the events of the three styles. */
+/** The event fields of the three APIs that the test reads. */
 interface AnyEvent {
   readonly type?: string;
   readonly choices?: readonly {

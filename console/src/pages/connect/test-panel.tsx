@@ -1,8 +1,8 @@
-/** Makes the call of a client, and shows the answer or the one cause. */
+/** Makes the test call and shows the answer, or why it failed. */
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import type { Refused } from '../../parts/call-failure.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -12,17 +12,17 @@ import { useFormat } from '../../shell/format.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import type { Style } from './recipe.ts';
-import { type Caller, CallRefused, type Heard, testCall } from './test-call.ts';
+import { type Caller, CallRefused, type TestResult, testCall } from './test-call.ts';
 import { TEXT } from './text.ts';
 
 type Outcome =
-  | { readonly kind: 'heard'; readonly heard: Heard }
+  | { readonly kind: 'heard'; readonly heard: TestResult }
   | { readonly kind: 'refused'; readonly refused: Refused }
   | { readonly kind: 'stopped' };
 
 const PATIENCE_MS = 60_000;
 
-/** The section. Give it another `key` where something else is tested. */
+/** The section. Pass another `key` to reset it. */
 export function TestPanel({
   style,
   model,
@@ -36,12 +36,12 @@ export function TestPanel({
   const [answer, setAnswer] = useState('');
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
-  const test = useDoing(
+  const test = useAction(
     async (by: Caller): Promise<Outcome> => {
       setAnswer('');
       const stop = new AbortController();
       running.current = stop;
-      // Whoever stops it knows; whoever waited too long is told.
+      // A user's stop needs no message; a timeout does.
       const patience = setTimeout(() => stop.abort('late'), PATIENCE_MS);
       try {
         return { kind: 'heard', heard: await testCall({ style, model, caller: by }, setAnswer, stop.signal) };
@@ -83,7 +83,7 @@ export function TestPanel({
         </Group>
         <div role="status" className="connect-news">
           {test.isPending && answer !== '' && <blockquote className="connect-answer">{answer}</blockquote>}
-          {!test.isPending && test.data?.kind === 'heard' && <Success heard={test.data.heard} />}
+          {!test.isPending && test.data?.kind === 'heard' && <Success result={test.data.heard} />}
           {!test.isPending && test.data?.kind === 'refused' && (
             <CallFailureNote refused={test.data.refused} title={text.failed}>
               {test.data.refused.requestId !== '' && (
@@ -100,28 +100,28 @@ export function TestPanel({
   );
 }
 
-function Success({ heard }: { readonly heard: Heard }) {
+function Success({ result }: { readonly result: TestResult }) {
   const text = useText(TEXT);
   const format = useFormat();
   const showsChannel = isAdmin(useSelf());
-  const { text: said, cut, channel, requestId, firstByteMs, totalMs } = heard;
+  const { text: answer, cut, channel, requestId, firstByteMs, totalMs } = result;
   return (
     <Stack gap="xs">
       <div>
-        <State mood="good">{text.answers}</State>
+        <State tone="good">{text.answers}</State>
       </div>
-      {said === '' ? (
+      {answer === '' ? (
         <Text size="sm">{text.nothingSaid}</Text>
       ) : (
         <blockquote className="connect-answer" aria-label={text.said}>
-          {said}
+          {answer}
           {cut && <Text span size="sm" c="dimmed">{` … (${text.cut})`}</Text>}
         </blockquote>
       )}
       <dl className="connect-facts">
         <dt>{text.cost}</dt>
         <dd>
-          <Cost heard={heard} />
+          <Cost heard={result} />
         </dd>
         {showsChannel && (
           <>
@@ -142,8 +142,8 @@ function Success({ heard }: { readonly heard: Heard }) {
   );
 }
 
-/** Streams begin before anybody knows what they cost: then it is read from the log. */
-function Cost({ heard: { cost, requestId } }: { readonly heard: Heard }) {
+/** A stream begins before its cost is known: the cost is then read from the usage records. */
+function Cost({ heard: { cost, requestId } }: { readonly heard: TestResult }) {
   const text = useText(TEXT);
   const { data } = useApi(
     'GET /api/log/self',

@@ -1,10 +1,10 @@
-/** What is wrong with an address for whoever calls it. */
+/** Warnings about the gateway's address for a client. */
 import type { CallsFrom } from './recipe.ts';
 
-/** `cloud`, `container`: it cannot be reached from there. `insecure`: it can, by everybody on the way, too. */
+/** `cloud`, `container`: unreachable from there. `insecure`: reachable, but unencrypted. */
 export type Warning = 'cloud' | 'container' | 'insecure';
 
-/** The gravest; undefined where there is none. */
+/** The most severe warning; undefined if there is none. */
 export function warningOf(calls: CallsFrom, root: string): Warning | undefined {
   const { hostname, protocol } = new URL(root);
   const local = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
@@ -13,7 +13,7 @@ export function warningOf(calls: CallsFrom, root: string): Warning | undefined {
   return protocol === 'https:' ? undefined : 'insecure';
 }
 
-/** Addresses of networks that the world does not see. */
+/** Addresses of private networks. */
 function isPrivate(hostname: string): boolean {
   return (
     /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[f[cd])/.test(hostname) ||

@@ -1,8 +1,8 @@
-/** Deletes a department, or says why that cannot be done yet. */
+/** Deletes a department, or says what prevents it. */
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -23,7 +23,7 @@ export function DeleteDepartment({
 }) {
   const text = useText(TEXT);
   const format = useFormat();
-  const remove = useDoing(() => call('DELETE /api/department/{id}', { params: { id } }), {
+  const remove = useAction(() => call('DELETE /api/department/{id}', { params: { id } }), {
     changes: ['GET /api/department/tree', 'GET /api/department/names'],
     done() {
       notifications.show({ message: text.deleted(name) });

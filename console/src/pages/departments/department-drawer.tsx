@@ -1,4 +1,4 @@
-/** One department: what its calls are taken from, what it has used, who is in it, and what can be done with it. */
+/** One department: budgets, usage, members, actions. */
 import { Anchor, Breadcrumbs, Button, Drawer, Group, Menu, Stack, Text } from '@mantine/core';
 import { IconCoins, IconDots, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -19,7 +19,7 @@ import { Members } from './members.tsx';
 import { Recharge } from './recharge.tsx';
 import { TEXT } from './text.ts';
 
-/** It. `isMissing`: the address names one that there is not. */
+/** The drawer. `isMissing`: the department in the address does not exist. */
 export function DepartmentDrawer({
   department,
   isMissing,
@@ -38,13 +38,13 @@ export function DepartmentDrawer({
     <Drawer opened={department !== undefined || isMissing} onClose={onClose} title={department?.name ?? text.gone}>
       {isMissing && <Empty title={text.gone}>{text.goneAbout}</Empty>}
       {department !== undefined && (
-        <Inside key={department.id} department={department} onOpen={onOpen} onEdit={onEdit} onClose={onClose} />
+        <Content key={department.id} department={department} onOpen={onOpen} onEdit={onEdit} onClose={onClose} />
       )}
     </Drawer>
   );
 }
 
-function Inside({
+function Content({
   department,
   onOpen,
   onEdit,
@@ -113,7 +113,7 @@ function Inside({
       </Group>
       {disabled !== undefined && (
         <Group gap="xs">
-          <State mood="idle">{text.disabled}</State>
+          <State tone="idle">{text.disabled}</State>
           <Text size="sm">{text.disabledAbove(disabled.name)}</Text>
         </Group>
       )}
@@ -182,7 +182,7 @@ function Budgets({ department, onEdit }: { readonly department: Department; onEd
                   {text.leftOf(format.money(budget.left))}
                 </Text>
                 {budget.of === tightest.of && budget.period === tightest.period && (
-                  <State mood={budget.left === 0 ? 'bad' : 'warn'}>{text.tightest}</State>
+                  <State tone={budget.left === 0 ? 'bad' : 'warn'}>{text.tightest}</State>
                 )}
               </Group>
             </div>
@@ -198,7 +198,7 @@ function Budgets({ department, onEdit }: { readonly department: Department; onEd
   );
 }
 
-/** What it has used this month; nothing where no log is kept. */
+/** Usage of the month; nothing if the gateway keeps no usage records. */
 function Usage({ department: { id } }: { readonly department: Department }) {
   const text = useText(TEXT);
   const names = useText(PAGE_NAMES);
@@ -217,7 +217,7 @@ function Usage({ department: { id } }: { readonly department: Department }) {
           </Button>
           <Button
             component={Link}
-            href={usageHref({ department_id: `${id}`, range: 'month' }, { everybody: true })}
+            href={usageHref({ department_id: `${id}`, range: 'month' }, { allUsers: true })}
             variant="default"
           >
             {names.usage}

@@ -1,8 +1,8 @@
-/** Makes a department, or changes one: its name, where it stands, its budgets, its price. */
+/** Creates or changes a department: name, parent, budgets, price factor. */
 import { Modal, NumberInput, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
@@ -12,12 +12,12 @@ import { useText } from '../../text.ts';
 import type { Department } from './forest.ts';
 import { TEXT } from './text.ts';
 
-/** What is being made or changed. */
+/** The department being created or changed. */
 export type Editing =
   | { readonly what: 'create'; readonly below: Department | undefined }
   | { readonly what: 'edit'; readonly department: Department };
 
-/** The dialog; it is open while something is being edited. */
+/** The dialog; open while a department is being edited. */
 export function DepartmentForm({
   editing,
   onClose,
@@ -60,7 +60,7 @@ function Fields({
   const [enabled, setEnabled] = useState(before?.status !== 0);
   const refusal = useFormRefusal('name', 'parent_id', 'quota', 'monthly_quota', 'ratio');
   const changes = ['GET /api/department/tree', 'GET /api/department/names'] as const;
-  const send = useDoing(
+  const send = useAction(
     async (): Promise<number> => {
       const form = changedOnly();
       if (before === undefined)
@@ -79,7 +79,7 @@ function Fields({
     },
   );
 
-  /** What is as it was is not sent: a new name needs no check by a second factor, a new budget does. */
+  /** Unchanged fields are not sent: a new budget requires a second factor, a new name does not. */
   function changedOnly(): Body<'PUT /api/department/{id}'> {
     const factor = typeof ratio === 'number' ? ratio : Number.parseFloat(ratio);
     return {
@@ -100,7 +100,7 @@ function Fields({
     <DialogForm
       refusal={refusal}
       action={before === undefined ? text.make : text.save}
-      doing={send}
+      running={send}
       onSubmit={() => send.mutate()}
       onClose={onClose}
     >

@@ -1,4 +1,4 @@
-/** The tree of departments: one row each, with its budgets as bars and what is left to spend; by mouse, and by keyboard as trees are. */
+/** The department tree, with budgets as bars and the remaining amount. Keyboard support follows the ARIA tree pattern. */
 import { Box, Button, Text } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState } from 'react';
@@ -9,10 +9,10 @@ import './departments.css';
 import { type Budget, type Department, disabledBy, ownBudgets, type Row, tightestOf } from './forest.ts';
 import { TEXT } from './text.ts';
 
-/** Rows drawn at first: more are seldom looked at, and never all at once. */
+/** The number of rows that are rendered at first. */
 const MOST_ROWS = 200;
 
-/** It. `open` is the department whose drawer is open. */
+/** The tree. `open` is the department whose drawer is open. */
 export function DepartmentTree({
   rows,
   open,
@@ -22,8 +22,8 @@ export function DepartmentTree({
   readonly rows: readonly Row[];
   readonly open: number | undefined;
   onOpen(department: Department): void;
-  /** Shows what is below, or hides it. */
-  onToggle(department: Department, shown: boolean): void;
+  /** Expands or collapses a department. */
+  onToggle(department: Department, isOpen: boolean): void;
 }) {
   const text = useText(TEXT);
   const format = useFormat();
@@ -31,9 +31,9 @@ export function DepartmentTree({
   const [most, setMost] = useState(MOST_ROWS);
   const [at, setAt] = useState<number>();
   const moved = useRef(false);
-  const shown = rows.slice(0, most);
-  // One row can be reached by Tab; arrows go on from there.
-  const current = shown.some(({ department }) => department.id === at) ? at : shown[0]?.department.id;
+  const rendered = rows.slice(0, most);
+  // One row is in the tab order; arrow keys move between rows.
+  const current = rendered.some(({ department }) => department.id === at) ? at : rendered[0]?.department.id;
 
   useEffect(() => {
     if (!moved.current) return;
@@ -48,20 +48,21 @@ export function DepartmentTree({
   }
 
   function onKey(event: KeyboardEvent): void {
-    const index = shown.findIndex(({ department }) => department.id === current);
-    const row = shown[index];
+    const index = rendered.findIndex(({ department }) => department.id === current);
+    const row = rendered[index];
     if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     const { department, expanded } = row;
     const keys: Readonly<Record<string, () => void>> = {
-      ArrowDown: () => go(shown[index + 1]),
-      ArrowUp: () => go(shown[index - 1]),
-      Home: () => go(shown[0]),
-      End: () => go(shown.at(-1)),
-      ArrowRight: () => (expanded === false ? onToggle(department, true) : expanded === true && go(shown[index + 1])),
+      ArrowDown: () => go(rendered[index + 1]),
+      ArrowUp: () => go(rendered[index - 1]),
+      Home: () => go(rendered[0]),
+      End: () => go(rendered.at(-1)),
+      ArrowRight: () =>
+        expanded === false ? onToggle(department, true) : expanded === true && go(rendered[index + 1]),
       ArrowLeft: () =>
         expanded === true
           ? onToggle(department, false)
-          : go(shown.find((each) => each.department.id === department.above?.id)),
+          : go(rendered.find((each) => each.department.id === department.above?.id)),
       Enter: () => onOpen(department),
       ' ': () => onOpen(department),
     };
@@ -73,7 +74,7 @@ export function DepartmentTree({
 
   function onClick({ target }: MouseEvent): void {
     const element = (target as Element).closest('[data-department]');
-    const row = shown.find(({ department }) => `${department.id}` === element?.getAttribute('data-department'));
+    const row = rendered.find(({ department }) => `${department.id}` === element?.getAttribute('data-department'));
     if (row === undefined) return;
     setAt(row.department.id);
     const isToggle = row.expanded !== undefined && (target as Element).closest('.department-toggle') !== null;
@@ -83,8 +84,8 @@ export function DepartmentTree({
 
   /** The next row whose name begins with a letter. */
   function beginsWith(letter: string, after: number): Row | undefined {
-    const found = ({ department }: Row): boolean => department.name.toLowerCase().startsWith(letter.toLowerCase());
-    return shown.slice(after + 1).find(found) ?? shown.find(found);
+    const matches = ({ department }: Row): boolean => department.name.toLowerCase().startsWith(letter.toLowerCase());
+    return rendered.slice(after + 1).find(matches) ?? rendered.find(matches);
   }
 
   return (
@@ -101,7 +102,7 @@ export function DepartmentTree({
           {text.factor}
         </Box>
       </div>
-      {/* Told here, not by each row: rows that stay as they are need not be drawn anew. */}
+      {/* Announced here and not in each row, so that unchanged rows are not rerendered. */}
       <div
         role="tree"
         aria-label={text.tree}
@@ -109,13 +110,13 @@ export function DepartmentTree({
         tabIndex={-1}
         onKeyDown={onKey}
         onClick={onClick}
-        // Screen readers put the focus on a row without a key that this would hear of.
+        // Screen readers may move the focus to a row without a key event.
         onFocus={({ target }) => {
           const id = target.getAttribute('data-department');
           if (id !== null) setAt(Number(id));
         }}
       >
-        {shown.map(({ department, expanded, place, beside }) => (
+        {rendered.map(({ department, expanded, place, beside }) => (
           <TreeRow
             key={department.id}
             department={department}
@@ -171,7 +172,7 @@ const TreeRow = memo(function TreeRow({
         <Text size="sm" fw={department.level === 1 ? 600 : 400} truncate title={department.name}>
           {department.name}
         </Text>
-        {isDisabled && <State mood="idle">{text.disabled}</State>}
+        {isDisabled && <State tone="idle">{text.disabled}</State>}
       </div>
       <Text size="sm" ta="right" className="department-wide number">
         <span className="aloud">{text.people}: </span>
@@ -201,7 +202,7 @@ const TreeRow = memo(function TreeRow({
   );
 });
 
-/** How much of a budget is used; a dash where there is none. Hundreds of these are drawn at once: they are plain elements. */
+/** The used part of a budget; a dash without a budget. Plain elements, because hundreds are rendered at once. */
 function Bar({ title, budget }: { readonly title: string; readonly budget: Budget | undefined }) {
   const text = useText(TEXT);
   const format = useFormat();

@@ -1,13 +1,13 @@
-/** Who is in a department: found, put in, taken out. */
+/** Members of a department: search, add, remove. */
 import { ActionIcon, Anchor, Box, Button, Group, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -23,18 +23,18 @@ type Person = User;
 const PAGE_SIZE = 20;
 const CHANGES = ['GET /api/department/tree', 'GET /api/user/', 'GET /api/user/search'] as const;
 
-/** The part of the drawer. */
+/** The section of the drawer. */
 export function Members({ department }: { readonly department: Department }) {
   const text = useText(TEXT);
   const self = useSelf();
   const [page, setPage] = useState(1);
-  const leaving = useAsking<Person>();
+  const leaving = useDialog<Person>();
   const members = useApi(
     'GET /api/user/',
     { search: { department_id: department.id, p: page, page_size: PAGE_SIZE } },
     { placeholderData: (before) => before },
   );
-  const takeOut = useDoing(
+  const takeOut = useAction(
     ({ id, department_id }: Person) =>
       call('DELETE /api/department/{id}/members/{user_id}', {
         params: { id: department_id ?? department.id, user_id: id },
@@ -50,7 +50,7 @@ export function Members({ department }: { readonly department: Department }) {
           <Anchor component={Link} href={`/users?user=${person.id}`} size="sm">
             {person.display_name || person.username}
           </Anchor>
-          {person.status === 2 && <State mood="idle">{text.frozen}</State>}
+          {person.status === 2 && <State tone="idle">{text.frozen}</State>}
         </Group>
       ),
     },
@@ -127,7 +127,7 @@ function AddPeople({ department }: { readonly department: Department }) {
   const text = useText(TEXT);
   const format = useFormat();
   const [ids, setIds] = useState<readonly string[]>([]);
-  const add = useDoing(
+  const add = useAction(
     () =>
       call('POST /api/department/{id}/members', {
         params: { id: department.id },

@@ -1,4 +1,4 @@
-/** Departments: the tree, and whatever is done with one of them. */
+/** Departments: the tree and its dialogs. */
 import { Box, Button, Group } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
@@ -16,7 +16,7 @@ import { type Forest, forestOf, rowsOf } from './forest.ts';
 import { TeamOfThree } from './team-of-three.tsx';
 import { TEXT } from './text.ts';
 
-/** Levels of the tree that can be seen at first. */
+/** Levels of the tree that are expanded at first. */
 const SEEN_LEVELS = 2;
 
 export default function DepartmentsPage() {
@@ -60,7 +60,7 @@ export default function DepartmentsPage() {
           ) : (
             <TreeSection
               forest={forest}
-              words={address.q}
+              query={address.q}
               onWords={(q) => setAddress({ q })}
               open={open?.id}
               onOpen={(id) => setAddress({ department: `${id}` })}
@@ -91,13 +91,13 @@ export default function DepartmentsPage() {
 
 function TreeSection({
   forest,
-  words,
+  query,
   onWords,
   open,
   onOpen,
 }: {
   readonly forest: Forest;
-  readonly words: string;
+  readonly query: string;
   onWords(words: string): void;
   readonly open: number | undefined;
   onOpen(id: number): void;
@@ -106,13 +106,13 @@ function TreeSection({
   const [expanded, setExpanded] = useState<ReadonlySet<number>>(
     () => new Set([...forest.byId.values()].filter(({ level }) => level < SEEN_LEVELS).map(({ id }) => id)),
   );
-  const rows = useMemo(() => rowsOf(forest, expanded, words), [forest, expanded, words]);
+  const rows = useMemo(() => rowsOf(forest, expanded, query), [forest, expanded, query]);
   const isDeep = [...forest.byId.values()].some(({ level }) => level > 1);
   return (
     <Section flush>
       <Group justify="space-between" gap="xs" className="section-head">
         <Box w="min(20rem, 100%)">
-          <SearchField label={text.search} value={words} onSearch={onWords} />
+          <SearchField label={text.search} value={query} onSearch={onWords} />
         </Box>
         {isDeep && (
           <Group gap="xs">

@@ -1,4 +1,4 @@
-/** People found by typing a part of their name, several at once. */
+/** Multiple users found by a part of their name. */
 import { MultiSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
@@ -10,10 +10,10 @@ import { TEXT } from './text.ts';
 
 type Person = User;
 
-/** People put into a department by one request. */
+/** The number of users that one request can add. */
 const MOST = 100;
 
-/** The field. Those whose role is not below one's own can be seen, and not be chosen. */
+/** The field. Users whose role is not below the viewer's are shown but cannot be selected. */
 export function PeopleSearch({
   label,
   about,
@@ -30,12 +30,12 @@ export function PeopleSearch({
   const [typed, setTyped] = useState('');
   const [keyword] = useDebouncedValue(typed.trim(), 200);
   const [chosen, setChosen] = useState<readonly Person[]>([]);
-  const found = useApi(
+  const results = useApi(
     'GET /api/user/search',
     { search: { keyword: keyword || undefined, status: 1, page_size: 20 } },
     { placeholderData: (before) => before },
   );
-  const people = new Map([...chosen, ...(found.data?.items ?? [])].map((person) => [`${person.id}`, person]));
+  const people = new Map([...chosen, ...(results.data?.items ?? [])].map((person) => [`${person.id}`, person]));
   return (
     <MultiSelect
       label={label}
@@ -46,7 +46,7 @@ export function PeopleSearch({
         label: labelOf(person, text),
         disabled: !isRoot(self) && person.role >= 10,
       }))}
-      // What fits was found by the gateway.
+      // The gateway did the filtering.
       filter={({ options }) => options}
       value={[...value]}
       onChange={(ids) => {
@@ -64,9 +64,9 @@ export function PeopleSearch({
 }
 
 function labelOf(
-  { username, display_name: shown, department_name: department }: Person,
+  { username, display_name: displayName, department_name: department }: Person,
   text: (typeof TEXT)['en'],
 ): string {
-  const name = shown === '' || shown === username ? username : `${shown} (${username})`;
+  const name = displayName === '' || displayName === username ? username : `${displayName} (${username})`;
   return department === '' ? name : `${name} · ${text.nowIn(department)}`;
 }

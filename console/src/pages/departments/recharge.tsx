@@ -1,8 +1,8 @@
-/** Adds to the budget in all of a department, and says before what it comes to. */
+/** Adds to the total budget of a department, with a preview. */
 import { Modal, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
@@ -26,7 +26,7 @@ function Fields({ department, onClose }: { readonly department: Department; onCl
   const format = useFormat();
   const [amount, setAmount] = useState<number | null>(null);
   const refusal = useFormRefusal('amount');
-  const recharge = useDoing(
+  const recharge = useAction(
     () => call('POST /api/department/{id}/recharge', { params: { id: department.id }, body: { amount: amount ?? 0 } }),
     {
       changes: ['GET /api/department/tree'],
@@ -40,7 +40,7 @@ function Fields({ department, onClose }: { readonly department: Department; onCl
     <DialogForm
       refusal={refusal}
       action={text.recharge}
-      doing={recharge}
+      running={recharge}
       ready={amount !== null && amount > 0}
       onSubmit={() => recharge.mutate()}
       onClose={onClose}

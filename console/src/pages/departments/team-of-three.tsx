@@ -1,10 +1,10 @@
-/** The template for a beginning: a department with a budget for each month, and its people. */
+/** A template: a department with a monthly budget and its members. */
 import { Anchor, Modal, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
@@ -13,7 +13,7 @@ import { useText } from '../../text.ts';
 import { PeopleSearch } from './people-search.tsx';
 import { TEXT } from './text.ts';
 
-/** Of one person, in currency units a month: enough to work with, and not to be ruined by. */
+/** Monthly budget per member in currency units: enough to work with, and affordable. */
 const EACH = 20;
 const PEOPLE = 3;
 
@@ -40,12 +40,12 @@ function Fields({ onClose, onMade }: Template) {
   const [month, setMonth] = useState<number | null>(EACH * PEOPLE * (status?.quota_per_unit ?? 500_000));
   const [ids, setIds] = useState<readonly string[]>([]);
   const refusal = useFormRefusal('name', 'monthly_quota');
-  const make = useDoing(
+  const make = useAction(
     async () => {
       const { id } = await call('POST /api/department/', { body: { name: name.trim(), monthly_quota: month } });
       if (ids.length === 0) return { id, isWhole: true };
       const body = { user_ids: ids.map(Number) };
-      // The department stands by then: its drawer is where people are put in again.
+      // The department exists by now: its drawer lets the user add the members again.
       const isWhole = await call('POST /api/department/{id}/members', { params: { id }, body }).then(
         () => true,
         () => false,
@@ -69,7 +69,7 @@ function Fields({ onClose, onMade }: Template) {
     <DialogForm
       refusal={refusal}
       action={text.templateMake}
-      doing={make}
+      running={make}
       onSubmit={() => make.mutate()}
       onClose={onClose}
     >

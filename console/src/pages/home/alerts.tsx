@@ -1,4 +1,4 @@
-/** What wants to be seen to, the gravest first; nothing where all is well. */
+/** Alerts, the most severe first; renders nothing without alerts. */
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { Link } from 'wouter';
@@ -14,30 +14,30 @@ import { TEXT } from './text.ts';
 const DAY_S = 86_400;
 const SOON_S = 7 * DAY_S;
 const FEW_DAYS = 3;
-/** Some hours more than a week: whoever makes them weekly is not told of each delay. */
+/** A few hours more than a week, so that weekly backups cause no alert. */
 const BACKUP_S = SOON_S + DAY_S / 4;
 const NAMED = 3;
 
-type Place = 'wallet' | 'keys' | 'vendors' | 'prices' | 'system';
+type TargetPage = 'wallet' | 'keys' | 'vendors' | 'prices' | 'system';
 interface Alert {
   readonly grave: boolean;
-  readonly says: string;
-  readonly place: Place;
+  readonly message: string;
+  readonly place: TargetPage;
 }
 type Words = (typeof TEXT)['en'];
 type Subscription = SubscriptionState;
 
-/** What the section looks at beside money. */
+/** Data for alerts other than money. */
 export interface AlertFacts {
   readonly keys: readonly Key[];
   readonly channels: readonly Channel[];
   readonly prices: readonly PricedModel[];
   readonly system: Vitals | undefined;
-  /** Not all of it is there yet. */
+  /** True while a part is still loading. */
   readonly isLoading: boolean;
 }
 
-/** Reads it. */
+/** Loads the data. */
 export function useAlertFacts(admin: boolean): AlertFacts {
   const keys = useApi('GET /api/token/', { search: { page_size: 100 } });
   const channels = useApi('GET /api/vendor/', undefined, { enabled: admin });
@@ -79,13 +79,13 @@ export function Alerts({
   return (
     <Section title={text.attention}>
       <Stack gap={6} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-        {alerts.map(({ grave, says, place }) => (
-          <Group key={says} gap="xs" wrap="nowrap" align="flex-start" component="li">
+        {alerts.map(({ grave, message, place }) => (
+          <Group key={message} gap="xs" wrap="nowrap" align="flex-start" component="li">
             <Text c={grave ? 'red' : 'orange'} component="span" lh={1} pt={3} aria-hidden>
               {grave ? <IconAlertTriangle size={16} /> : <IconInfoCircle size={16} />}
             </Text>
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {says}{' '}
+              {message}{' '}
               <Anchor component={Link} href={`/${place}`} size="sm">
                 {text.goTo[place]}
               </Anchor>
@@ -105,9 +105,9 @@ function ofMoney(
   format: Format,
 ): readonly Alert[] {
   if (self.unlimited_quota === true) return [];
-  const alert = (grave: boolean, says: string): readonly Alert[] => [{ grave, says, place: 'wallet' }];
+  const alert = (grave: boolean, message: string): readonly Alert[] => [{ grave, message, place: 'wallet' }];
   if (self.quota < 0) return alert(true, text.alerts.debt(format.money(-self.quota)));
-  // Whoever never had anything is told what to do by the first steps.
+  // A user who never had a balance is guided by the first steps instead.
   if (self.quota === 0) {
     return self.used_quota > 0 && subscription?.status !== 'active' ? alert(true, text.alerts.empty) : [];
   }
@@ -120,7 +120,7 @@ function ofMoney(
   return threshold !== undefined && self.quota < threshold ? alert(false, text.alerts.low(amount)) : [];
 }
 
-/** Below which somebody wants to be told. */
+/** The balance below which the user wants to be notified. */
 function thresholdOf(setting: string): number | undefined {
   try {
     const { quota_warning_threshold: units } = JSON.parse(setting) as { readonly quota_warning_threshold?: unknown };
@@ -140,18 +140,19 @@ function ofSubscription(
   const { status, expires_at: at, plan, plan_name: name = plan } = subscription;
   if (status === 'expired') {
     return now - at < 30 * DAY_S
-      ? [{ grave: true, says: text.alerts.ended(name, format.ago(at)), place: 'wallet' }]
+      ? [{ grave: true, message: text.alerts.ended(name, format.ago(at)), place: 'wallet' }]
       : [];
   }
-  return at - now < SOON_S ? [{ grave: false, says: text.alerts.ends(name, format.ago(at)), place: 'wallet' }] : [];
+  return at - now < SOON_S ? [{ grave: false, message: text.alerts.ends(name, format.ago(at)), place: 'wallet' }] : [];
 }
 
 function ofKeys(keys: readonly Key[], now: number, text: Words, format: Format): readonly Alert[] {
   const soon = keys.filter(({ status, expired_time: at }) => status === 1 && at > now && at - now < SOON_S);
-  if (soon.length > NAMED) return [{ grave: false, says: text.alerts.keys(format.number(soon.length)), place: 'keys' }];
+  if (soon.length > NAMED)
+    return [{ grave: false, message: text.alerts.keys(format.number(soon.length)), place: 'keys' }];
   return soon.map(({ name, expired_time: at }) => ({
     grave: false,
-    says: text.alerts.key(name, format.ago(at)),
+    message: text.alerts.key(name, format.ago(at)),
     place: 'keys',
   }));
 }
@@ -163,10 +164,16 @@ function ofChannels(channels: readonly Channel[], text: Words, format: Format): 
   return [
     ...(open.length === 0
       ? []
-      : [{ grave: true, says: text.alerts.channelDown(some(open, text, format)), place: 'vendors' } as const]),
+      : [{ grave: true, message: text.alerts.channelDown(listNames(open, text, format)), place: 'vendors' } as const]),
     ...(trying.length === 0
       ? []
-      : [{ grave: false, says: text.alerts.channelTrying(some(trying, text, format)), place: 'vendors' } as const]),
+      : [
+          {
+            grave: false,
+            message: text.alerts.channelTrying(listNames(trying, text, format)),
+            place: 'vendors',
+          } as const,
+        ]),
   ];
 }
 
@@ -177,10 +184,10 @@ function ofPrices(models: readonly PricedModel[], text: Words, format: Format): 
   return [
     ...(refused.length === 0
       ? []
-      : [{ grave: false, says: text.alerts.unpriced(some(refused, text, format)), place: 'prices' } as const]),
+      : [{ grave: false, message: text.alerts.unpriced(listNames(refused, text, format)), place: 'prices' } as const]),
     ...(free.length === 0
       ? []
-      : [{ grave: false, says: text.alerts.unpricedFree(some(free, text, format)), place: 'prices' } as const]),
+      : [{ grave: false, message: text.alerts.unpricedFree(listNames(free, text, format)), place: 'prices' } as const]),
   ];
 }
 
@@ -193,18 +200,18 @@ function ofSystem(
   format: Format,
 ): readonly Alert[] {
   if (system === undefined) return [];
-  const alert = (grave: boolean, says: string): Alert => ({ grave, says, place: 'system' });
+  const alert = (grave: boolean, message: string): Alert => ({ grave, message, place: 'system' });
   const { backup, started_at: started, store } = system;
   return [
     ...(store.writable ? [] : [alert(true, text.alerts.readOnly)]),
-    // Of a gateway that has just been set up nobody expects one.
+    // A new gateway needs no backup yet.
     ...(backup === null && (old || now - started > SOON_S) ? [alert(false, text.alerts.noBackup)] : []),
     ...(backup !== null && now - backup.at > BACKUP_S ? [alert(false, text.alerts.backup(format.ago(backup.at)))] : []),
   ];
 }
 
-/** A few names, and how many more there are. */
-function some(names: readonly string[], text: Words, format: Format): string {
-  const shown = names.slice(0, NAMED).join(', ');
-  return names.length > NAMED ? text.more(shown, format.number(names.length - NAMED)) : shown;
+/** A few names and the number of the others. */
+function listNames(names: readonly string[], text: Words, format: Format): string {
+  const first = names.slice(0, NAMED).join(', ');
+  return names.length > NAMED ? text.more(first, format.number(names.length - NAMED)) : first;
 }

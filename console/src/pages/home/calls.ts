@@ -1,33 +1,33 @@
-/** The latest calls of whoever looks; asked for again and again only as long as there was none yet. */
+/** The viewer's latest calls. Polled only until the first call arrives. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { LogLine } from '../../api/operations.ts';
 
-/** A line of the log. */
+/** A usage record. */
 export type Line = LogLine;
 
 const SHOWN = 10;
 const EVERY_MS = 3_000;
-/** What the log calls calls. */
+/** The record kinds of calls. */
 const SERVED = 2;
 const REFUSED = 5;
 
-/** What is known of them. */
+/** What is known of the calls. */
 export interface Calls {
-  /** Undefined as long as it is not known. */
+  /** Undefined while loading. */
   readonly landed: boolean | undefined;
-  /** The first one, where it came while this page was looked at. */
+  /** The first call, if it arrived while the page was open. */
   readonly first: Line | undefined;
-  /** The latest that was refused, where none was served yet. */
+  /** The latest refused call, if none was served yet. */
   readonly refused: Line | undefined;
-  /** The newest first; undefined as long as they are not there. */
+  /** Newest first; undefined while loading. */
   readonly latest: readonly Line[] | undefined;
   readonly error: unknown;
   readAgain(): void;
 }
 
-/** Reads them. */
+/** Loads the calls. */
 export function useCalls(): Calls {
   const queries = useQueryClient();
   const served = useLines(SERVED, undefined);
@@ -41,7 +41,7 @@ export function useCalls(): Calls {
     if (landed !== true || !waited.current) return;
     waited.current = false;
     setFirst(newest);
-    // What stands around it has changed as well.
+    // Other data on the page has changed as well.
     for (const operation of [
       'GET /api/user/self',
       'GET /api/log/self/stat',
@@ -65,7 +65,7 @@ export function useCalls(): Calls {
   };
 }
 
-/** Lines of one kind. Nothing moves by itself once there are calls. */
+/** Records of one kind. Not polled once there are calls. */
 function useLines(type: number, landed: boolean | undefined) {
   return useApi(
     'GET /api/log/self',

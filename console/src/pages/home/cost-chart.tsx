@@ -1,4 +1,4 @@
-/** What each of the last 30 days cost, by model. */
+/** Cost per day of the last 30 days, by model. */
 import { Button } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
@@ -15,15 +15,15 @@ import { TEXT } from './text.ts';
 
 const MOST_MODELS = 6;
 
-/** The section; `everybody`: of all people, for administrators. */
-export function CostChart({ everybody }: { readonly everybody: boolean }) {
+/** The section; `allUsers`: of all users, for administrators. */
+export function CostChart({ allUsers }: { readonly allUsers: boolean }) {
   const text = useText(TEXT);
   const format = useFormat();
   const [, go] = useLocation();
-  const about = everybody ? text.costsOfAll : text.costsAbout;
+  const about = allUsers ? text.costsOfAll : text.costsAbout;
   const range = lastMonth();
   const moments = momentsOf(range, range.end);
-  const trend = useApi(everybody ? 'GET /api/usage/trend' : 'GET /api/usage/self/trend', {
+  const trend = useApi(allUsers ? 'GET /api/usage/trend' : 'GET /api/usage/self/trend', {
     search: {
       start_timestamp: range.start,
       end_timestamp: range.end,
@@ -37,7 +37,7 @@ export function CostChart({ everybody }: { readonly everybody: boolean }) {
       title={text.costs}
       about={about}
       actions={
-        <Button component={Link} href={usageHref({}, { everybody })} variant="default">
+        <Button component={Link} href={usageHref({}, { allUsers })} variant="default">
           {text.usage}
         </Button>
       }
@@ -59,7 +59,7 @@ export function CostChart({ everybody }: { readonly everybody: boolean }) {
             <Chart
               label={`${text.costs}. ${about}`}
               times={moments}
-              series={dear(
+              series={nonZeroSeries(
                 trendSeries(items, moments, 'cost', (group, name) =>
                   group === null ? text.others : name || text.noModel,
                 ),
@@ -68,7 +68,7 @@ export function CostChart({ everybody }: { readonly everybody: boolean }) {
               bars
               height={200}
               show={format.money}
-              onPick={(time) => go(usageHref({ start: dateOf(time), end: dateOf(time) }, { everybody }))}
+              onPick={(time) => go(usageHref({ start: dateOf(time), end: dateOf(time) }, { allUsers }))}
             />
           )
         }
@@ -77,8 +77,8 @@ export function CostChart({ everybody }: { readonly everybody: boolean }) {
   );
 }
 
-/** Those that cost something; where none did, all. */
-function dear(series: readonly Series[]): readonly Series[] {
-  const some = series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
-  return some.length > 0 ? some : series;
+/** Models that cost something; if none did, all. */
+function nonZeroSeries(series: readonly Series[]): readonly Series[] {
+  const nonZero = series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
+  return nonZero.length > 0 ? nonZero : series;
 }

@@ -1,4 +1,4 @@
-/** What calls cost of late: today, in 7 and in 30 days; days are those of the ledger, UTC. */
+/** Cost of today, 7 and 30 days. Days are the UTC days of the ledger. */
 
 import { useApi } from '../../api/hooks.ts';
 import type { UsageStatistics } from '../../api/operations.ts';
@@ -20,12 +20,12 @@ export interface Costs {
   readonly month: Spent;
 }
 
-/** The last 30 days, today with them. */
+/** The last 30 days including today. */
 export function lastMonth(): TimeRange {
   return rangeFrom({ range: '30d', start: '', end: '' }, '30d', Math.floor(Date.now() / 1_000));
 }
 
-/** Reads them, one's own or everybody's; undefined as long as they are not there. */
+/** Loads the sums of the viewer or of all users; undefined while loading. */
 export function useCosts(
   of: 'GET /api/log/self/stat' | 'GET /api/log/stat' = 'GET /api/log/self/stat',
   enabled = true,
@@ -51,7 +51,7 @@ function sumOf(days: UsageStatistics['by_day'], since: string): Spent {
   return { quota, requests };
 }
 
-/** How many days a balance lasts at the pace of the week; undefined where nothing was spent. */
+/** How many days the balance lasts at the rate of the last week; undefined without spending. */
 export function daysLeft(units: number, costs: Costs | undefined): number | undefined {
   if (costs === undefined || costs.week.quota <= 0) return undefined;
   return units / (costs.week.quota / WEEK_DAYS);

@@ -1,22 +1,22 @@
-/** What has to be done before one can work, and whether it is: told from what there is, never from what somebody has clicked. */
+/** The first steps and whether they are done, derived from the state of the account and the gateway. */
 
 import { useApi } from '../../api/hooks.ts';
 import type { SubscriptionState } from '../../api/operations.ts';
 import { isAdmin, type Self } from '../../shell/self.ts';
 
-/** What there is to do, in this order; the last three are for administrators. */
+/** The steps in order; the last three are for administrators. */
 export type StepName = 'balance' | 'key' | 'call' | 'vendor' | 'factor' | 'people';
 
-/** One of them. */
+/** A value of the list above. */
 export interface StepFact {
   readonly name: StepName;
   readonly done: boolean;
 }
 
-/** Of which the gateway itself is the vendor. */
+/** The vendor name of the gateway's own demo channel. */
 const DEMO = 'demo';
 
-/** The steps of the viewer; undefined as long as not all is known. `used`: of an administrator, whether anybody calls through this gateway. */
+/** The steps of the viewer; undefined while loading. `used`: for an administrator, whether the gateway has calls. */
 export function useSteps(
   self: Self,
   landed: boolean | undefined,
@@ -30,11 +30,11 @@ export function useSteps(
   const passkey = useApi('GET /api/user/passkey', undefined, { enabled: admin });
   const people = useApi('GET /api/user/', { search: { page_size: 1 } }, { enabled: admin });
   const invitations = useApi('GET /api/user/invitations', { search: { page_size: 1 } }, { enabled: admin });
-  const asked = admin ? [keys, channels, codes, passkey, people, invitations] : [keys];
-  // What cannot be read is not asked for: a feature may be off.
-  if (landed === undefined || (admin && used === undefined) || asked.some(({ isPending }) => isPending))
+  const queries = admin ? [keys, channels, codes, passkey, people, invitations] : [keys];
+  // A step whose data cannot be loaded is left out, because the feature may be disabled.
+  if (landed === undefined || (admin && used === undefined) || queries.some(({ isPending }) => isPending))
     return undefined;
-  // A gateway in use needs no first call of its administrator.
+  // If the gateway has calls, its administrator needs no first call.
   const called = landed || used === true;
   const own: readonly StepFact[] = [
     {

@@ -1,4 +1,4 @@
-/** The numbers at the top: what is left, and what was spent. */
+/** The figures at the top: balance and cost. */
 import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import type { Self } from '../../shell/self.ts';
@@ -34,8 +34,8 @@ export function Figures({ self, costs }: { readonly self: Self; readonly costs: 
   );
 }
 
-/** The same of all people together, for administrators. */
-export function EverybodyFigures({ costs }: { readonly costs: Costs | undefined }) {
+/** The figures of all users, for administrators. */
+export function AllUsersFigures({ costs }: { readonly costs: Costs | undefined }) {
   const text = useText(TEXT);
   return (
     <div className="grid-figures home-figures">

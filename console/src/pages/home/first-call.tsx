@@ -1,4 +1,4 @@
-/** The first request: what to paste, that it is waited for, and that it has come. */
+/** The first call: the command, waiting for the call, and its arrival. */
 import { Alert, Anchor, Button, Group, Loader, Text } from '@mantine/core';
 import { IconCheck, IconPlugConnected } from '@tabler/icons-react';
 import { Link } from 'wouter';
@@ -17,7 +17,7 @@ const CURL = Object.values(
 )[0]?.steps[0];
 const SOME_KEY = 'sk-…';
 
-/** How it is made, with the key filled in where its text is known. */
+/** The command, with the key filled in if its secret is known. */
 export function FirstCall({ calls, firstKey }: { readonly calls: Calls; readonly firstKey: FirstKey }) {
   const text = useText(TEXT);
   const model = useFirstModel();
@@ -73,7 +73,7 @@ function RefusedFirst({ line }: { readonly line: Line }) {
   );
 }
 
-/** It has come. */
+/** The call has arrived. */
 export function FirstArrived({ line }: { readonly line: Line }) {
   const text = useText(TEXT);
   return (
@@ -95,7 +95,7 @@ export function FirstArrived({ line }: { readonly line: Line }) {
   );
 }
 
-/** What is asked first: a model that converses, one that is free where there is one. */
+/** The model of the first call: a chat model, a free one if possible. */
 function useFirstModel(): string {
   const { data = [] } = useApi('GET /api/models/catalog', undefined, { staleTime: 60_000 });
   const talks = data.filter(

@@ -1,4 +1,4 @@
-/** Home: what to do next, what is left and what was spent, what wants attention, and the latest requests. */
+/** Home: first steps, balance, cost, alerts, latest calls. */
 import { Skeleton, Text } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
@@ -12,7 +12,7 @@ import { useCalls } from './calls.ts';
 import { CostChart } from './cost-chart.tsx';
 import { useCosts } from './costs.ts';
 import { useSteps } from './facts.ts';
-import { EverybodyFigures, Figures } from './figures.tsx';
+import { AllUsersFigures, Figures } from './figures.tsx';
 import { FirstArrived } from './first-call.tsx';
 import { useFirstKey } from './first-key.ts';
 import { Recent } from './recent.tsx';
@@ -31,14 +31,14 @@ function Home({ self }: { readonly self: Self }) {
   const admin = isAdmin(self);
   const calls = useCalls();
   const costs = useCosts();
-  const everybody = useCosts('GET /api/log/stat', admin);
+  const allUsersCosts = useCosts('GET /api/log/stat', admin);
   const subscription = useApi('GET /api/user/subscription/stats');
-  const used = everybody && everybody.month.requests > 0;
+  const used = allUsersCosts && allUsersCosts.month.requests > 0;
   const steps = useSteps(self, calls.landed, used, subscription.data);
   const facts = useAlertFacts(admin);
   const firstKey = useFirstKey(text.firstKey);
   const plan = subscription.data?.status === 'active' ? subscription.data : undefined;
-  // All at once: nothing moves because something above it comes later.
+  // Rendered at once, so that nothing moves when parts above load later.
   if ((steps === undefined && calls.error === null) || facts.isLoading || subscription.isLoading)
     return <Skeleton height={480} aria-label={text.reading} role="status" />;
   return (
@@ -54,11 +54,11 @@ function Home({ self }: { readonly self: Self }) {
         />
       )}
       <Alerts self={self} facts={facts} costs={costs} subscription={subscription.data} />
-      {admin && <EverybodyFigures costs={everybody} />}
+      {admin && <AllUsersFigures costs={allUsersCosts} />}
       <Figures self={self} costs={costs} />
       {(calls.landed === true || used === true) && (
         <div className={plan === undefined ? undefined : 'home-columns'}>
-          <CostChart everybody={admin} />
+          <CostChart allUsers={admin} />
           {plan !== undefined && (
             <Section
               title={text.windows}

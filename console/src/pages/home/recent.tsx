@@ -1,4 +1,4 @@
-/** The last ten requests. They stay where they are until somebody reads them again. */
+/** The last ten calls. The list changes only when the user refreshes it. */
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { Link, useLocation } from 'wouter';
@@ -6,7 +6,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { callHref } from '../../parts/links.ts';
 import { Failure } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Money, type Mood, State, When } from '../../parts/values.tsx';
+import { Money, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { Calls, Line } from './calls.ts';
@@ -14,7 +14,7 @@ import { TEXT } from './text.ts';
 
 const OUTCOMES = ['served', 'refused', 'failed', 'aborted', 'recovered'] as const;
 type Outcome = (typeof OUTCOMES)[number];
-const MOODS: Readonly<Record<Outcome, Mood>> = {
+const MOODS: Readonly<Record<Outcome, Tone>> = {
   served: 'good',
   refused: 'warn',
   failed: 'bad',
@@ -53,7 +53,7 @@ export function Recent({ calls }: { readonly calls: Calls }) {
       from: 'sm',
       cell: (line) => {
         const outcome = outcomeOf(line);
-        return outcome === undefined ? '' : <State mood={MOODS[outcome]}>{text.outcomes[outcome]}</State>;
+        return outcome === undefined ? '' : <State tone={MOODS[outcome]}>{text.outcomes[outcome]}</State>;
       },
     },
   ];
@@ -89,7 +89,7 @@ export function Recent({ calls }: { readonly calls: Calls }) {
   );
 }
 
-/** How it ended; undefined where that is not told. */
+/** The outcome; undefined if there is none. */
 function outcomeOf({ other }: Line): Outcome | undefined {
   try {
     const { outcome } = JSON.parse(other) as { readonly outcome?: unknown };

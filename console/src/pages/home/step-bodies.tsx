@@ -1,4 +1,4 @@
-/** How each of the first steps is done. */
+/** The content of each first step. */
 import { Anchor, Button, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -13,10 +13,10 @@ import { FirstCall } from './first-call.tsx';
 import type { FirstKey } from './first-key.ts';
 import { TEXT } from './text.ts';
 
-/** Sets a key of a vendor that the shipped gateway.yaml asks the environment for. */
+/** The command that sets a vendor key which the shipped gateway.yaml reads from the environment. */
 const WITH_VENDOR = 'OPENAI_API_KEY=sk-… npm start';
 
-/** What stands below the name of a step that is not done. */
+/** The content of a step that is not done. */
 export function StepBody({
   name,
   calls,
@@ -56,16 +56,16 @@ export function StepBody({
     case 'vendor':
       return <VendorBody />;
     case 'factor':
-      return <Lead says={text.factorTodo} to="/security" name={text.security} />;
+      return <Lead message={text.factorTodo} to="/security" name={text.security} />;
     case 'people':
-      return <Lead says={text.peopleTodo} to="/users" name={text.users} />;
+      return <Lead message={text.peopleTodo} to="/users" name={text.users} />;
   }
 }
 
-function Lead({ says, to, name }: { readonly says: string; readonly to: string; readonly name: string }) {
+function Lead({ message, to, name }: { readonly message: string; readonly to: string; readonly name: string }) {
   return (
     <span>
-      {says}{' '}
+      {message}{' '}
       <Anchor component={Link} href={to} size="sm">
         {name}
       </Anchor>
@@ -84,7 +84,7 @@ function BalanceBody() {
   return (
     <>
       <span>{text.balanceTodo}</span>
-      <Lead says={sells ? text.balanceTopUp : text.balanceAsk} to="/wallet" name={text.wallet} />
+      <Lead message={sells ? text.balanceTopUp : text.balanceAsk} to="/wallet" name={text.wallet} />
     </>
   );
 }
@@ -96,7 +96,7 @@ function VendorBody() {
     <>
       <span>{text.vendorTodo}</span>
       <Snippet code={WITH_VENDOR} label={text.steps.vendor} />
-      <Lead says={text.vendorConfig} to={to} name={name} />
+      <Lead message={text.vendorConfig} to={to} name={name} />
     </>
   );
 }

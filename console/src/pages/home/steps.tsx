@@ -1,4 +1,4 @@
-/** The first steps: those that are done on one line, the next one with how it is done. Gone once all are done, or once dismissed. */
+/** The first steps: done ones on one line, the next one with its content. Hidden when all are done or the user dismisses them. */
 import { Box, Button, Group, Text, ThemeIcon, Title } from '@mantine/core';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
@@ -8,7 +8,7 @@ import type { StepFact, StepName } from './facts.ts';
 import './home.css';
 import { TEXT } from './text.ts';
 
-/** The section. `who`: the account that dismisses it for good, in this browser; `body`: how each is done. */
+/** The section. `who`: the account whose dismissal this browser stores; `body`: the content of each step. */
 export function Steps({
   who,
   steps,
@@ -19,12 +19,12 @@ export function Steps({
   body(name: StepName): ReactNode;
 }) {
   const text = useText(TEXT);
-  const kept = `turnpike.started.${who}`;
-  const [dismissed, setDismissed] = useState(() => localStorage.getItem(kept) !== null);
+  const storageKey = `turnpike.started.${who}`;
+  const [dismissed, setDismissed] = useState(() => localStorage.getItem(storageKey) !== null);
   const done = steps.filter((step) => step.done).length;
   if (dismissed || done === steps.length) return null;
   const dismiss = (): void => {
-    localStorage.setItem(kept, 'yes');
+    localStorage.setItem(storageKey, 'yes');
     setDismissed(true);
   };
   return (

@@ -1,4 +1,4 @@
-/** The drawer in which a key is made or changed. */
+/** The drawer that creates or changes a key. */
 import {
   Button,
   Chip,
@@ -16,7 +16,7 @@ import {
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { call } from '../../api/client.ts';
-import { useApi, useCancelled, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Loaded } from '../../parts/notes.tsx';
@@ -38,7 +38,7 @@ import {
 } from './key-values.ts';
 import { TEXT } from './text.ts';
 
-/** The drawer. `open`: `new`, the id of a key, or empty. */
+/** The drawer. `open`: `new`, the ID of a key, or empty. */
 export function KeyDrawer({
   open,
   onClose,
@@ -46,7 +46,7 @@ export function KeyDrawer({
 }: {
   readonly open: string;
   onClose(): void;
-  onMade(made: Key): void;
+  onMade(key: Key): void;
 }) {
   const text = useText(TEXT);
   const id = /^\d+$/.test(open) ? open : undefined;
@@ -65,7 +65,7 @@ export function KeyDrawer({
   );
 }
 
-function StoredKey({ id, ...on }: { readonly id: string; onClose(): void; onMade(made: Key): void }) {
+function StoredKey({ id, ...on }: { readonly id: string; onClose(): void; onMade(key: Key): void }) {
   const query = useApi('GET /api/token/{id}', { params: { id } }, { staleTime: 0, gcTime: 0 });
   return (
     <Loaded query={query} height={320}>
@@ -74,7 +74,7 @@ function StoredKey({ id, ...on }: { readonly id: string; onClose(): void; onMade
   );
 }
 
-function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClose(): void; onMade(made: Key): void }) {
+function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClose(): void; onMade(key: Key): void }) {
   const { form: text, saved } = useText(TEXT);
   const language = useLanguage();
   const form = useForm<KeyValues>({
@@ -83,14 +83,14 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
       name: (name) => (name.trim() === '' ? text.nameWanted : null),
       amount: (amount, { limited }) => (limited && amount === null ? text.amountWanted : null),
       date: (_, values) => {
-        // What has ended already may stay so while something else is changed.
+        // A key that has expired may stay expired while other fields change.
         if (values.expiry !== 'date' || (of !== undefined && values.date === valuesOf(of).date)) return null;
         const end = endOf(values, Date.now());
         return end === undefined || end * 1_000 <= Date.now() ? text.dateWanted : null;
       },
     },
   });
-  const save = useDoing(
+  const save = useAction(
     (values: KeyValues) =>
       of === undefined
         ? call('POST /api/token/', { body: newKeyOf(values, Date.now()) })
@@ -177,7 +177,7 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
   );
 }
 
-/** What a part of the form needs of it. */
+/** What a part of the form needs. */
 type Form = Pick<
   UseFormReturnType<KeyValues>,
   'values' | 'errors' | 'setFieldValue' | 'clearFieldError' | 'getInputProps'
@@ -256,7 +256,7 @@ function ModelsField({ form }: { readonly form: Form }) {
     <MultiSelect
       label={text.models}
       description={text.modelsAbout}
-      // A model that there is no more stays until somebody takes it out.
+      // A model that no longer exists stays until the user removes it.
       data={[...new Set([...data, ...models])]}
       value={[...models]}
       onChange={(chosen) => form.setFieldValue('models', chosen)}

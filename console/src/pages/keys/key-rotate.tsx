@@ -1,8 +1,8 @@
-/** Exchanges a key for a new one, and says how long the one that was may be used still. */
+/** Rotates a key, and sets how long the old one remains valid. */
 import { Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useCancelled, useDoing } from '../../api/hooks.ts';
+import { useAction, useCancelled } from '../../api/hooks.ts';
 import { useText } from '../../text.ts';
 import type { ShownKey } from './key-shown.tsx';
 import type { Key } from './key-state.ts';
@@ -21,13 +21,13 @@ export function KeyRotate({
   readonly about: Key | undefined;
   readonly opened: boolean;
   onClose(): void;
-  onMade(shown: ShownKey): void;
+  onMade(key: ShownKey): void;
 }) {
   const { rotating: text, form } = useText(TEXT);
   const [grace, setGrace] = useState<Grace>('day');
   const [hours, setHours] = useState<string | number>(6);
   const seconds = { none: 0, hour: 3_600, day: 86_400, own: Math.round(Number(hours) * 3_600) }[grace];
-  const rotate = useDoing(
+  const rotate = useAction(
     (key: Key) => call('POST /api/token/{id}/key', { params: { id: key.id }, body: { grace_seconds: seconds } }),
     {
       changes: ['GET /api/token/'],

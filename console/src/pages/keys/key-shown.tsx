@@ -1,4 +1,4 @@
-/** A key that was just made: the only time that it can be read. */
+/** A new key: the only time that its secret is shown. */
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { Link } from 'wouter';
@@ -8,19 +8,19 @@ import { useText } from '../../text.ts';
 import type { Key } from './key-state.ts';
 import { TEXT } from './text.ts';
 
-/** The key, whole, and until when the one before works (unix seconds; 0: it has ended); undefined where there was none before. */
+/** The full key, and until when the old one is valid (unix seconds; 0: it has ended); undefined without an old one. */
 export interface ShownKey {
   readonly key: Key;
   readonly oldUntil?: number;
 }
 
-/** The dialog. It closes by its button only: what it shows is gone then. */
+/** The dialog. Only its button closes it, because the secret is lost then. */
 export function KeyShown({
-  shown,
+  created,
   opened,
   onClose,
 }: {
-  readonly shown: ShownKey | undefined;
+  readonly created: ShownKey | undefined;
   readonly opened: boolean;
   onClose(): void;
 }) {
@@ -36,20 +36,22 @@ export function KeyShown({
       closeOnEscape={false}
       withCloseButton={false}
     >
-      {shown !== undefined && (
+      {created !== undefined && (
         <Stack>
-          <Text fw={600}>{shown.key.name}</Text>
+          <Text fw={600}>{created.key.name}</Text>
           <div className="whole-key">
-            <Snippet code={shown.key.key} label={text.key} />
+            <Snippet code={created.key.key} label={text.key} />
           </div>
           <Alert color="yellow" icon={<IconAlertTriangle />}>
             {text.onlyNow}
           </Alert>
-          {shown.oldUntil !== undefined && (
-            <Text size="sm">{shown.oldUntil === 0 ? text.oldEnded : text.oldUntil(format.moment(shown.oldUntil))}</Text>
+          {created.oldUntil !== undefined && (
+            <Text size="sm">
+              {created.oldUntil === 0 ? text.oldEnded : text.oldUntil(format.moment(created.oldUntil))}
+            </Text>
           )}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" component={Link} href={`/connect?key=${shown.key.id}`}>
+            <Button variant="default" component={Link} href={`/connect?key=${created.key.id}`}>
               {text.connect}
             </Button>
             <Button onClick={onClose} data-autofocus>

@@ -1,4 +1,4 @@
-/** The list of keys: what each may do, has used, and what can be done with it. */
+/** The list of keys: limits, usage, actions. */
 import { ActionIcon, Checkbox, Group, Menu, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -10,13 +10,13 @@ import { Sparkline } from '../../parts/sparkline.tsx';
 import { Meter, Money, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { type Key, STATE_MOODS, stateOf } from './key-state.ts';
+import { type Key, STATE_TONES, stateOf } from './key-state.ts';
 import { TEXT } from './text.ts';
 
-/** What a key did on each of the last days. */
+/** Usage of a key on each of the last days. */
 export type KeyUse = KeyUsage;
 
-/** What can be done with a key. */
+/** The actions on a key. */
 export interface KeyActions {
   edit(key: Key): void;
   rotate(key: Key): void;
@@ -24,7 +24,7 @@ export interface KeyActions {
   enable(key: Key, enabled: boolean): void;
 }
 
-/** The list. `uses` is undefined until it is known. */
+/** The list. `uses` is undefined while loading. */
 export function KeyTable({
   keys,
   uses,
@@ -122,14 +122,14 @@ export function KeyTable({
   );
 }
 
-/** The state of a key; what it means on hover and focus. */
+/** The state of a key, with a tooltip on hover and focus. */
 export function KeyStateBadge({ of }: { readonly of: Key }) {
   const text = useText(TEXT);
   const state = stateOf(of);
   return (
     <Tooltip label={text.stateAbout[state]}>
       <span>
-        <State mood={STATE_MOODS[state]}>{text.states[state]}</State>
+        <State tone={STATE_TONES[state]}>{text.states[state]}</State>
       </span>
     </Tooltip>
   );
@@ -162,7 +162,7 @@ function Scope({ of }: { readonly of: Key }) {
   const names = of.model_limits.split(',');
   return (
     <Listed
-      shown={names.length === 1 ? (names[0] ?? text.oneModel) : text.someModels(format.number(names.length))}
+      summary={names.length === 1 ? (names[0] ?? text.oneModel) : text.someModels(format.number(names.length))}
       all={names}
     />
   );
@@ -173,19 +173,21 @@ function Addresses({ of }: { readonly of: Key }) {
   const format = useFormat();
   if (of.allow_ips === '') return <>{text.anywhere}</>;
   const all = of.allow_ips.split('\n');
-  return <Listed shown={all.length === 1 ? (all[0] ?? '') : text.someAddresses(format.number(all.length))} all={all} />;
+  return (
+    <Listed summary={all.length === 1 ? (all[0] ?? '') : text.someAddresses(format.number(all.length))} all={all} />
+  );
 }
 
-/** More than that is read in the form. */
+/** Longer lists are shown in the form. */
 const MOST_LISTED = 12;
 
-/** A list in few words, and its beginning on hover. */
-function Listed({ shown, all }: { readonly shown: string; readonly all: readonly string[] }) {
-  const some = all.slice(0, MOST_LISTED).join(', ');
+/** A short form of a list, with its first items in a tooltip. */
+function Listed({ summary, all }: { readonly summary: string; readonly all: readonly string[] }) {
+  const first = all.slice(0, MOST_LISTED).join(', ');
   return (
-    <Tooltip label={all.length > MOST_LISTED ? `${some}, …` : some}>
+    <Tooltip label={all.length > MOST_LISTED ? `${first}, …` : first}>
       <Text span size="sm" truncate display="inline-block" maw="10rem">
-        {shown}
+        {summary}
       </Text>
     </Tooltip>
   );

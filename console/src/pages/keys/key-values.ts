@@ -1,11 +1,11 @@
-/** What the form of a key holds, and what of it is told to `/api`. */
+/** The values of the key form, and their conversion for `/api`. */
 import type { Body } from '../../api/client.ts';
 import { fromField, toField } from '../../shell/zone.ts';
 import type { Key } from './key-state.ts';
 
-/** How the end of a key is said; `keep`: as it is. */
+/** Ways to enter the expiry; `keep`: unchanged. */
 export const EXPIRIES = ['never', 'week', 'month', 'quarter', 'year', 'date'] as const;
-/** One of them. */
+/** A value of `EXPIRIES`. */
 export type Expiry = (typeof EXPIRIES)[number];
 
 const DAYS: Readonly<Partial<Record<Expiry, number>>> = { week: 7, month: 30, quarter: 90, year: 365 };
@@ -14,17 +14,17 @@ const DAYS: Readonly<Partial<Record<Expiry, number>>> = { week: 7, month: 30, qu
 export interface KeyValues {
   readonly name: string;
   readonly limited: boolean;
-  /** Quota units; null: not said. */
+  /** Quota units; null: not entered. */
   readonly amount: number | null;
   readonly expiry: Expiry;
-  /** As a field for a date and a time holds it, in the chosen zone. */
+  /** The value of a date and time field, in the chosen zone. */
   readonly date: string;
   readonly models: readonly string[];
   readonly addresses: string;
   readonly strict: boolean;
 }
 
-/** What the form begins with. */
+/** The initial values. */
 export function valuesOf(key: Key | undefined): KeyValues {
   const ends = key !== undefined && key.expired_time > 0;
   return {
@@ -39,7 +39,7 @@ export function valuesOf(key: Key | undefined): KeyValues {
   };
 }
 
-/** When the key ends, unix seconds; -1: never; undefined where no moment is said. */
+/** The expiry in unix seconds; -1: never; undefined if none is entered. */
 export function endOf({ expiry, date }: Pick<KeyValues, 'expiry' | 'date'>, nowMs: number): number | undefined {
   if (expiry === 'never') return -1;
   const days = DAYS[expiry];
@@ -47,12 +47,17 @@ export function endOf({ expiry, date }: Pick<KeyValues, 'expiry' | 'date'>, nowM
   return fromField(date);
 }
 
-/** A new key. */
+/** The body that creates a key. */
 export function newKeyOf(values: KeyValues, nowMs: number): Body<'POST /api/token/'> {
-  return { name: values.name.trim(), ...limitsOf(values), expired_time: endOf(values, nowMs) ?? -1, ...restOf(values) };
+  return {
+    name: values.name.trim(),
+    ...limitsOf(values),
+    expired_time: endOf(values, nowMs) ?? -1,
+    ...otherFields(values),
+  };
 }
 
-/** What changes. What stays is left out: meanwhile the key may have spent something. */
+/** The changed fields only, because calls may have changed the remaining quota meanwhile. */
 export function changesOf(values: KeyValues, key: Key, nowMs: number): Body<'PUT /api/token/'> {
   const before = valuesOf(key);
   const sameAmount = values.limited === before.limited && (!values.limited || values.amount === before.amount);
@@ -62,7 +67,7 @@ export function changesOf(values: KeyValues, key: Key, nowMs: number): Body<'PUT
     name: values.name.trim(),
     ...(!sameAmount && limitsOf(values)),
     ...(!sameEnd && { expired_time: endOf(values, nowMs) ?? -1 }),
-    ...restOf(values),
+    ...otherFields(values),
   };
 }
 
@@ -70,7 +75,7 @@ function limitsOf({ limited, amount }: KeyValues) {
   return limited ? { unlimited_quota: false, remain_quota: amount ?? 0 } : { unlimited_quota: true };
 }
 
-function restOf({ models, addresses, strict }: KeyValues) {
+function otherFields({ models, addresses, strict }: KeyValues) {
   return {
     model_limits_enabled: models.length > 0,
     model_limits: models.join(','),
@@ -79,7 +84,7 @@ function restOf({ models, addresses, strict }: KeyValues) {
   };
 }
 
-/** The field of the form that `/api` calls so; undefined where it is none. */
+/** The form field for a field of `/api`; undefined if there is none. */
 export function fieldNamed(param: string): keyof KeyValues | undefined {
   switch (param) {
     case 'name':

@@ -1,13 +1,13 @@
-/** The own keys: found, made, changed, exchanged and ended. */
+/** The viewer's keys: search, create, change, rotate, delete. */
 import { Button, Checkbox, Group, Select, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
@@ -36,7 +36,7 @@ export default function KeysPage() {
     { placeholderData: (before) => before },
   );
   const rows = keys.data?.items;
-  // Of what is shown: there may be thousands.
+  // Only for the keys on the page, because there may be thousands.
   const usage = useApi(
     'GET /api/token/usage',
     { search: { days: 14, token_id: rows?.map(({ id }) => id).join(',') } },
@@ -44,9 +44,9 @@ export default function KeysPage() {
   );
   const uses = useMemo(() => usage.data && new Map(usage.data.items.map((use) => [use.token_id, use])), [usage.data]);
   const [selected, setSelected] = useState(NOTHING);
-  const shown = useAsking<ShownKey>();
-  const rotating = useAsking<Key>();
-  const deleting = useAsking<readonly Key[]>();
+  const newKey = useDialog<ShownKey>();
+  const rotating = useDialog<Key>();
+  const deleting = useDialog<readonly Key[]>();
   const chosen = rows?.filter(({ id }) => selected.has(id)) ?? [];
   const filtered = address.q !== '' || address.state !== '';
   const filter = (to: Partial<Record<'q' | 'state' | 'page', string>>): void => {
@@ -54,7 +54,7 @@ export default function KeysPage() {
     change({ page: '1', ...to });
   };
 
-  const enable = useDoing(
+  const enable = useAction(
     ({ key, enabled }: { readonly key: Key; readonly enabled: boolean }) =>
       call('PUT /api/token/', { search: { status_only: '1' }, body: { id: key.id, status: enabled ? 1 : 2 } }),
     {
@@ -63,7 +63,7 @@ export default function KeysPage() {
         notifications.show({ message: enabled ? text.enabled(key.name) : text.disabled(key.name) }),
     },
   );
-  const remove = useDoing(
+  const remove = useAction(
     ([only, ...more]: readonly Key[]): Promise<unknown> =>
       only !== undefined && more.length === 0
         ? call('DELETE /api/token/{id}', { params: { id: only.id } })
@@ -78,10 +78,10 @@ export default function KeysPage() {
       },
     },
   );
-  const showMade = (made: ShownKey): void => {
+  const showMade = (key: ShownKey): void => {
     rotating.close();
     change({ open: '' });
-    shown.open(made);
+    newKey.open(key);
   };
 
   const make = (
@@ -169,7 +169,7 @@ export default function KeysPage() {
         />
       </Section>
       <KeyDrawer open={address.open} onClose={() => change({ open: '' })} onMade={(key) => showMade({ key })} />
-      <KeyShown shown={shown.about} opened={shown.opened} onClose={shown.close} />
+      <KeyShown created={newKey.about} opened={newKey.opened} onClose={newKey.close} />
       <KeyRotate about={rotating.about} opened={rotating.opened} onClose={rotating.close} onMade={showMade} />
       <Confirm
         opened={deleting.opened}
@@ -192,7 +192,7 @@ export default function KeysPage() {
   );
 }
 
-/** Selects all of a page, and says what can be done with what is selected. */
+/** Selects all keys on a page, with the actions on the selection. */
 function SelectionBar({
   keys,
   chosen,

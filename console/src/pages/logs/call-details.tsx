@@ -1,8 +1,8 @@
-/** A call with all that is known of it: a sentence, how long it took, what it used, what was lost, and how its charge came about. */
+/** A call in full: summary, timing, usage, translation warnings and receipt. */
 import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { LossList } from '../../parts/loss-notes.tsx';
+import { WarningList } from '../../parts/loss-notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -19,7 +19,7 @@ import type { View } from './view.ts';
 
 const SHORTEST_MS = 200;
 
-/** It. */
+/** The details. */
 export function CallDetails({ call, view }: { readonly call: CallDetail; readonly view: View }) {
   const text = useText(DETAIL);
   return (
@@ -52,7 +52,7 @@ function Summary({ call }: { readonly call: CallDetail }) {
   const model = call.model_name || text.nameless;
   const time = format.duration(call.duration_ms);
   const cost = format.money(call.quota);
-  const words =
+  const summary =
     call.outcome === 'served'
       ? call.quota > 0
         ? text.served(model, time, cost)
@@ -62,7 +62,7 @@ function Summary({ call }: { readonly call: CallDetail }) {
         : text.otherFree(reason, model);
   return (
     <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
-      {words}
+      {summary}
     </Text>
   );
 }
@@ -111,7 +111,7 @@ function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: V
   );
 }
 
-/** A rate of what came within a few milliseconds, or all at once, says nothing about the model. */
+/** If all tokens arrived within a few milliseconds, the rate says nothing about the model. */
 function wasTimed({ stream, duration_ms: total, first_byte_ms: first }: CallDetail): boolean {
   return stream && first !== null && total - first >= SHORTEST_MS;
 }
@@ -172,7 +172,7 @@ function Translation({ call }: { readonly call: CallDetail }) {
   return (
     <Section title={text.title} about={text.about}>
       <Stack gap="xs">
-        <LossList losses={call.translation} />
+        <WarningList losses={call.translation} />
         <Text size="sm">
           {text.strict}{' '}
           <Anchor component={Link} href="/keys" size="sm">
@@ -186,19 +186,19 @@ function Translation({ call }: { readonly call: CallDetail }) {
 
 type Names = (typeof DETAIL)['en']['links'];
 
-/** What shows more of the same. */
-function linksOf(call: CallDetail, { everybody, admin }: View, text: Names): readonly (readonly [string, string])[] {
-  const whose: Record<string, string> = everybody ? { whose: 'all' } : {};
+/** Links to related pages. */
+function linksOf(call: CallDetail, { allUsers, admin }: View, text: Names): readonly (readonly [string, string])[] {
+  const scope: Record<string, string> = allUsers ? { whose: 'all' } : {};
   const to = (page: string, search: Record<string, string>): string => `${page}?${new URLSearchParams(search)}`;
   const { model_name: model = '', token_id: key = 0, username = '', user_id: person } = call;
   const links: (readonly [string, string])[] = [];
-  if (model !== '') links.push([text.model, to('/logs', { ...whose, model })]);
-  if (key !== 0) links.push([text.key, to('/logs', { ...whose, token_id: `${key}` })]);
+  if (model !== '') links.push([text.model, to('/logs', { ...scope, model })]);
+  if (key !== 0) links.push([text.key, to('/logs', { ...scope, token_id: `${key}` })]);
   if (admin && username !== '') links.push([text.person, to('/logs', { whose: 'all', username })]);
   if (admin && factsOf(call).code === 'QUOTA_USER_INSUFFICIENT')
     links.push([text.give, to('/users', { user: `${person}` })]);
   if (model !== '') links.push([text.playground, to('/playground', { model })]);
-  if (!everybody && key !== 0) links.push([text.keys, to('/keys', { open: `${key}` })]);
-  if (model !== '') links.push([text.usage, to('/usage', { ...whose, model })]);
+  if (!allUsers && key !== 0) links.push([text.keys, to('/keys', { open: `${key}` })]);
+  if (model !== '') links.push([text.usage, to('/usage', { ...scope, model })]);
   return links;
 }

@@ -1,7 +1,7 @@
-/** What the stored prompt and answer of a call are labelled with. */
+/** Texts of the stored prompt and answer of a call. */
 import { texts } from '../../text.ts';
 
-/** In both languages. */
+/** The texts in English and Chinese. */
 export const CONTENT = texts(
   {
     title: 'Prompt and answer',
@@ -41,10 +41,10 @@ export const CONTENT = texts(
   },
   {
     title: '提示词和回答',
-    about: '已加密保存。',
-    recorded: '已加密保存。审计日志会记录您的查看。',
+    about: '已加密存储。',
+    recorded: '已加密存储。审计日志会记录您的查看。',
     show: '显示提示词和回答',
-    earlier: (count: string) => `更早的 ${count} 条消息没有保存`,
+    earlier: (count: string) => `更早的 ${count} 条消息未保存`,
     roles: {
       system: '系统',
       developer: '开发者',
@@ -53,7 +53,7 @@ export const CONTENT = texts(
       tool: '工具',
     },
     answer: '回答',
-    noAnswer: '没有保存回答：没有收到回答，或回答不是文本。',
+    noAnswer: '未保存回答：没有收到回答，或回答不是文本。',
     finish: {
       stop: '完整',
       stop_sequence: '遇到停止序列而结束',
@@ -69,10 +69,10 @@ export const CONTENT = texts(
     call: (name: string) => `工具调用：${name}`,
     result: '工具结果',
     failed: '工具错误',
-    media: '媒体，没有保存',
-    cut: (bytes: string) => `另有 ${bytes} 没有保存`,
+    media: '媒体，未保存',
+    cut: (bytes: string) => `另有 ${bytes} 未保存`,
     tools: (count: string) => `工具：${count} 个`,
     parameters: '参数',
-    omitted: '这些消息中缺少',
+    omitted: '这些消息中未包含',
   },
 );

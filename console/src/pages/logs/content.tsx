@@ -1,4 +1,4 @@
-/** The stored prompt and answer of a call, as a conversation. It is read only when the button is pressed, because reading is recorded. */
+/** The stored prompt and answer of a call. Loaded only on request, because the audit log records it. */
 import { Button, Code, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
@@ -11,7 +11,7 @@ import { useText } from '../../text.ts';
 import { CONTENT } from './content-text.ts';
 import type { CallDetail } from './line.ts';
 
-/** The section of a call that has any. */
+/** The section; shown if the call has stored content. */
 export function CallContents({ call }: { readonly call: CallDetail }) {
   const text = useText(CONTENT);
   const self = useSelf();
@@ -22,7 +22,7 @@ export function CallContents({ call }: { readonly call: CallDetail }) {
     { params: { request_id: call.request_id } },
     { enabled: isShown, staleTime: Number.POSITIVE_INFINITY, gcTime: 0, retry: false },
   );
-  // They closed the check, and may want to try again.
+  // The user closed the verification dialog and may try again.
   const isUnchecked = content.error?.code === 'verification_required' && !content.isFetching;
   return (
     <Section title={text.title} about={isOwn ? text.about : text.recorded}>
@@ -45,11 +45,11 @@ function Conversation({ content }: { readonly content: CallContent }) {
     <Stack gap="sm">
       {earlier > 0 && <Note>{text.earlier(format.number(earlier))}</Note>}
       {messages.map(({ role: from, name, blocks }, at) => {
-        // Results of tools are in messages of the user, who did not write them.
+        // Tool results are in user messages, although the user did not write them.
         const role = from === 'user' && blocks.length > 0 && blocks.every(({ id }) => id !== null) ? 'tool' : from;
         const title = Object.hasOwn(text.roles, role) ? text.roles[role as keyof typeof text.roles] : role;
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the messages of a call have no other name, and do not change
+          // biome-ignore lint/suspicious/noArrayIndexKey: the messages have no ID and do not change
           <Message key={at} title={name === null ? title : `${title} (${name})`} blocks={blocks} />
         );
       })}
@@ -106,7 +106,7 @@ function Blocks({ blocks }: { readonly blocks: readonly ContentBlock[] }) {
   return (
     <Stack gap="xs" mt={4}>
       {blocks.map((block, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a message have no other name, and do not change
+        // biome-ignore lint/suspicious/noArrayIndexKey: the blocks have no ID and do not change
         <OneBlock key={at} block={block} />
       ))}
     </Stack>
@@ -142,7 +142,7 @@ function OneBlock({ block }: { readonly block: ContentBlock }) {
   }
 }
 
-/** The text of a block; `isCode`: as it was written, in the letters of code. */
+/** The text of a block; `isCode`: in a monospace font. */
 function Said({
   block,
   label = '',

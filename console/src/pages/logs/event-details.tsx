@@ -1,4 +1,4 @@
-/** What there is to say of an event: a top-up, a sign-in, something an administrator did; and of a request that is no call. */
+/** The details of an event (top-up, sign-in, administrator change), and of a request that is not a call. */
 import { Stack, Text } from '@mantine/core';
 import { Section } from '../../parts/page.tsx';
 import { Copy, Money } from '../../parts/values.tsx';
@@ -11,7 +11,7 @@ import { LineState } from './lines.tsx';
 import { useReason } from './reasons.ts';
 import type { View } from './view.ts';
 
-/** It. */
+/** The details. */
 export function EventDetails({ line, view }: { readonly line: Line; readonly view: View }) {
   const text = useText(DETAIL);
   const format = useFormat();

@@ -1,9 +1,9 @@
-/** Names and values below each other, and links to pages that show more of the same. */
+/** Names with values, and links to related pages. */
 import { Anchor, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 
-/** The list. What is undefined is left out. */
+/** The list. Undefined values are left out. */
 export function FactList({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="logs-facts">
@@ -14,7 +14,7 @@ export function FactList({ facts }: { readonly facts: readonly (readonly [string
   );
 }
 
-/** Links beside each other. */
+/** Links in a row. */
 export function Links({ links }: { readonly links: readonly (readonly [string, string])[] }) {
   return (
     <Group gap="md">

@@ -1,4 +1,4 @@
-/** The filters of the log: what can be asked for, and chips of what is. */
+/** Filters of the usage records: fields, and chips of the active filters. */
 import { Autocomplete, Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useEffect, useState } from 'react';
@@ -24,7 +24,7 @@ import {
 
 const OFFERED = 50;
 
-/** Which kind of lines. */
+/** The record kind. */
 export function KindSelect({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT);
   return (
@@ -41,7 +41,7 @@ export function KindSelect({ view, change }: { readonly view: View; change(chang
   );
 }
 
-/** How calls ended. */
+/** The outcome of calls. */
 export function OutcomeSelect({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT);
   return (
@@ -53,60 +53,67 @@ export function OutcomeSelect({ view, change }: { readonly view: View; change(ch
         ...OUTCOMES.map((outcome) => ({ value: outcome, label: text.outcomes[outcome] })),
       ]}
       value={filterOf(view, 'outcome')}
-      // Only calls have one: a kind that has none would leave nothing.
+      // Only calls have an outcome: with another kind, the list would be empty.
       onChange={({ currentTarget }) => change({ outcome: currentTarget.value, kind: '', before: '' })}
     />
   );
 }
 
-/** The fields. What is chosen from a list counts at once, what is typed with Enter or the button. */
+/** The fields. A selection applies at once, typed text on Enter or with the button. */
 export function FilterFields({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT).filter;
-  const said = (name: Filter['name']): string => filterOf(view, name);
-  const asked = { model: said('model'), key: said('key'), channel: said('channel'), request_id: said('request_id') };
-  const [typed, setTyped] = useState(asked);
-  const key = JSON.stringify(asked);
-  // Chips and links change them, too.
-  useEffect(() => setTyped(JSON.parse(key) as typeof asked), [key]);
+  const current = (name: Filter['name']): string => filterOf(view, name);
+  const active = {
+    model: current('model'),
+    key: current('key'),
+    channel: current('channel'),
+    request_id: current('request_id'),
+  };
+  const [typed, setTyped] = useState(active);
+  const key = JSON.stringify(active);
+  // Chips and links change the filters, too.
+  useEffect(() => setTyped(JSON.parse(key) as typeof active), [key]);
   const models = useApi('GET /api/user/models', undefined, { staleTime: 60_000 });
-  const channels = useApi('GET /api/vendor/', undefined, { staleTime: 60_000, enabled: view.everybody });
+  const channels = useApi('GET /api/vendor/', undefined, { staleTime: 60_000, enabled: view.allUsers });
   const [keyword] = useDebouncedValue(typed.key, 250);
   const keys = useApi(
     'GET /api/token/search',
     { search: { keyword, page_size: OFFERED } },
-    { staleTime: 30_000, enabled: !view.everybody, placeholderData: (before) => before },
+    { staleTime: 30_000, enabled: !view.allUsers, placeholderData: (before) => before },
   );
   const wrong = typed.request_id !== '' && !isId(typed.request_id);
-  const apply = (more: Partial<typeof asked> = {}): void => {
+  const apply = (more: Partial<typeof active> = {}): void => {
     const next = { ...typed, ...more };
     change({
       ...next,
-      // A name that is asked for takes the place of a number.
-      ...(next.key !== asked.key && { token_id: '' }),
-      ...(wrong && more.request_id === undefined && { request_id: asked.request_id }),
+      // A name replaces an ID.
+      ...(next.key !== active.key && { token_id: '' }),
+      ...(wrong && more.request_id === undefined && { request_id: active.request_id }),
       before: '',
     });
   };
-  const known = {
+  const candidates = {
     model: unique(models.data ?? []),
     channel: unique((channels.data ?? []).map(({ name }) => name)),
   };
-  const [several, setSeveral] = useState<readonly (keyof typeof known)[]>([]);
-  // A part of a name stands for the one name that has it. A name that is not known any more may still be in the log.
+  const [several, setSeveral] = useState<readonly (keyof typeof candidates)[]>([]);
+  // A part of a name selects the only match. A deleted name may still be in the usage records.
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const names = ['model', 'channel'] as const;
-    const found = Object.fromEntries(names.map((name) => [name, matching(known[name], typed[name])]));
-    const unclear = names.filter((name) => (found[name]?.length ?? 0) > 1);
+    const matches = Object.fromEntries(names.map((name) => [name, matching(candidates[name], typed[name])]));
+    const unclear = names.filter((name) => (matches[name]?.length ?? 0) > 1);
     setSeveral(unclear);
     if (unclear.length === 0)
       apply(
-        Object.fromEntries(names.flatMap((name) => (found[name]?.[0] === undefined ? [] : [[name, found[name][0]]]))),
+        Object.fromEntries(
+          names.flatMap((name) => (matches[name]?.[0] === undefined ? [] : [[name, matches[name][0]]])),
+        ),
       );
   };
-  const severalOf = (name: keyof typeof known): string | undefined =>
+  const severalOf = (name: keyof typeof candidates): string | undefined =>
     several.includes(name) ? text.several : undefined;
-  const field = (name: keyof typeof asked) => ({
+  const field = (name: keyof typeof active) => ({
     value: typed[name],
     onChange: (value: string) => {
       setTyped((before) => ({ ...before, [name]: value }));
@@ -119,30 +126,30 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
   return (
     <form onSubmit={submit}>
       <Group gap="xs" align="flex-start" className="logs-fields">
-        <Autocomplete label={text.model} data={known.model} error={severalOf('model')} {...field('model')} />
+        <Autocomplete label={text.model} data={candidates.model} error={severalOf('model')} {...field('model')} />
         <Autocomplete
           label={text.key}
           placeholder={text.keyAbout}
-          data={view.everybody ? [] : unique((keys.data?.items ?? []).map(({ name }) => name))}
+          data={view.allUsers ? [] : unique((keys.data?.items ?? []).map(({ name }) => name))}
           {...field('key')}
         />
-        {view.everybody && (
+        {view.allUsers && (
           <>
             <PersonSelect
               label={text.person}
               placeholder={text.anybody}
-              value={said('user_id')}
+              value={current('user_id')}
               onChange={(user_id) => change({ user_id, username: '', whose: 'all', before: '' })}
             />
             <DepartmentSelect
               label={text.department}
               placeholder={text.anyDepartment}
-              value={said('department_id')}
+              value={current('department_id')}
               onChange={(department_id) => change({ department_id, whose: 'all', before: '' })}
             />
             <Autocomplete
               label={text.channel}
-              data={known.channel}
+              data={candidates.channel}
               error={severalOf('channel')}
               {...field('channel')}
             />
@@ -167,7 +174,7 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
   );
 }
 
-/** A row of chips; nothing where nothing is asked for. `lines` know names of some numbers. */
+/** A row of chips; renders nothing without filters. `lines` provide the names of some IDs. */
 export function Chips({
   view,
   change,
@@ -185,16 +192,16 @@ export function Chips({
           key={filter.name}
           filter={filter}
           lines={lines}
-          onRemove={() => change({ [filter.name]: '', before: '', ...(view.everybody && { whose: 'all' }) })}
+          onRemove={() => change({ [filter.name]: '', before: '', ...(view.allUsers && { whose: 'all' }) })}
         />
       ))}
     </FilterChips>
   );
 }
 
-/** Everything without filters; whose lines they are stays. */
+/** Removes all filters; the scope stays. */
 export function clearedOf(view: View): Change {
-  return { ...WITHOUT_FILTERS, ...(view.everybody && { whose: 'all' }) };
+  return { ...WITHOUT_FILTERS, ...(view.allUsers && { whose: 'all' }) };
 }
 
 function Chip({
@@ -223,7 +230,7 @@ function Chip({
   return <FilterChip what={what} value={value} onRemove={onRemove} />;
 }
 
-/** What people call what a filter asks for. */
+/** The display name of a filter value. */
 function useFilterValue({ name, value }: Filter, lines: readonly Line[]): string {
   const { kinds, outcomes } = useText(TEXT);
   const person = useApi(
@@ -252,13 +259,13 @@ function useFilterValue({ name, value }: Filter, lines: readonly Line[]): string
   }
 }
 
-/** The names that a typed text stands for: itself, or those that it is a part of. */
+/** The names that typed text matches: an exact match, or those that contain it. */
 function matching(names: readonly string[], typed: string): readonly string[] {
   if (typed === '' || names.includes(typed)) return [typed];
   return names.filter((name) => name.toLowerCase().includes(typed.toLowerCase()));
 }
 
-/** Each once; a name stands before the longer ones that begin with it. */
+/** Without duplicates; shorter names first. */
 function unique(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort();
 }

@@ -1,4 +1,4 @@
-/** How long the calls under the filters take: percentiles in a line, and how they are spread on demand. */
+/** Latency of the filtered calls: percentiles, and a distribution on demand. */
 import { ActionIcon, Box, Collapse, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useId } from 'react';
@@ -11,7 +11,7 @@ import { type Change, filterOf, searchOf, type View } from './view.ts';
 
 type Spread = LatencyDistribution;
 
-/** The section; nothing where the filters leave no calls. */
+/** The section; renders nothing if the filters exclude calls. */
 export function Latency({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT).latency;
   const format = useFormat();
@@ -19,15 +19,15 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
   const { request_id: _, ...search } = searchOf(view);
   const kind = filterOf(view, 'kind');
   const outcome = filterOf(view, 'outcome');
-  // Only of calls that were served there is something to say.
+  // Latency is measured for served calls only.
   const aboutCalls =
     (kind === '' || kind === 'use') && (outcome === '' || outcome === 'served') && filterOf(view, 'request_id') === '';
   const { data } = useApi(
-    view.everybody ? 'GET /api/log/latency' : 'GET /api/log/self/latency',
+    view.allUsers ? 'GET /api/log/latency' : 'GET /api/log/self/latency',
     { search: search as object },
     { enabled: aboutCalls, staleTime: 60_000, refetchOnWindowFocus: false, placeholderData: (before) => before },
   );
-  const words = usePercentiles();
+  const percentiles = usePercentiles();
   if (!aboutCalls) return null;
   const open = view.latency;
   return (
@@ -49,7 +49,7 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
             {text.title}
           </Text>
           <Text size="sm" c="dimmed">
-            {data === undefined ? '…' : (words(data.duration) ?? text.none)}
+            {data === undefined ? '…' : (percentiles(data.duration) ?? text.none)}
           </Text>
         </Group>
       </Group>
@@ -83,22 +83,22 @@ function usePercentiles(): (spread: Spread) => string | undefined {
 function Histogram({ title, spread }: { readonly title: string; readonly spread: Spread }) {
   const text = useText(TEXT).latency;
   const format = useFormat();
-  const words = usePercentiles()(spread) ?? text.none;
+  const percentiles = usePercentiles()(spread) ?? text.none;
   const last = spread.histogram.findLast(({ le_ms }) => le_ms !== null)?.le_ms ?? 0;
   const nameOf = (le: number | null): string =>
     le === null ? text.longer(format.duration(last)) : text.upTo(format.duration(le));
   const steps = spread.histogram;
   const most = Math.max(1, ...steps.map(({ count }) => count));
-  const shown = (le: number | null | undefined): string => (le === undefined ? '' : nameOf(le));
+  const label = (le: number | null | undefined): string => (le === undefined ? '' : nameOf(le));
   return (
     <Box miw={0}>
       <Text component="h3" size="sm" fw={500}>
         {title}
       </Text>
       <Text size="xs" c="dimmed" mb={6}>
-        {words}
+        {percentiles}
       </Text>
-      <Box className="logs-bars" role="img" aria-label={text.label(title, words)}>
+      <Box className="logs-bars" role="img" aria-label={text.label(title, percentiles)}>
         {steps.map(({ le_ms, count }) => (
           <Tooltip key={le_ms ?? 'over'} label={`${nameOf(le_ms)}: ${format.number(count)}`}>
             <Box className="logs-bar" h={count === 0 ? 0 : `${Math.max(3, (count / most) * 100)}%`} />
@@ -106,8 +106,8 @@ function Histogram({ title, spread }: { readonly title: string; readonly spread:
         ))}
       </Box>
       <Box className="logs-ticks" aria-hidden>
-        <span>{shown(steps[0]?.le_ms)}</span>
-        <span>{shown(steps.at(-1)?.le_ms)}</span>
+        <span>{label(steps[0]?.le_ms)}</span>
+        <span>{label(steps.at(-1)?.le_ms)}</span>
       </Box>
       <details className="chart-table">
         <summary>{text.table}</summary>

@@ -1,4 +1,4 @@
-/** The drawer of one line: of a call with all that is known of it, of an event with what it says. It opens from an address alone. */
+/** The drawer of one record: a call or an event. It can be opened by its address. */
 import { ActionIcon, Drawer, Group, Stack, Tooltip } from '@mantine/core';
 import { IconArrowLeft, IconArrowRight } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
@@ -12,7 +12,7 @@ import { EventDetails } from './event-details.tsx';
 import { isCall, kindOf, type Line } from './line.ts';
 import { type Change, isId, type View } from './view.ts';
 
-/** It; open while the address names a line. Of `lines` it goes to the one before and after. */
+/** The drawer; open if the address names a record. `lines` provide the previous and the next one. */
 export function LineDrawer({
   view,
   change,
@@ -34,7 +34,7 @@ export function LineDrawer({
     if (open === '') return;
     const onKey = (event: KeyboardEvent): void => {
       if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-      // What takes arrows itself keeps them: fields, and whatever scrolls to the side.
+      // Elements that use the arrow keys keep them: fields, and areas that scroll sideways.
       if ((event.target as Element).closest('input, textarea, select, .table-frame, .snippet-scroll') !== null) return;
       if (event.key === 'ArrowLeft') go(newer);
       else if (event.key === 'ArrowRight') go(older);
@@ -51,7 +51,7 @@ export function LineDrawer({
             <Turn label={text.older} line={older} onGo={go} icon={<IconArrowRight size={16} />} about={text.arrows} />
           </Group>
         )}
-        {open !== '' && <Inside id={open} known={lines[at]} view={view} />}
+        {open !== '' && <Content id={open} listed={lines[at]} view={view} />}
       </Stack>
     </Drawer>
   );
@@ -80,7 +80,7 @@ function Turn({
       <ActionIcon
         variant="default"
         aria-label={label}
-        // Not `disabled`: the focus would be lost at the last line.
+        // Not `disabled`, because the button would lose the focus at the last record.
         aria-disabled={line === undefined}
         data-disabled={line === undefined || undefined}
         onClick={() => onGo(line)}
@@ -91,23 +91,31 @@ function Turn({
   );
 }
 
-/** A line that the list does not have is looked for: only then it is known whether it is a call. */
-function Inside({ id, known, view }: { readonly id: string; readonly known: Line | undefined; readonly view: View }) {
-  const found = useApi(
+/** A record that is not in the list is fetched; only then it is known whether it is a call. */
+function Content({
+  id,
+  listed,
+  view,
+}: {
+  readonly id: string;
+  readonly listed: Line | undefined;
+  readonly view: View;
+}) {
+  const query = useApi(
     view.admin ? 'GET /api/log/' : 'GET /api/log/self',
     { search: { request_id: id, page_size: 1 } as object },
-    { enabled: known === undefined && isId(id), staleTime: 60_000, refetchOnWindowFocus: false },
+    { enabled: listed === undefined && isId(id), staleTime: 60_000, refetchOnWindowFocus: false },
   );
-  if (known !== undefined) return <Shown line={known} view={view} />;
+  if (listed !== undefined) return <Details line={listed} view={view} />;
   if (!isId(id)) return <Missing />;
   return (
-    <Loaded query={found} height={300}>
-      {({ items: [line] }) => (line === undefined ? <Missing /> : <Shown line={line} view={view} />)}
+    <Loaded query={query} height={300}>
+      {({ items: [line] }) => (line === undefined ? <Missing /> : <Details line={line} view={view} />)}
     </Loaded>
   );
 }
 
-function Shown({ line, view }: { readonly line: Line; readonly view: View }) {
+function Details({ line, view }: { readonly line: Line; readonly view: View }) {
   const detail = useApi(
     view.admin ? 'GET /api/log/detail/{request_id}' : 'GET /api/log/self/detail/{request_id}',
     { params: { request_id: line.request_id } },

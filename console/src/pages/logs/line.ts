@@ -1,17 +1,17 @@
-/** A line of the log, and what is packed into it. */
+/** A usage record and the fields in its JSON. */
 
 import type * as api from '../../api/operations.ts';
 import type { LogLine } from '../../api/operations.ts';
-import type { Mood } from '../../parts/values.tsx';
+import type { Tone } from '../../parts/values.tsx';
 import { KINDS, type Kind, OUTCOMES, type Outcome } from './view.ts';
 
-/** A line, as `/api` lists it. */
+/** A record in the list of `/api`. */
 export type Line = LogLine;
-/** A call with all that is known of it. */
+/** A call in full. */
 export type CallDetail = api.CallDetail;
 
-/** How good that is. */
-export const OUTCOME_MOODS: Readonly<Record<Outcome, Mood>> = {
+/** The colour of each outcome. */
+export const OUTCOME_TONES: Readonly<Record<Outcome, Tone>> = {
   served: 'good',
   refused: 'warn',
   failed: 'bad',
@@ -19,7 +19,7 @@ export const OUTCOME_MOODS: Readonly<Record<Outcome, Mood>> = {
   recovered: 'warn',
 };
 
-/** What there is no column for. */
+/** The fields without a column. */
 export interface Facts {
   readonly outcome: Outcome | undefined;
   readonly status: number;
@@ -28,43 +28,43 @@ export interface Facts {
   readonly cached: number;
   readonly written: number;
   readonly reasoning: number;
-  /** What was asked for, where that is no call. */
+  /** The requested path, if the record is not a call. */
   readonly route: string;
-  /** Of a refusal, as its answer had it: `model_not_found`. */
+  /** The error code of a refusal: `model_not_found`. */
   readonly code: string;
-  /** How the last attempt that failed did so. */
+  /** How the last failed attempt failed. */
   readonly failure: string;
 }
 
-/** Of a line. What cannot be read is as if it were not there. */
+/** Decodes these fields of a record. Unreadable ones count as missing. */
 export function factsOf({ other, use_time = 0 }: Line): Facts {
-  const said = parsed(other);
+  const fields = parsed(other);
   const number = (name: string): number | undefined => {
-    const value = said[name];
+    const value = fields[name];
     return typeof value === 'number' ? value : undefined;
   };
-  const attempts = Array.isArray(said.attempts) ? (said.attempts as readonly Record<string, unknown>[]) : [];
+  const attempts = Array.isArray(fields.attempts) ? (fields.attempts as readonly Record<string, unknown>[]) : [];
   const failure = attempts.findLast((attempt) => attempt.failure !== undefined)?.failure;
   return {
-    outcome: OUTCOMES.find((each) => each === said.outcome),
+    outcome: OUTCOMES.find((each) => each === fields.outcome),
     status: number('status') ?? 0,
     durationMs: number('duration_ms') ?? (use_time > 0 ? use_time * 1_000 : undefined),
     firstByteMs: number('frt'),
     cached: number('cache_tokens') ?? 0,
     written: number('cache_creation_tokens') ?? 0,
     reasoning: number('reasoning_tokens') ?? 0,
-    route: typeof said.route === 'string' ? said.route : '',
-    code: typeof said.code === 'string' ? said.code : '',
+    route: typeof fields.route === 'string' ? fields.route : '',
+    code: typeof fields.code === 'string' ? fields.code : '',
     failure: typeof failure === 'string' ? failure : '',
   };
 }
 
-/** The kind of a line. */
+/** The kind of a record. */
 export function kindOf({ type }: Pick<Line, 'type'>): Kind {
   return (Object.keys(KINDS) as Kind[]).find((kind) => KINDS[kind] === type) ?? 'system';
 }
 
-/** True of calls: other lines are events, and what else a key asked for. */
+/** True for calls. Other records are events, and other requests with a key. */
 export function isCall({ type }: Pick<Line, 'type'>): boolean {
   return type === KINDS.use || type === KINDS.error;
 }

@@ -1,25 +1,25 @@
-/** Lines of the log as a table, with the way to older and newer ones. */
+/** Usage records as a table with paging. */
 import { Box, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { factsOf, isCall, kindOf, type Line, OUTCOME_MOODS } from './line.ts';
+import { factsOf, isCall, kindOf, type Line, OUTCOME_TONES } from './line.ts';
 import { useReason } from './reasons.ts';
 import { TEXT } from './text.ts';
 
 /** The table. */
 export function Lines({
   lines,
-  everybody,
+  allUsers,
   open,
   onOpen,
   hrefOf,
   empty,
 }: {
   readonly lines: readonly Line[] | undefined;
-  readonly everybody: boolean;
+  readonly allUsers: boolean;
   readonly open: string;
   onOpen(line: Line): void;
   hrefOf(line: Line): string;
@@ -29,11 +29,11 @@ export function Lines({
   const format = useFormat();
   const columns: readonly Column<Line>[] = [
     { key: 'time', title: `${text.time} (${format.zone})`, cell: ({ created_at }) => <Moment at={created_at} /> },
-    ...(everybody
+    ...(allUsers
       ? [{ key: 'person', title: text.person, from: 'sm' as const, cell: ({ username }: Line) => username ?? '' }]
       : []),
     { key: 'state', title: text.state, from: 'sm', cell: (line) => <LineState line={line} /> },
-    { key: 'model', title: text.model, cell: (line) => <What line={line} /> },
+    { key: 'model', title: text.model, cell: (line) => <Subject line={line} /> },
     {
       key: 'key',
       title: text.key,
@@ -61,7 +61,7 @@ export function Lines({
       from: 'lg',
       cell: (line) => durationOf(factsOf(line).firstByteMs, format.duration),
     },
-    ...(everybody
+    ...(allUsers
       ? [{ key: 'channel', title: text.channel, from: 'lg' as const, cell: (line: Line) => line.channel_name ?? '' }]
       : []),
   ];
@@ -79,7 +79,7 @@ export function Lines({
   );
 }
 
-/** To the second: in a log it matters what came before what. How long ago that is on hover. */
+/** To the second, because the order matters; the relative time is in a tooltip. */
 function Moment({ at }: { readonly at: number }) {
   const { shortDay, clock, ago } = useFormat();
   return (
@@ -95,15 +95,15 @@ function durationOf(ms: number | undefined, write: (ms: number) => string): stri
   return ms === undefined ? '' : write(ms);
 }
 
-/** How a call ended, or what kind of event it is. */
+/** The outcome of a call, or the kind of an event. */
 export function LineState({ line }: { readonly line: Line }) {
   const text = useText(TEXT);
   const { outcome } = factsOf(line);
-  if (outcome === undefined) return <State mood="info">{text.kind[kindOf(line)]}</State>;
-  return <State mood={OUTCOME_MOODS[outcome]}>{text.outcomes[outcome]}</State>;
+  if (outcome === undefined) return <State tone="info">{text.kind[kindOf(line)]}</State>;
+  return <State tone={OUTCOME_TONES[outcome]}>{text.outcomes[outcome]}</State>;
 }
 
-/** How many it stands for, where that is more than itself. */
+/** The number of requests that the record stands for, if more than one. */
 function Times({ line }: { readonly line: Line }) {
   const text = useText(TEXT);
   const format = useFormat();
@@ -116,11 +116,11 @@ function Times({ line }: { readonly line: Line }) {
   );
 }
 
-/** The model, or what else was asked for, and, of what did not go well, why; of an event its sentence. */
-function What({ line }: { readonly line: Line }) {
+/** The model or the requested path, and the reason of a failure; for an event, its message. */
+function Subject({ line }: { readonly line: Line }) {
   const facts = factsOf(line);
   const reason = useReason()(facts);
-  // On a phone there is no column for it.
+  // Phones do not have a column for it.
   const state = (
     <Box hiddenFrom="sm">
       <LineState line={line} />
@@ -148,7 +148,7 @@ function What({ line }: { readonly line: Line }) {
   );
 }
 
-/** Tokens in and out; what of them was cached on hover and focus. */
+/** Tokens in and out; cached tokens in a tooltip. */
 function Tokens({ line }: { readonly line: Line }) {
   const { tokensAbout: text } = useText(TEXT);
   const format = useFormat();
@@ -169,13 +169,13 @@ function Tokens({ line }: { readonly line: Line }) {
   );
 }
 
-/** The way through the lines: each page begins behind a line, so it costs the same however far down it is. */
-export function Turning({
+/** Paging by cursor, so that every page costs the same. */
+export function PageControls({
   newest,
   newer,
   older,
 }: {
-  /** Each is undefined where there is nothing. */
+  /** Undefined: there is no such page. */
   readonly newest: (() => void) | undefined;
   readonly newer: (() => void) | undefined;
   readonly older: (() => void) | undefined;

@@ -1,17 +1,17 @@
-/** The calls that run now: how many, and on demand which. It has its own height, so that nothing below it moves. */
+/** Running calls: their number, and a list on demand. Its height is fixed, so that nothing below it moves. */
 import { ActionIcon, Box, Collapse, Group, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { type Mood, State } from '../../parts/values.tsx';
+import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
 type RunningCall = api.RunningCall & {
-  /** Only administrators are told. */
+  /** For administrators only. */
   readonly gateway?: string | null;
 };
 interface Running {
@@ -21,31 +21,31 @@ interface Running {
 
 const EVERY_MS = 2_000;
 const SHOWN = 50;
-const PHASE_MOODS: Readonly<Record<RunningCall['phase'], Mood>> = {
+const PHASE_MOODS: Readonly<Record<RunningCall['phase'], Tone>> = {
   waiting: 'idle',
   asking: 'info',
   answering: 'good',
 };
 
-/** The strip. `onEnded`: a call that ran does not any more. */
-export function Live({ everybody, onEnded }: { readonly everybody: boolean; onEnded(): void }) {
+/** The strip. `onEnded`: a call has ended. */
+export function Live({ allUsers, onEnded }: { readonly allUsers: boolean; onEnded(): void }) {
   const text = useText(TEXT).live;
   const format = useFormat();
   const id = useId();
-  const { data, dataUpdatedAt } = useApi(everybody ? 'GET /api/log/live' : 'GET /api/log/self/live', undefined, {
-    // Hidden pages ask nothing.
+  const { data, dataUpdatedAt } = useApi(allUsers ? 'GET /api/log/live' : 'GET /api/log/self/live', undefined, {
+    // Not polled while the page is hidden.
     refetchInterval: EVERY_MS,
     staleTime: 0,
   });
-  // What was there at first decides; later only whoever looks does.
+  // The initial state depends on whether there are calls; after that only the user changes it.
   const [chosen, setChosen] = useState<boolean>();
-  const known = data !== undefined;
+  const isLoaded = data !== undefined;
   const first = (data?.total ?? 0) > 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: about the first answer only
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for the first answer only
   useEffect(() => {
-    if (known) setChosen((before) => before ?? first);
-  }, [known]);
-  useEnded(data, onEnded);
+    if (isLoaded) setChosen((before) => before ?? first);
+  }, [isLoaded]);
+  useOnEnded(data, onEnded);
   const open = chosen === true;
   const total = data?.total ?? 0;
   return (
@@ -73,7 +73,7 @@ export function Live({ everybody, onEnded }: { readonly everybody: boolean; onEn
               {text.none}
             </Text>
           ) : (
-            <Calls data={data} readAt={dataUpdatedAt} everybody={everybody} />
+            <Calls data={data} readAt={dataUpdatedAt} allUsers={allUsers} />
           )}
         </Box>
       </Collapse>
@@ -84,11 +84,11 @@ export function Live({ everybody, onEnded }: { readonly everybody: boolean; onEn
 function Calls({
   data,
   readAt,
-  everybody,
+  allUsers,
 }: {
   readonly data: Running;
   readonly readAt: number;
-  readonly everybody: boolean;
+  readonly allUsers: boolean;
 }) {
   const { live: text, columns: names } = useText(TEXT);
   const format = useFormat();
@@ -96,7 +96,7 @@ function Calls({
   const several = data.items.some(({ gateway }) => typeof gateway === 'string');
   const columns: readonly Column<RunningCall>[] = [
     { key: 'model', title: names.model, cell: ({ model }) => model || text.unread },
-    ...(everybody
+    ...(allUsers
       ? [
           {
             key: 'person',
@@ -112,7 +112,7 @@ function Calls({
       title: text.phase,
       cell: ({ phase, attempts }) => (
         <Group gap={6} wrap="nowrap">
-          <State mood={PHASE_MOODS[phase]}>{text.phases[phase]}</State>
+          <State tone={PHASE_MOODS[phase]}>{text.phases[phase]}</State>
           {attempts > 1 && (
             <Text size="xs" c="dimmed">
               {text.attempt(format.number(attempts))}
@@ -121,7 +121,7 @@ function Calls({
         </Group>
       ),
     },
-    ...(everybody
+    ...(allUsers
       ? [
           {
             key: 'channel',
@@ -152,7 +152,7 @@ function Calls({
       key: 'running',
       title: text.running,
       align: 'right',
-      // Whole seconds: tenths would flicker.
+      // Whole seconds, because tenths would flicker.
       cell: ({ ms }) => format.duration(Math.max(1, Math.floor((ms + Math.max(0, now - readAt)) / 1_000)) * 1_000),
     },
   ];
@@ -168,8 +168,8 @@ function Calls({
   );
 }
 
-/** Tells when one of those that ran is not among those that run. */
-function useEnded(data: Running | undefined, onEnded: () => void): void {
+/** Calls `onEnded` when a call is no longer running. */
+function useOnEnded(data: Running | undefined, onEnded: () => void): void {
   const [before, setBefore] = useState<Running>();
   useEffect(() => {
     if (data === undefined || data === before) return;
@@ -179,7 +179,7 @@ function useEnded(data: Running | undefined, onEnded: () => void): void {
   }, [data, before, onEnded]);
 }
 
-/** The time, every second. */
+/** The current time, every second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

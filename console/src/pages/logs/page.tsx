@@ -1,22 +1,22 @@
-/** The page of the log: what runs, what ran, and of each call how it went and what it cost. */
+/** The page of logs: running calls, usage records, and the details of each. */
 import { ActionIcon, Box, Button, Collapse, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
-import { keepWhose } from '../../parts/whose.ts';
+import { storeScope } from '../../parts/whose.ts';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { Chips, clearedOf, FilterFields, KindSelect, OutcomeSelect } from './filters.tsx';
 import { Latency } from './latency.tsx';
 import { LineDrawer } from './line-drawer.tsx';
-import { Lines, Turning } from './lines.tsx';
+import { Lines, PageControls } from './lines.tsx';
 import { Live } from './live.tsx';
 import './logs.css';
 import { TEXT } from './text.ts';
@@ -26,18 +26,18 @@ import { type Change, filterOf, searchOf, useView, type View, WITHOUT_FILTERS } 
 export default function LogsPage() {
   const text = useText(TEXT);
   const names = useText(PAGE_NAMES);
-  const words = useRangeWords();
+  const rangeText = useRangeWords();
   const format = useFormat();
   const [view, change, hrefOf] = useView();
   const lines = useLines(view);
   const [fields, setFields] = useState(false);
-  const turn = useTurning(view, change, lines.next);
-  const fresh = (
+  const turn = usePageControls(view, change, lines.next);
+  const newButton = (
     <span aria-live="polite">
-      {lines.fresh !== '' && (
+      {lines.newCount !== '' && (
         <Tooltip label={text.freshAbout}>
           <Button variant="light" leftSection={<IconArrowUp size={14} />} onClick={lines.readAgain}>
-            {text.fresh(lines.fresh)}
+            {text.fresh(lines.newCount)}
           </Button>
         </Tooltip>
       )}
@@ -46,10 +46,10 @@ export default function LogsPage() {
   return (
     <Page
       title={names.logs}
-      about={(view.everybody ? text.all : text.mine)(words(view.range))}
+      about={(view.allUsers ? text.all : text.mine)(rangeText(view.range))}
       actions={<Actions view={view} change={change} onRefresh={lines.readAgain} />}
     >
-      <Live key={`${view.everybody}`} everybody={view.everybody} onEnded={lines.look} />
+      <Live key={`${view.allUsers}`} allUsers={view.allUsers} onEnded={lines.look} />
       <Group gap="xs">
         <TimeRangePicker range={view.range} onChange={(range) => change({ ...range, before: '' })} />
         <KindSelect view={view} change={change} />
@@ -72,7 +72,7 @@ export default function LogsPage() {
         flush
         title={text.lines}
         about={lines.total > 0 ? text.count(format.number(lines.total), lines.beyond) : undefined}
-        actions={fresh}
+        actions={newButton}
       >
         {lines.error !== null ? (
           <Failure error={lines.error} again={lines.readAgain} />
@@ -80,23 +80,23 @@ export default function LogsPage() {
           <Box className={lines.stale ? 'logs-stale' : undefined} aria-busy={lines.stale}>
             <Lines
               lines={lines.items}
-              everybody={view.everybody}
+              allUsers={view.allUsers}
               open={view.open}
               onOpen={({ request_id }) => change({ open: request_id })}
               hrefOf={({ request_id }) => hrefOf({ open: request_id })}
-              empty={<Nothing view={view} change={change} />}
+              empty={<EmptyState view={view} change={change} />}
             />
           </Box>
         )}
-        <Turning {...turn} />
+        <PageControls {...turn} />
       </Section>
       <LineDrawer view={view} change={change} lines={lines.items ?? []} />
     </Page>
   );
 }
 
-/** Pages that were gone through are known, also after Back; a link leads to one page, and from there to the newest. */
-function useTurning(view: View, change: (change: Change) => void, next: string | null) {
+/** Visited pages are known, also after Back. A link leads to one page, and from there to the newest. */
+function usePageControls(view: View, change: (change: Change) => void, next: string | null) {
   const [trail, setTrail] = useState<readonly string[]>([]);
   const go = (before: string, trailed: readonly string[]): void => {
     setTrail(trailed);
@@ -114,10 +114,10 @@ function useTurning(view: View, change: (change: Change) => void, next: string |
   };
 }
 
-/** Why there is nothing, and what to do. */
-function Nothing({ view, change }: { readonly view: View; change(change: Change): void }) {
+/** Why the list is empty, and what to do. */
+function EmptyState({ view, change }: { readonly view: View; change(change: Change): void }) {
   const { empty: text, newest, filter } = useText(TEXT);
-  const words = useRangeWords();
+  const rangeText = useRangeWords();
   if (view.before !== '')
     return (
       <Empty
@@ -147,7 +147,7 @@ function Nothing({ view, change }: { readonly view: View; change(change: Change)
           </>
         }
       >
-        {filterOf(view, 'request_id') === '' ? text.filteredAbout(words(view.range)) : text.idAbout}
+        {filterOf(view, 'request_id') === '' ? text.filteredAbout(rangeText(view.range)) : text.idAbout}
       </Empty>
     );
   return (
@@ -167,7 +167,7 @@ function Nothing({ view, change }: { readonly view: View; change(change: Change)
   );
 }
 
-/** Whose lines, as a file, read anew. */
+/** Scope, CSV download and Refresh. */
 function Actions({
   view,
   change,
@@ -178,10 +178,10 @@ function Actions({
   onRefresh(): void;
 }) {
   const text = useText(TEXT);
-  const { everybody, range } = view;
-  const save = useDoing(() =>
+  const { allUsers, range } = view;
+  const save = useAction(() =>
     saveFile(
-      everybody ? 'GET /api/log/export' : 'GET /api/log/self/export',
+      allUsers ? 'GET /api/log/export' : 'GET /api/log/self/export',
       `log-${dateOf(range.start)}-${dateOf(range.end)}.csv`,
       { search: searchOf(view) as Readonly<Record<string, unknown>> },
     ),
@@ -196,10 +196,10 @@ function Actions({
             { value: '', label: text.whose.mine },
             { value: 'all', label: text.whose.all },
           ]}
-          value={everybody ? 'all' : ''}
-          onChange={(whose) => {
-            keepWhose(whose === 'all');
-            change({ ...WITHOUT_FILTERS, whose });
+          value={allUsers ? 'all' : ''}
+          onChange={(scope) => {
+            storeScope(scope === 'all');
+            change({ ...WITHOUT_FILTERS, whose: scope });
           }}
         />
       )}

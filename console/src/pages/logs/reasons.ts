@@ -11,15 +11,15 @@ const TEXT = texts(
       timeout: 'the vendor timed out',
       status: 'the vendor answered with an error',
       busy: 'the vendor was overloaded or rate-limited',
-      credential: 'the vendor did not accept the channel’s key',
+      credential: 'the vendor rejected the channel’s key',
       broken: 'the answer was truncated or invalid',
       refused: 'the vendor rejected the request',
     },
     refused: (status: number) => `Refused with status ${status}.`,
     failed: (status: number) => `Failed with status ${status}.`,
-    because: (failure: string) => `The last channel that failed: ${failure}.`,
-    aborted: 'The client left before the end.',
-    recovered: 'The gateway stopped during this call. What had been delivered was charged.',
+    because: (failure: string) => `The last channel failed: ${failure}.`,
+    aborted: 'The client disconnected before the end.',
+    recovered: 'The gateway stopped during this call. The delivered part was charged.',
     unknown: (code: string) => `Refused: ${code}.`,
   },
   {
@@ -27,21 +27,21 @@ const TEXT = texts(
       connect: '无法连接供应商',
       timeout: '供应商响应超时',
       status: '供应商返回了错误',
-      busy: '供应商过于繁忙',
-      credential: '供应商不接受此渠道的密钥',
-      broken: '回答中断或无法读取',
-      refused: '供应商认为请求本身有误',
+      busy: '供应商过载或限速',
+      credential: '供应商拒绝了渠道的密钥',
+      broken: '响应被截断或无效',
+      refused: '供应商拒绝了请求',
     },
     refused: (status: number) => `已拒绝，状态码 ${status}。`,
     failed: (status: number) => `失败，状态码 ${status}。`,
     because: (failure: string) => `最后失败的渠道：${failure}。`,
     aborted: '客户端在结束前断开。',
-    recovered: '调用期间网关停止；已交付的部分已计费。',
+    recovered: '调用期间网关停止。已交付的部分已计费。',
     unknown: (code: string) => `已拒绝：${code}。`,
   },
 );
 
-/** Of a call that was not served: a sentence; '' of one that was. */
+/** The reason of a call that was not served; '' if it was served. */
 export function useReason(): (facts: Pick<Facts, 'outcome' | 'status' | 'code' | 'failure'>) => string {
   const text = useText(TEXT);
   const { language } = useContext(LanguageContext);
@@ -49,8 +49,8 @@ export function useReason(): (facts: Pick<Facts, 'outcome' | 'status' | 'code' |
   return ({ outcome, status, code, failure }) => {
     if (outcome === undefined || outcome === 'served') return '';
     if (outcome === 'aborted' || outcome === 'recovered') return text[outcome];
-    const known = sentenceOfCode(code, language);
-    if (known !== undefined) return known;
+    const message = sentenceOfCode(code, language);
+    if (message !== undefined) return message;
     if (failure !== '') return `${text[outcome](status)} ${text.because(failureWords(failure))}`;
     return code === '' ? text[outcome](status) : text.unknown(code);
   };
@@ -59,10 +59,10 @@ export function useReason(): (facts: Pick<Facts, 'outcome' | 'status' | 'code' |
 /** How an attempt failed. */
 export function useFailure(): (failure: string) => string {
   const text = useText(TEXT);
-  return (failure) => said(text.failures, failure) ?? failure;
+  return (failure) => lookUp(text.failures, failure) ?? failure;
 }
 
-/** Codes come from elsewhere, too: `constructor` is none of ours. */
-function said(words: Readonly<Record<string, string>>, name: string): string | undefined {
-  return Object.hasOwn(words, name) ? words[name] : undefined;
+/** Codes may be any text, such as `constructor`, so only own properties count. */
+function lookUp(messages: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(messages, name) ? messages[name] : undefined;
 }

@@ -1,4 +1,4 @@
-/** How a charge came about, item by item, and what it moved in the ledger. Numbers are as they stand there, to the last place. */
+/** The receipt of a call: its items, and its ledger entries. Numbers are shown to the last digit. */
 import { Alert, Box, Stack, Table, Text } from '@mantine/core';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -11,7 +11,7 @@ type Receipt = NonNullable<CallDetail['receipt']>;
 type Item = Receipt['items'][number];
 type Entry = CallDetail['entries'][number];
 
-/** The receipt of a call. */
+/** The receipt. */
 export function ReceiptTable({ call: { receipt } }: { readonly call: CallDetail }) {
   const { receipt: text } = useText(DETAIL);
   if (receipt === null)
@@ -116,7 +116,7 @@ function priceOf(
   return per === 3_600 ? text.hour(money) : text.one(money);
 }
 
-/** By what a unit was worth then. */
+/** The value of a quota unit at that time. */
 function moneyOf({ charged, quota_per_unit: perUnit }: Receipt, locale: string): string | undefined {
   if (perUnit === null || perUnit === 0) return undefined;
   return new Intl.NumberFormat(locale, {
@@ -127,7 +127,7 @@ function moneyOf({ charged, quota_per_unit: perUnit }: Receipt, locale: string):
   }).format(Number(charged) / perUnit);
 }
 
-/** What it moved, layer by layer. */
+/** The ledger entries by bucket. */
 export function LedgerEntries({ call: { entries } }: { readonly call: CallDetail }) {
   const { ledger: text, none } = useText(DETAIL);
   const { locale } = useFormat();

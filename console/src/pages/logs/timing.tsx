@@ -1,9 +1,9 @@
-/** How long a call took, as a bar in parts, and each attempt of it. */
+/** The duration of a call as a bar in parts, and its upstream attempts. */
 import { Box, Stack, Text } from '@mantine/core';
 import { useSeriesColor } from '../../parts/chart-colors.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Section } from '../../parts/page.tsx';
-import { type Mood, State } from '../../parts/values.tsx';
+import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { DETAIL } from './detail-text.ts';
@@ -28,12 +28,12 @@ export function Timing({ call, admin }: { readonly call: CallDetail; readonly ad
   const colorAt = useSeriesColor();
   const attempts = attemptsOf(call);
   const parts = partsOf(call, attempts).map(({ name, ms }, at) => ({ name: text[name], ms, color: colorAt(at) }));
-  const words = parts.map(({ name, ms }) => `${name} ${format.duration(ms)}`).join(', ');
+  const label = parts.map(({ name, ms }) => `${name} ${format.duration(ms)}`).join(', ');
   return (
     <Section title={text.title} flush>
       <Stack gap="xs" p="sm">
         {parts.length > 0 && (
-          <Box className="logs-timing" role="img" aria-label={text.label(words)}>
+          <Box className="logs-timing" role="img" aria-label={text.label(label)}>
             {parts.map(({ name, ms, color }) => (
               <Box key={name} style={{ flexGrow: Math.max(1, ms), background: color }} />
             ))}
@@ -67,7 +67,7 @@ export function Timing({ call, admin }: { readonly call: CallDetail; readonly ad
 
 type PartName = 'waiting' | 'firstByte' | 'streaming' | 'answer';
 
-/** What the time went by with. When the last attempt began follows from how long it took. */
+/** The parts of the duration. The start of the last attempt follows from its duration. */
 function partsOf(call: CallDetail, attempts: readonly Attempt[]): readonly { name: PartName; ms: number }[] {
   const { duration_ms: total, first_byte_ms: first, stream } = call;
   const last = attempts.at(-1);
@@ -99,7 +99,7 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
   const { timing: text, none } = useText(DETAIL);
   const format = useFormat();
   const failureWords = useFailure();
-  const resultOf = ({ failure, ms }: Attempt): readonly [Mood, string] => {
+  const resultOf = ({ failure, ms }: Attempt): readonly [Tone, string] => {
     if (failure !== '') return [failure === 'refused' ? 'warn' : 'bad', failureWords(failure)];
     return ms === undefined ? ['idle', text.cut] : ['good', text.good];
   };
@@ -123,13 +123,13 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
       key: 'result',
       title: text.result,
       cell: (attempt) => {
-        const [mood, words] = resultOf(attempt);
+        const [color, words] = resultOf(attempt);
         return (
           <Stack gap={2} align="flex-start">
-            {mood === 'good' || mood === 'idle' ? (
-              <State mood={mood}>{words}</State>
+            {color === 'good' || color === 'idle' ? (
+              <State tone={color}>{words}</State>
             ) : (
-              <Text size="sm" c={mood === 'bad' ? 'red' : undefined}>
+              <Text size="sm" c={color === 'bad' ? 'red' : undefined}>
                 {words}
               </Text>
             )}

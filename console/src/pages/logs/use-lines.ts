@@ -1,42 +1,42 @@
-/** The lines that are shown, and how many newer ones there are: those come only when somebody asks for them. */
+/** The records on the page, and the number of newer ones, which are shown on request only. */
 import { useCallback, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Line } from './line.ts';
 import { filterOf, searchOf, type View } from './view.ts';
 
 const PAGE_SIZE = 50;
-/** So many newer lines are counted. */
+/** The largest number of newer records that are counted. */
 const MOST_NEW = 30;
 const EVERY_MS = 5_000;
 
-/** What is known. */
+/** The state. */
 export interface Lines {
-  /** Undefined as long as they are not there. */
+  /** Undefined while loading. */
   readonly items: readonly Line[] | undefined;
-  /** How many there are in all; with pages before it, from here on. */
+  /** The number of records; with previous pages, from here on. */
   readonly total: number;
-  /** True where there are more than are counted. */
+  /** True if there are more than were counted. */
   readonly beyond: boolean;
-  /** The `before` of the next page; null: there is none. */
+  /** The `before` cursor of the next page; null: none. */
   readonly next: string | null;
-  /** What is shown was asked for otherwise: the answer is on its way. */
+  /** True while the records of the previous filters are shown. */
   readonly stale: boolean;
   readonly error: unknown;
-  /** How many lines came since; as text, `30+` where it is more than are counted. */
-  readonly fresh: string;
+  /** The number of newer records as text; `30+` if there are more than were counted. */
+  readonly newCount: string;
   readAgain(): void;
-  /** Looks for newer ones now. */
+  /** Looks for newer records now. */
   look(): void;
 }
 
-/** Reads them. */
+/** Loads the records. */
 export function useLines(view: View): Lines {
-  const operation = view.everybody ? 'GET /api/log/' : 'GET /api/log/self';
+  const operation = view.allUsers ? 'GET /api/log/' : 'GET /api/log/self';
   const search = searchOf(view);
   const page = useApi(
     operation,
     { search: { ...search, page_size: PAGE_SIZE, before: view.before || undefined } as object },
-    // Nothing moves under whoever reads.
+    // Rows do not move while the user reads.
     { staleTime: Number.POSITIVE_INFINITY, gcTime: 0, refetchOnWindowFocus: false, placeholderData: (was) => was },
   );
   const watches =
@@ -51,30 +51,30 @@ export function useLines(view: View): Lines {
   );
   const { refetch: readPage } = page;
   const { refetch: readNewest } = newest;
-  const fresh = useMemo(
-    () => (watches && !page.isPlaceholderData ? freshOf(newest.data?.items ?? [], page.data) : 0),
+  const newCount = useMemo(
+    () => (watches && !page.isPlaceholderData ? newCountOf(newest.data?.items ?? [], page.data) : 0),
     [watches, newest.data, page.data, page.isPlaceholderData],
   );
   return {
     items: page.data?.items,
     total: page.data?.total ?? 0,
-    beyond: view.everybody && (page.data?.total ?? 0) >= 10_000,
+    beyond: view.allUsers && (page.data?.total ?? 0) >= 10_000,
     next: page.data?.next ?? null,
     stale: page.isPlaceholderData,
     error: page.data === undefined ? page.error : null,
-    fresh: fresh === 0 ? '' : fresh >= MOST_NEW ? `${MOST_NEW}+` : `${fresh}`,
+    newCount: newCount === 0 ? '' : newCount >= MOST_NEW ? `${MOST_NEW}+` : `${newCount}`,
     readAgain: useCallback(() => void readPage(), [readPage]),
     look: useCallback(() => void (watches && readNewest()), [watches, readNewest]),
   };
 }
 
-/** How many are new. A call stands where it began: one that took long comes between others. */
-function freshOf(
+/** The number of new records. A call is sorted by its start, so a long one may be inserted between others. */
+function newCountOf(
   newest: readonly Line[],
-  shown: { readonly items: readonly Line[]; readonly next: string | null } | undefined,
+  current: { readonly items: readonly Line[]; readonly next: string | null } | undefined,
 ): number {
-  if (shown === undefined) return 0;
-  const known = new Set(shown.items.map(({ request_id }) => request_id));
-  const last = shown.next === null ? '' : (shown.items.at(-1)?.request_id ?? '');
-  return newest.filter(({ request_id }) => !known.has(request_id) && request_id > last).length;
+  if (current === undefined) return 0;
+  const ids = new Set(current.items.map(({ request_id }) => request_id));
+  const last = current.next === null ? '' : (current.items.at(-1)?.request_id ?? '');
+  return newest.filter(({ request_id }) => !ids.has(request_id) && request_id > last).length;
 }

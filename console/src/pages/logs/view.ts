@@ -1,26 +1,26 @@
-/** What the page of the log shows: whose lines, of when, under which filters, and which is open. All of it is in the address. */
+/** The view of the logs: scope, range, filters and the open record. All of it is in the address. */
 import type { Search } from '../../api/client.ts';
 import { type Step, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { useRangeOf } from '../../parts/time-range.tsx';
-import { useWhose } from '../../parts/whose.ts';
+import { useScope } from '../../parts/whose.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 
-/** The kinds of lines, by the numbers that `/api` knows them by. */
+/** The record kinds with their numbers in `/api`. */
 export const KINDS = { use: 2, error: 5, 'top-up': 1, refund: 6, login: 7, manage: 3, system: 4, request: 8 } as const;
-/** One of them. */
+/** A value of the list above. */
 export type Kind = keyof typeof KINDS;
 
-/** How calls end. */
+/** Outcomes of calls. */
 export const OUTCOMES = ['served', 'refused', 'failed', 'aborted', 'recovered'] as const;
-/** One of them. */
+/** A value of `OUTCOMES`. */
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What lines can be asked for by, in the order of their chips; the second part only of everybody's. */
+/** Filters in the order of their chips; the second list is for the scope of all users only. */
 const OWN_FILTERS = ['kind', 'outcome', 'model', 'key', 'token_id', 'channel', 'request_id'] as const;
-const EVERYBODY_FILTERS = [...OWN_FILTERS, 'username', 'user_id', 'department_id'] as const;
-/** One of them, as the address names it. */
-export type FilterName = (typeof EVERYBODY_FILTERS)[number];
+const ALL_USERS_FILTERS = [...OWN_FILTERS, 'username', 'user_id', 'department_id'] as const;
+/** The name of a filter in the address. */
+export type FilterName = (typeof ALL_USERS_FILTERS)[number];
 
 const NAMES = {
   whose: '',
@@ -41,29 +41,29 @@ const NAMES = {
   latency: '',
   open: '',
 } as const;
-/** Members of the address. */
+/** Parameters of the address. */
 export type Change = Partial<Record<keyof typeof NAMES, string>>;
 
-/** A filter that is asked for. */
+/** An active filter. */
 export interface Filter {
   readonly name: FilterName;
   readonly value: string;
 }
 
-/** What is shown. */
+/** The view. */
 export interface View {
   readonly admin: boolean;
-  readonly everybody: boolean;
+  readonly allUsers: boolean;
   readonly range: TimeRange;
   readonly filters: readonly Filter[];
-  /** Lines behind this one; empty: the newest. */
+  /** Records before this cursor; empty: the newest. */
   readonly before: string;
   readonly latency: boolean;
-  /** The `request_id` of the line that is open; empty: none is. */
+  /** The `request_id` of the open record; empty: none. */
   readonly open: string;
 }
 
-/** Everything without filters. */
+/** The parameters that reset all filters. */
 export const WITHOUT_FILTERS: Change = {
   kind: '',
   outcome: '',
@@ -78,30 +78,30 @@ export const WITHOUT_FILTERS: Change = {
   before: '',
 };
 
-/** What the address says, how to change it, and the address of a change. */
+/** The view of the address, how to change it, and the address of a change. */
 export function useView(): readonly [View, (change: Change, step?: Step) => void, (change: Change) => string] {
-  const [said, change, hrefOf] = useAddress(NAMES);
+  const [params, change, hrefOf] = useAddress(NAMES);
   const admin = isAdmin(useSelf());
-  // Whoever asks for a person asks for somebody else's lines.
-  const asksForSomebody = said.username !== '' || said.user_id !== '' || said.department_id !== '';
-  const everybody = useWhose(admin, said.whose, change) || (admin && asksForSomebody);
-  const range = useRangeOf(said, NAMES.range);
-  const names: readonly FilterName[] = everybody ? EVERYBODY_FILTERS : OWN_FILTERS;
+  // A filter by user implies the scope of all users.
+  const asksForSomebody = params.username !== '' || params.user_id !== '' || params.department_id !== '';
+  const allUsers = useScope(admin, params.whose, change) || (admin && asksForSomebody);
+  const range = useRangeOf(params, NAMES.range);
+  const names: readonly FilterName[] = allUsers ? ALL_USERS_FILTERS : OWN_FILTERS;
   const view: View = {
     admin,
-    everybody,
+    allUsers,
     range,
-    filters: names.flatMap((name) => (isGood(name, said[name]) ? [{ name, value: said[name] }] : [])),
-    before: isId(said.before) ? said.before : '',
-    latency: said.latency === 'open',
-    open: said.open,
+    filters: names.flatMap((name) => (isGood(name, params[name]) ? [{ name, value: params[name] }] : [])),
+    before: isId(params.before) ? params.before : '',
+    latency: params.latency === 'open',
+    open: params.open,
   };
   return [view, change, hrefOf];
 }
 
-/** True of what can be the id of a line. */
-export function isId(said: string): boolean {
-  return /^[0-9a-v]{26}$/.test(said);
+/** True if a text can be the ID of a record. */
+export function isId(value: string): boolean {
+  return /^[0-9a-v]{26}$/.test(value);
 }
 
 function isGood(name: FilterName, value: string): boolean {
@@ -115,12 +115,12 @@ function isOutcome(value: string): boolean {
   return (OUTCOMES as readonly string[]).includes(value);
 }
 
-/** What a filter is asked for by; '' where it is not. */
+/** The value of a filter; '' if not set. */
 export function filterOf({ filters }: Pick<View, 'filters'>, name: FilterName): string {
   return filters.find((filter) => filter.name === name)?.value ?? '';
 }
 
-/** The same as `/api` is asked for it. Whoever looks for one line finds it, however old it is. */
+/** The view as a query of `/api`. A search for one request ID ignores the range. */
 export function searchOf(view: View): Search<'GET /api/log/'> {
   const { filters, range } = view;
   const search: Search<'GET /api/log/'> = {};

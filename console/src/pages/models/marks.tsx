@@ -1,4 +1,4 @@
-/** Small things that stand for what is known of a model: its health, its styles, what it can do. */
+/** Small elements for a model: health, APIs, capabilities. */
 import { Badge, Group, Text, Tooltip } from '@mantine/core';
 import { ABILITIES, type ModelCard, mainStyles } from '../../parts/model-card.ts';
 import { useFormat } from '../../shell/format.ts';
@@ -7,7 +7,7 @@ import { TEXT } from './text.ts';
 
 const COLORS = { well: 'green', degraded: 'orange', down: 'red' } as const;
 
-/** How it does: a dot, and the word. */
+/** The health as a dot and a word. */
 export function Health({ health }: Pick<ModelCard, 'health'>) {
   const text = useText(TEXT);
   return (
@@ -19,13 +19,13 @@ export function Health({ health }: Pick<ModelCard, 'health'>) {
   );
 }
 
-/** The styles that matter for what it is for, those that are translated told apart. */
+/** The APIs for its purpose; translated ones are marked. */
 export function Styles({ card }: { readonly card: ModelCard }) {
   const text = useText(TEXT);
   const nameOf = useStyleName();
-  const asked = mainStyles(card);
-  const native = asked.filter((style) => style.native).map(({ name }) => nameOf(name));
-  const translated = asked.filter((style) => !style.native).map(({ name }) => nameOf(name));
+  const names = mainStyles(card);
+  const native = names.filter((style) => style.native).map(({ name }) => nameOf(name));
+  const translated = names.filter((style) => !style.native).map(({ name }) => nameOf(name));
   return (
     <Text size="sm" component="div" miw="12rem">
       {native.join(', ')}
@@ -38,20 +38,20 @@ export function Styles({ card }: { readonly card: ModelCard }) {
   );
 }
 
-/** What a style is called. */
+/** The name of an API. */
 export function useStyleName(): (style: string) => string {
   const { styles } = useText(TEXT);
   return (style) => styles[style as keyof typeof styles] ?? style;
 }
 
-/** What it is known to be able to do. */
+/** Its known capabilities. */
 export function Abilities({ abilities }: Pick<ModelCard, 'abilities'>) {
   const text = useText(TEXT);
-  const known = ABILITIES.filter((ability) => abilities[ability] === true);
-  if (known.length === 0) return null;
+  const supported = ABILITIES.filter((ability) => abilities[ability] === true);
+  if (supported.length === 0) return null;
   return (
     <Group gap={4}>
-      {known.map((ability) => (
+      {supported.map((ability) => (
         <Badge key={ability} size="sm" color="gray" miw="max-content">
           {text.abilities[ability]}
         </Badge>
@@ -60,13 +60,13 @@ export function Abilities({ abilities }: Pick<ModelCard, 'abilities'>) {
   );
 }
 
-/** What it is for, in words. */
+/** Its purpose in words. */
 export function usePurposes(): (purposes: readonly (keyof (typeof TEXT)['en']['purposes'])[]) => string {
   const text = useText(TEXT);
   return (purposes) => purposes.map((purpose) => text.purposes[purpose]).join(', ');
 }
 
-/** How its last calls went. */
+/** The share of recent calls that were served. */
 export function Recent({ recent }: Pick<ModelCard, 'recent'>) {
   const text = useText(TEXT);
   const format = useFormat();
@@ -90,7 +90,7 @@ export function Recent({ recent }: Pick<ModelCard, 'recent'>) {
   );
 }
 
-/** The time to the first byte. */
+/** The time to first byte. */
 export function FirstByte({ ms }: { readonly ms: number | null }) {
   const format = useFormat();
   return ms === null ? (

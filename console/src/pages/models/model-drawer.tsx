@@ -1,4 +1,4 @@
-/** One model with all that is known of it, and what can be done with it. */
+/** One model in full, with its actions. */
 import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -19,7 +19,7 @@ export function ModelDrawer({
   onClose,
 }: {
   readonly card: ModelCard | undefined;
-  /** Its other names. */
+  /** Its aliases. */
   readonly aliases: readonly string[];
   onClose(): void;
 }) {
@@ -35,7 +35,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
   const format = useFormat();
   const purposes = usePurposes();
   const { name, model, recent, channels } = card;
-  const asked = `?model=${encodeURIComponent(name)}`;
+  const search = `?model=${encodeURIComponent(name)}`;
   const tokens = (count: number | null): string => (count === null ? text.unknown : text.tokens(format.number(count)));
   return (
     <Stack gap="md">
@@ -44,13 +44,13 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
         <Group gap="xs">
           <Button
             component={Link}
-            href={`/connect${asked}`}
+            href={`/connect${search}`}
             variant="default"
             leftSection={<IconPlugConnected size={14} />}
           >
             {text.connect}
           </Button>
-          <Button component={Link} href={`/playground${asked}`} leftSection={<IconPrompt size={14} />}>
+          <Button component={Link} href={`/playground${search}`} leftSection={<IconPrompt size={14} />}>
             {text.tryIt}
           </Button>
         </Group>
@@ -126,7 +126,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
               <Fact key={channel.name} name={channel.name}>
                 <Group gap="xs">
                   {channel.vendor}
-                  <State mood={channel.state === 'closed' ? 'good' : channel.state === 'open' ? 'bad' : 'warn'}>
+                  <State tone={channel.state === 'closed' ? 'good' : channel.state === 'open' ? 'bad' : 'warn'}>
                     {text.channelStates[channel.state]}
                   </State>
                 </Group>
@@ -178,7 +178,7 @@ function StyleTable({ card: { styles } }: { readonly card: ModelCard }) {
   const text = useText(TEXT);
   const nameOf = useStyleName();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable
     <section className="table-frame" aria-label={text.style} tabIndex={0}>
       <Table>
         <Table.Tbody>

@@ -1,4 +1,4 @@
-/** The models as a table, and where that is too wide as cards. */
+/** The models as a table, or as cards in narrow windows. */
 import { ActionIcon, Group, Stack, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
@@ -48,7 +48,7 @@ function ModelTable({ cards, open, onOpen }: Listed) {
       title: text.purpose,
       from: 'md',
       cell: (card) => (
-        <span className="model-word">{card.purposes === null ? <Unsaid /> : purposes(purposesOf(card))}</span>
+        <span className="model-word">{card.purposes === null ? <Unknown /> : purposes(purposesOf(card))}</span>
       ),
     },
     { key: 'styles', title: text.style, from: 'lg', cell: (card) => <Styles card={card} /> },
@@ -59,7 +59,7 @@ function ModelTable({ cards, open, onOpen }: Listed) {
       from: 'md',
       cell: ({ context_window: context, max_output: output }) => (
         <>
-          {context === null ? <Unsaid /> : format.short(context)}
+          {context === null ? <Unknown /> : format.short(context)}
           {output !== null && (
             <Text size="xs" c="dimmed">
               {text.upTo(format.short(output))}
@@ -68,7 +68,7 @@ function ModelTable({ cards, open, onOpen }: Listed) {
         </>
       ),
     },
-    ...(cards.some(isAble)
+    ...(cards.some(hasCapabilities)
       ? [
           {
             key: 'abilities',
@@ -110,16 +110,16 @@ function ModelTable({ cards, open, onOpen }: Listed) {
   );
 }
 
-function isAble({ abilities }: ModelCard): boolean {
+function hasCapabilities({ abilities }: ModelCard): boolean {
   return Object.values(abilities).includes(true);
 }
 
 function Actions({ name }: { readonly name: string }) {
   const text = useText(TEXT);
-  const asked = `?model=${encodeURIComponent(name)}`;
+  const search = `?model=${encodeURIComponent(name)}`;
   const links = [
-    { href: `/playground${asked}`, label: text.tryModel(name), Icon: IconPrompt },
-    { href: `/connect${asked}`, label: text.connectModel(name), Icon: IconPlugConnected },
+    { href: `/playground${search}`, label: text.tryModel(name), Icon: IconPrompt },
+    { href: `/connect${search}`, label: text.connectModel(name), Icon: IconPlugConnected },
   ];
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
@@ -135,7 +135,7 @@ function Actions({ name }: { readonly name: string }) {
   );
 }
 
-function Unsaid() {
+function Unknown() {
   const text = useText(TEXT);
   return (
     <Text span size="sm" c="dimmed">

@@ -1,11 +1,11 @@
-/** The models: what can be called, what it costs, and how it does. */
+/** The models: what can be called, prices and health. */
 import { Alert, Anchor, Button, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Pager } from '../../parts/data-table.tsx';
-import { fitting, type ModelCard, type Wanted } from '../../parts/model-card.ts';
+import { type ModelCard, type ModelFilters, matchingModels } from '../../parts/model-card.ts';
 import { NoModels } from '../../parts/no-models.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
@@ -18,7 +18,7 @@ import './models.css';
 import { TEXT } from './text.ts';
 
 const PAGE_SIZE = 50;
-const ANYTHING: Wanted = { q: '', purpose: '', style: '', ability: '', free: '' };
+const ANYTHING: ModelFilters = { q: '', purpose: '', style: '', ability: '', free: '' };
 
 export default function ModelsPage() {
   const text = useText(TEXT);
@@ -37,8 +37,8 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
   const text = useText(TEXT);
   const format = useFormat();
   const [address, change] = useAddress({ ...ANYTHING, page: '1', open: '' });
-  const found = fitting(cards, address);
-  const page = Math.min(pageOf(address.page), Math.max(1, Math.ceil(found.length / PAGE_SIZE)));
+  const matches = matchingModels(cards, address);
+  const page = Math.min(pageOf(address.page), Math.max(1, Math.ceil(matches.length / PAGE_SIZE)));
   const open = cards.find(({ name }) => name === address.open);
   const since = cards[0]?.recent.since;
   const isDemo = cards.every(({ channels }) => channels?.every(({ vendor }) => vendor === 'demo') === true);
@@ -56,10 +56,10 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
       )}
       <Section
         flush
-        title={text.count(format.number(found.length), format.number(cards.length))}
-        actions={<Filters cards={cards} wanted={address} onWant={(to) => change({ page: '1', ...to })} />}
+        title={text.count(format.number(matches.length), format.number(cards.length))}
+        actions={<Filters cards={cards} filters={address} onWant={(to) => change({ page: '1', ...to })} />}
       >
-        {found.length === 0 ? (
+        {matches.length === 0 ? (
           <Empty
             title={text.noneFound}
             action={
@@ -73,7 +73,7 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
         ) : (
           <>
             <ModelList
-              cards={found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+              cards={matches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
               open={address.open}
               onOpen={(name) => change({ open: name })}
             />
@@ -82,8 +82,13 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
                 {text.recentSince(format.moment(since))}
               </Text>
             )}
-            {found.length > PAGE_SIZE && (
-              <Pager page={page} pageSize={PAGE_SIZE} total={found.length} onPage={(to) => change({ page: `${to}` })} />
+            {matches.length > PAGE_SIZE && (
+              <Pager
+                page={page}
+                pageSize={PAGE_SIZE}
+                total={matches.length}
+                onPage={(to) => change({ page: `${to}` })}
+              />
             )}
           </>
         )}

@@ -1,10 +1,10 @@
-/** Makes redemption codes, and shows them for copying and as a file. */
+/** Creates redemption codes and shows them for copying and as a file. */
 import { Button, Drawer, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { call, keepFile } from '../../api/client.ts';
-import { useCancelled, useDoing } from '../../api/hooks.ts';
+import { call, saveBytes } from '../../api/client.ts';
+import { useAction, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
@@ -17,12 +17,12 @@ interface Values {
   readonly name: string;
   readonly quota: number | null;
   readonly count: number | string;
-  /** As a field for a date and a time holds it; empty: never. */
+  /** The value of a date and time field; empty: never. */
   readonly date: string;
 }
 
-/** Codes that were just made. */
-interface Made {
+/** Newly created codes. */
+interface CreatedCodes {
   readonly codes: readonly string[];
   readonly name: string;
   readonly quota: number;
@@ -33,7 +33,7 @@ interface Made {
 /** The drawer. */
 export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
   const { making: text } = useText(TEXT);
-  const [made, setMade] = useState<Made>();
+  const [created, setMade] = useState<CreatedCodes>();
   const close = (): void => {
     onClose();
     setMade(undefined);
@@ -42,15 +42,19 @@ export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClos
     <Drawer
       opened={opened}
       onClose={close}
-      title={made === undefined ? text.title : text.madeTitle(made.codes.length)}
-      closeOnClickOutside={made === undefined}
+      title={created === undefined ? text.title : text.madeTitle(created.codes.length)}
+      closeOnClickOutside={created === undefined}
     >
-      {made === undefined ? <Form onMade={setMade} onClose={close} /> : <MadeCodes made={made} onClose={close} />}
+      {created === undefined ? (
+        <Form onMade={setMade} onClose={close} />
+      ) : (
+        <MadeCodes created={created} onClose={close} />
+      )}
     </Drawer>
   );
 }
 
-function Form({ onMade, onClose }: { onMade(made: Made): void; onClose(): void }) {
+function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClose(): void }) {
   const { making: text, cancel } = useText(TEXT);
   const { zone } = useFormat();
   const language = useLanguage();
@@ -64,7 +68,7 @@ function Form({ onMade, onClose }: { onMade(made: Made): void; onClose(): void }
       date: (date) => (date === '' || (fromField(date) ?? 0) * 1_000 > Date.now() ? null : text.dateWanted),
     },
   });
-  const make = useDoing(
+  const make = useAction(
     async ({ name, quota, count, date }: Values) => {
       const of = {
         name: name.trim(),
@@ -134,15 +138,15 @@ function Form({ onMade, onClose }: { onMade(made: Made): void; onClose(): void }
   );
 }
 
-function MadeCodes({ made, onClose }: { readonly made: Made; onClose(): void }) {
+function MadeCodes({ created, onClose }: { readonly created: CreatedCodes; onClose(): void }) {
   const { making: text } = useText(TEXT);
   const format = useFormat();
   return (
     <Stack>
-      <Text size="sm">{text.madeAbout(format.money(made.quota))}</Text>
-      <Snippet code={made.codes.join('\n')} label={text.list} />
+      <Text size="sm">{text.madeAbout(format.money(created.quota))}</Text>
+      <Snippet code={created.codes.join('\n')} label={text.list} />
       <Group justify="flex-end" gap="xs">
-        <Button variant="default" leftSection={<IconDownload size={16} />} onClick={() => saveCodes(made)}>
+        <Button variant="default" leftSection={<IconDownload size={16} />} onClick={() => saveCodes(created)}>
           {text.csv}
         </Button>
         <Button onClick={onClose} data-autofocus>
@@ -153,11 +157,11 @@ function MadeCodes({ made, onClose }: { readonly made: Made; onClose(): void }) 
   );
 }
 
-/** As a table for a spreadsheet. What begins like a formula there stays text. */
-function saveCodes({ codes, name, quota, expires }: Made): void {
+/** The codes as CSV. Text that begins like a formula is escaped. */
+function saveCodes({ codes, name, quota, expires }: CreatedCodes): void {
   const safe = /^[=+\-@\t\r]/.test(name) ? `'${name}` : name;
   const end = expires === 0 ? '' : new Date(expires * 1_000).toISOString();
   const lines = codes.map((code) => [code, `"${safe.replaceAll('"', '""')}"`, quota, end].join(','));
   const text = ['code,name,quota,expires', ...lines].join('\r\n');
-  keepFile('redemption-codes.csv', new Blob([`${text}\r\n`], { type: 'text/csv' }));
+  saveBytes('redemption-codes.csv', new Blob([`${text}\r\n`], { type: 'text/csv' }));
 }

@@ -1,30 +1,30 @@
-/** Redemption codes in a table: what each is worth, and whether it can be redeemed still. */
+/** Redemption codes as a table: amount, and whether each can be redeemed. */
 import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { RedemptionCode } from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Copy, Money, type Mood, State, When } from '../../parts/values.tsx';
+import { Copy, Money, State, type Tone, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
 /** A code as administrators see it. */
 export type Code = RedemptionCode;
 
-/** What a code can be, in the order in which it is offered. */
+/** The states of a code in the order in which they are listed. */
 export const CODE_STATES = ['unused', 'disabled', 'used', 'expired'] as const;
 
-const MOODS: Readonly<Record<(typeof CODE_STATES)[number], Mood>> = {
+const MOODS: Readonly<Record<(typeof CODE_STATES)[number], Tone>> = {
   unused: 'good',
   disabled: 'idle',
   used: 'info',
   expired: 'warn',
 };
 
-/** What stands for what is not shown of a code. */
+/** The mask of the hidden part of a code. */
 const CUT = '****';
 
-/** True of a code that is shown by its beginning only. */
+/** True if only the beginning of the code is shown. */
 export function isCutOff({ key }: Pick<Code, 'key'>): boolean {
   return key.endsWith(CUT) && !isUnreadable(key);
 }
@@ -120,7 +120,7 @@ export function CodeTable({
   return <DataTable caption={text.title} columns={columns} rows={codes} rowKey={({ id }) => id} empty={empty} />;
 }
 
-/** What can be redeemed, or why it cannot be. */
+/** Whether the code can be redeemed, or why not. */
 function stateOf({ status, expired_time }: Code): (typeof CODE_STATES)[number] {
   if (status === 3) return 'used';
   if (status === 2) return 'disabled';
@@ -130,7 +130,7 @@ function stateOf({ status, expired_time }: Code): (typeof CODE_STATES)[number] {
 function CodeState({ of }: { readonly of: Code }) {
   const { codes: text } = useText(TEXT);
   const state = stateOf(of);
-  return <State mood={MOODS[state]}>{text.states[state]}</State>;
+  return <State tone={MOODS[state]}>{text.states[state]}</State>;
 }
 
 function RowMenu({

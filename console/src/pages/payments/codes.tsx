@@ -1,11 +1,11 @@
-/** Redemption codes: found, made, switched off, removed. They are as good as money, so they are whole after a check only. */
+/** Redemption codes: search, create, disable, delete. Codes are worth money, so full codes require a second factor. */
 import { Button, Group, Select, Text, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconEye, IconEyeOff, IconPlus } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -19,17 +19,19 @@ import { TEXT } from './text.ts';
 
 /** The list. */
 export function Codes({ address, onChange }: Filtered) {
-  const { codes: text, deleting: asks } = useText(TEXT);
+  const { codes: text, deleting: deletingText } = useText(TEXT);
   const format = useFormat();
   const state = CODE_STATES.find((each) => each === address.state);
   const page = pageOf(address.page);
   const search = { p: page, page_size: PAGE_SIZE, keyword: address.q, state };
   const codes = useApi('GET /api/redemption/search', { search }, { placeholderData: (before) => before });
-  const deleting = useAsking<Code>();
-  const cleaning = useAsking<true>();
+  const deleting = useDialog<Code>();
+  const cleaning = useDialog<true>();
   const changes = ['GET /api/redemption/search'] as const;
-  const reveal = useDoing(() => call('GET /api/redemption/search', { search: { ...search, whole: '1' } }), { changes });
-  const enable = useDoing(
+  const reveal = useAction(() => call('GET /api/redemption/search', { search: { ...search, whole: '1' } }), {
+    changes,
+  });
+  const enable = useAction(
     ({ id, enabled }: { readonly id: number; readonly enabled: boolean }) =>
       call('PUT /api/redemption/', { search: { status_only: '1' }, body: { id, status: enabled ? 1 : 2 } }),
     {
@@ -37,14 +39,14 @@ export function Codes({ address, onChange }: Filtered) {
       done: (_, { enabled }) => notifications.show({ message: enabled ? text.enabled : text.disabled }),
     },
   );
-  const remove = useDoing(({ id }: Code) => call('DELETE /api/redemption/{id}', { params: { id } }), {
+  const remove = useAction(({ id }: Code) => call('DELETE /api/redemption/{id}', { params: { id } }), {
     changes,
     done() {
       notifications.show({ message: text.deleted });
       deleting.close();
     },
   });
-  const clean = useDoing(() => call('DELETE /api/redemption/invalid'), {
+  const clean = useAction(() => call('DELETE /api/redemption/invalid'), {
     changes,
     done(count) {
       notifications.show({ message: text.removed(count) });
@@ -144,25 +146,25 @@ export function Codes({ address, onChange }: Filtered) {
       <CodeForm opened={address.open === 'new'} onClose={() => onChange({ open: '' })} />
       <Confirm
         opened={deleting.opened}
-        title={asks.title}
-        action={asks.action}
+        title={deletingText.title}
+        action={deletingText.action}
         doing={remove}
         onConfirm={() => deleting.about !== undefined && remove.mutate(deleting.about)}
         onClose={deleting.close}
       >
         {deleting.about?.status === 3
-          ? asks.usedAbout(deleting.about.name)
-          : asks.about(deleting.about?.name ?? '', format.money(deleting.about?.quota ?? 0))}
+          ? deletingText.usedAbout(deleting.about.name)
+          : deletingText.about(deleting.about?.name ?? '', format.money(deleting.about?.quota ?? 0))}
       </Confirm>
       <Confirm
         opened={cleaning.opened}
-        title={asks.deadTitle}
-        action={asks.deadAction}
+        title={deletingText.deadTitle}
+        action={deletingText.deadAction}
         doing={clean}
         onConfirm={() => clean.mutate()}
         onClose={cleaning.close}
       >
-        {asks.deadAbout}
+        {deletingText.deadAbout}
       </Confirm>
     </>
   );

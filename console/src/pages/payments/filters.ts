@@ -1,13 +1,13 @@
-/** What the address says of a list of this page. */
+/** Filters of the lists on this page, in the address. */
 
-/** The filters that a list has. */
+/** The filters of a list. */
 export interface Filters {
   readonly q: string;
   readonly state: string;
   readonly provider: string;
   readonly person: string;
   readonly page: string;
-  /** What is open beside the list. */
+  /** The open item. */
   readonly open: string;
 }
 
@@ -17,5 +17,5 @@ export interface Filtered {
   onChange(change: Partial<Record<keyof Filters, string>>): void;
 }
 
-/** How many rows are on a page. */
+/** Rows per page. */
 export const PAGE_SIZE = 20;

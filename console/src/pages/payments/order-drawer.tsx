@@ -1,41 +1,41 @@
-/** One order of anybody, as it went; what was paid and never told can be given by hand. */
+/** One order with its history. An order whose payment was not confirmed can be completed manually. */
 import { Button, Drawer, Group, Modal, Stack, Text, Textarea, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { type FormEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useApi, useCancelled, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Fact, type Order, OrderFacts, OrderState, OrderTimeline, useMoneyOf } from '../../parts/order.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** Orders that are not given yet. */
+/** States of orders that are not credited yet. */
 const OPEN: readonly Order['status'][] = ['pending', 'failed', 'expired', 'parked'];
 
-/** The drawer. `known`: the order, where the list has it. */
+/** The drawer. `listed`: the order, if the list has it. */
 export function OrderDrawer({
   tradeNo,
-  known,
+  listed,
   onClose,
 }: {
   readonly tradeNo: string;
-  readonly known: Order | undefined;
+  readonly listed: Order | undefined;
   onClose(): void;
 }) {
   const { orders: text } = useText(TEXT);
-  // A link to an order that is not on the page that is shown.
-  const found = useApi(
+  // The address may name an order that is not on the current page of the list.
+  const query = useApi(
     'GET /api/user/topup',
     { search: { p: 1, page_size: 1, keyword: tradeNo } },
-    { enabled: tradeNo !== '' && known === undefined },
+    { enabled: tradeNo !== '' && listed === undefined },
   );
   return (
     <Drawer opened={tradeNo !== ''} onClose={onClose} title={text.one}>
-      {known !== undefined ? (
-        <OneOrder order={known} />
+      {listed !== undefined ? (
+        <OneOrder order={listed} />
       ) : (
         tradeNo !== '' && (
-          <Loaded query={found}>
+          <Loaded query={query}>
             {({ items }) =>
               items[0]?.trade_no === tradeNo ? <OneOrder order={items[0]} /> : <Empty title={text.none} />
             }
@@ -84,7 +84,7 @@ function Complete({ order, opened, onClose }: { readonly order: Order; readonly 
   const moneyOf = useMoneyOf();
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState('');
-  const complete = useDoing(
+  const complete = useAction(
     () => call('POST /api/user/topup/complete', { body: { trade_no: order.trade_no, reason: reason.trim() } }),
     {
       changes: ['GET /api/user/topup'],

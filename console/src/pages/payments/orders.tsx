@@ -8,7 +8,7 @@ import {
   ORDER_STATES,
   ORDER_TEXT,
   type Order,
-  OrderedThing,
+  OrderItem,
   OrderPrice,
   OrderState,
   useProviderName,
@@ -53,7 +53,7 @@ export function Orders({ address, onChange }: Filtered) {
     { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },
     { key: 'who', title: text.who, cell: ({ username, user_id }) => username || `#${user_id}` },
     { key: 'state', title: text.state, cell: ({ status }) => <OrderState status={status} /> },
-    { key: 'buys', title: text.buys, from: 'sm', cell: (order) => <OrderedThing order={order} /> },
+    { key: 'buys', title: text.buys, from: 'sm', cell: (order) => <OrderItem order={order} /> },
     { key: 'with', title: text.with, from: 'md', cell: ({ payment_provider }) => providerName(payment_provider) },
     { key: 'price', title: text.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
   ];
@@ -136,7 +136,7 @@ export function Orders({ address, onChange }: Filtered) {
       </Section>
       <OrderDrawer
         tradeNo={address.open}
-        known={orders.data?.items.find(({ trade_no }) => trade_no === address.open)}
+        listed={orders.data?.items.find(({ trade_no }) => trade_no === address.open)}
         onClose={() => onChange({ open: '' })}
       />
     </>

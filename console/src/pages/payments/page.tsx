@@ -10,7 +10,7 @@ import { Plans } from './plans.tsx';
 import { TEXT } from './text.ts';
 
 const TABS = ['orders', 'codes', 'plans'] as const;
-/** Each tab has filters of its own. */
+/** Each tab has its own filters. */
 const FILTERS = { q: '', state: '', provider: '', person: '', page: '1', open: '' } as const;
 
 export default function PaymentsPage() {

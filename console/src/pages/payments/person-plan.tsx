@@ -1,10 +1,10 @@
-/** What plan somebody has; gives one, or ends it. */
+/** The plan of a user: assign or end it. */
 import { Button, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { useAction, useApi } from '../../api/hooks.ts';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
@@ -62,8 +62,8 @@ function TheirPlan({
   const { data: account } = useApi('GET /api/user/{id}', { params: { id } }, { staleTime: 60_000 });
   const format = useFormat();
   const runs = of.status === 'active';
-  const ending = useAsking<true>();
-  const end = useDoing(() => call('POST /api/subscription/admin/cancel', { body: { user_id: id } }), {
+  const ending = useDialog<true>();
+  const end = useAction(() => call('POST /api/subscription/admin/cancel', { body: { user_id: id } }), {
     changes: CHANGES,
     done() {
       notifications.show({ message: text.endedNow });
@@ -78,7 +78,7 @@ function TheirPlan({
         <Stack gap="sm">
           <Group gap="xs">
             <Text fw={600}>{of.plan_name}</Text>
-            <State mood={runs ? 'good' : 'bad'}>{runs ? text.active : text.expired}</State>
+            <State tone={runs ? 'good' : 'bad'}>{runs ? text.active : text.expired}</State>
             <Text size="sm" c="dimmed">
               {text.since} {format.day(of.starts_at)}, {runs ? text.until : text.ended} {format.day(of.expires_at)}
             </Text>
@@ -91,7 +91,7 @@ function TheirPlan({
           </Group>
         </Stack>
       )}
-      {plans.length > 0 && <Give of={of} id={id} plans={plans} />}
+      {plans.length > 0 && <AssignPlan of={of} id={id} plans={plans} />}
       <Confirm
         opened={ending.opened}
         title={text.endTitle(account?.username ?? `#${id}`)}
@@ -106,7 +106,7 @@ function TheirPlan({
   );
 }
 
-function Give({
+function AssignPlan({
   of,
   id,
   plans,
@@ -119,7 +119,7 @@ function Give({
   const runs = of.status === 'active';
   const [plan, setPlan] = useState(runs ? (of.plan ?? '') : (plans[0]?.id ?? ''));
   const other = runs && of.plan !== plan;
-  const give = useDoing(() => call('POST /api/subscription/admin/bind', { body: { user_id: id, plan } }), {
+  const give = useAction(() => call('POST /api/subscription/admin/bind', { body: { user_id: id, plan } }), {
     changes: CHANGES,
     done: ({ plan_name }) => notifications.show({ color: 'green', message: text.given(plan_name) }),
   });

@@ -1,4 +1,4 @@
-/** The plans that there are, and who has one. */
+/** The configured plans, and the plan of a user. */
 import { Stack, Text } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
@@ -13,7 +13,7 @@ import { useText } from '../../text.ts';
 import { PersonPlan } from './person-plan.tsx';
 import { TEXT } from './text.ts';
 
-/** The tab. `person`: the id of whose plan is looked at; empty: nobody's. */
+/** The tab. `person`: the ID of the selected user; empty: none. */
 export function Plans({ person, onPerson }: { readonly person: string; onPerson(id: string): void }) {
   const { plans: text } = useText(TEXT);
   const plans = useApi('GET /api/subscription/plans', undefined, { staleTime: 60_000, retry: false });

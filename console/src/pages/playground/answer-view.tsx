@@ -1,4 +1,4 @@
-/** An answer as people read it, as far as it has come. */
+/** An answer as it streams. */
 import { Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { IconMessageForward } from '@tabler/icons-react';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
@@ -10,12 +10,12 @@ import type { CallState } from './calling.ts';
 import { Pictures, Sound, Vectors } from './media.tsx';
 import { type Step, Steps, ToolCalls } from './tool-calls.tsx';
 
-/** What can be done with an answer that is whole. */
-export interface Further {
-  /** Undefined: tools have no place there. */
-  readonly onResults: ((call: CallState, given: readonly string[]) => void) | undefined;
-  /** Undefined: there is no conversation to go on with. */
-  readonly onGoOn: ((said: string) => void) | undefined;
+/** Actions on a complete answer. */
+export interface AnswerActions {
+  /** Undefined: tool results cannot be sent. */
+  readonly onResults: ((call: CallState, results: readonly string[]) => void) | undefined;
+  /** Undefined: the conversation cannot be continued. */
+  readonly onGoOn: ((answer: string) => void) | undefined;
 }
 
 /** The answer. */
@@ -24,7 +24,7 @@ export function AnswerView({
   steps,
   onResults,
   onGoOn,
-}: Further & { readonly call: CallState; readonly steps: readonly Step[] }) {
+}: AnswerActions & { readonly call: CallState; readonly steps: readonly Step[] }) {
   const text = useText(ANSWER_TEXT);
   const { phase, answer, refused, sent } = call;
   const isWhole = phase === 'done';
@@ -53,10 +53,10 @@ export function AnswerView({
       <Sound url={answer.sound} format={String(sent.body.response_format ?? 'mp3')} />
       <Vectors vectors={answer.vectors} />
       <ToolCalls
-        // Another answer has other fields.
+        // Remounted for another answer.
         key={steps.length}
         calls={answer.calls}
-        onResults={isWhole && onResults !== undefined ? (given) => onResults(call, given) : undefined}
+        onResults={isWhole && onResults !== undefined ? (results) => onResults(call, results) : undefined}
       />
       {isWhole && isSilent && (
         <Text size="sm" c="dimmed">

@@ -1,15 +1,15 @@
-/** What a model has said so far, in whichever style; and how it is gathered. Pure. */
+/** The answer of a model, in the same form for all APIs, and how it is decoded. Pure. */
 import { isObject, type Json } from './typed-json.ts';
 
-/** A tool that the model wants to be called. */
+/** A tool call of the model. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON, as far as it has come. */
+  /** JSON, possibly incomplete. */
   readonly input: string;
 }
 
-/** Tokens, as the vendor counts them. */
+/** Tokens as the vendor counted them. */
 export interface Usage {
   readonly input?: number | undefined;
   readonly output?: number | undefined;
@@ -17,24 +17,24 @@ export interface Usage {
   readonly thoughts?: number | undefined;
 }
 
-/** An answer as far as it has come. */
+/** An answer, possibly incomplete. */
 export interface Answer {
   readonly text: string;
   readonly thoughts: string;
   readonly calls: readonly ToolCall[];
-  /** `data:` addresses, or those of the web. */
+  /** `data:` or http URLs. */
   readonly pictures: readonly string[];
   readonly vectors: readonly (readonly number[])[];
-  /** The address of a sound that the browser holds. */
+  /** The object URL of audio. */
   readonly sound: string;
   readonly usage: Usage | undefined;
-  /** The limit of its length was reached. */
+  /** Truncated at the token limit. */
   readonly cut: boolean;
-  /** Somebody's filter ended it. */
+  /** Ended by a content filter. */
   readonly filtered: boolean;
 }
 
-/** Nothing yet. */
+/** An empty answer. */
 export const SILENCE: Answer = {
   text: '',
   thoughts: '',
@@ -47,19 +47,19 @@ export const SILENCE: Answer = {
   filtered: false,
 };
 
-/** Listens to the events of a stream, or to a whole body. */
-export interface Hearer {
-  /** The data of an event. Throws `Failed` where it says that the call failed. */
+/** Decodes the events of a stream, or a whole body. */
+export interface Decoder {
+  /** Decodes the data of an event. Throws `Failed` for an error event. */
   event(data: string): void;
-  whole(body: Json): void;
-  /** The stream has said that this was all. */
+  body(body: Json): void;
+  /** True after the final event. */
   readonly ended: boolean;
   answer(): Answer;
-  /** What the next call repeats of it, before what the tools gave; in the words of the style. */
-  said(): readonly Json[];
+  /** What the next request repeats of the answer, before the tool results; in the format of the API. */
+  turns(): readonly Json[];
 }
 
-/** What a stream says where its call failed after it had begun. */
+/** An error event within a stream. */
 export class Failed extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -68,7 +68,7 @@ export class Failed extends Error {
   }
 }
 
-/** The refusal in a body or an event; undefined where it is none. */
+/** The error in a body or an event; undefined if there is none. */
 export function failureIn(value: unknown): Failed | undefined {
   if (!isObject(value)) return undefined;
   const error = isObject(value.error) ? value.error : value.type === 'error' ? value : undefined;
@@ -76,7 +76,7 @@ export function failureIn(value: unknown): Failed | undefined {
   return new Failed(typeof error.code === 'string' ? error.code : '', error.message);
 }
 
-/** JSON, or nothing where it is none. */
+/** Parses JSON; undefined if invalid. */
 export function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -85,17 +85,17 @@ export function parsed(text: string): Json | undefined {
   }
 }
 
-/** A text, or none. */
+/** The value if it is a string. */
 export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The objects of a list. */
+/** The objects in a list. */
 export function objectsIn(value: unknown) {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** A count, where it is one. */
+/** The value if it is a count. */
 export function countIn(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }

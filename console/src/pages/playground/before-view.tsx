@@ -1,14 +1,14 @@
-/** What is known of a call before it is made: what it may cost, what would be lost, why it would be refused. */
+/** The estimate before a call: cost, translation warnings, or the refusal. */
 import { Stack, Text } from '@mantine/core';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
-import { LossNotes } from '../../parts/loss-notes.tsx';
+import { TranslationWarnings } from '../../parts/loss-notes.tsx';
 import { Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
 import type { Estimate } from './use-estimate.ts';
 
-/** All of that; undefined: nothing is known yet. */
+/** The estimate; undefined while unknown. */
 export function BeforeView({ estimate }: { readonly estimate: Estimate | undefined }) {
   const text = useText(ANSWER_TEXT);
   const format = useFormat();
@@ -32,7 +32,7 @@ export function BeforeView({ estimate }: { readonly estimate: Estimate | undefin
       <Text size="sm" c="dimmed">
         {text.nothing}
       </Text>
-      <LossNotes losses={estimate.losses} before />
+      <TranslationWarnings losses={estimate.losses} before />
       <dl className="pg-facts">
         {most !== null && (
           <div>

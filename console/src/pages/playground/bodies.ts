@@ -1,22 +1,22 @@
-/** What is sent: one prompt as the bodies of the three styles, and of the calls that are no conversation. Pure. */
+/** Request bodies: one prompt in three APIs, and the bodies of other tasks. Pure. */
 import type { Effort, Prompt, Style, Task, Turn } from './prompt.ts';
 import { type Json, type JsonObject, schemaIn, type Tool, toolsIn } from './typed-json.ts';
 
-/** What a body is made of. */
-export interface Asked {
+/** The input of a body. */
+export interface BodyInput {
   readonly model: string;
   readonly prompt: Prompt;
 }
 
-/** The messages style wants a limit always. */
+/** The Messages API requires a limit. */
 export const USUAL_LIMIT = 4_096;
 
-/** How many tokens an effort is worth where a style counts them. */
+/** Token budgets for reasoning efforts, for APIs that count tokens. */
 const BUDGETS: Readonly<Record<Exclude<Effort, ''>, number>> = { low: 2_048, medium: 8_192, high: 16_384 };
 const LEAST_BUDGET = 1_024;
 
-/** The body of a conversation. Tools and schemas that cannot be read are left out. */
-export function bodyOf(style: Style, { model, prompt }: Asked): JsonObject {
+/** The body of a chat. Invalid tools and schemas are left out. */
+export function bodyOf(style: Style, { model, prompt }: BodyInput): JsonObject {
   const turns = prompt.turns.filter(({ text, pictures }) => text.trim() !== '' || pictures.length > 0);
   const tools = toolsIn(prompt.tools).value ?? [];
   const schema = schemaIn(prompt.schema).value;
@@ -80,7 +80,7 @@ const MAKERS: Readonly<Record<Style, (parts: Parts) => JsonObject>> = {
     max_output_tokens: prompt.maxTokens ?? undefined,
     temperature: prompt.temperature ?? undefined,
     reasoning: prompt.effort === '' ? undefined : { effort: prompt.effort, summary: 'auto' },
-    // The conversation goes back and forth as a whole, thoughts among it.
+    // The whole conversation is sent each time, including reasoning.
     include: prompt.effort === '' ? undefined : ['reasoning.encrypted_content'],
     tools:
       tools.length === 0
@@ -117,14 +117,14 @@ const MAKERS: Readonly<Record<Style, (parts: Parts) => JsonObject>> = {
   }),
 };
 
-/** The same body with what came after it: calls of tools and what they gave, in the words of the style. */
-export function goneOnWith(style: Style, body: JsonObject, more: readonly Json[]): JsonObject {
+/** The body with the tool calls and their results appended, in the format of the API. */
+export function withToolResults(style: Style, body: JsonObject, more: readonly Json[]): JsonObject {
   const name = style === 'responses' ? 'input' : 'messages';
   const before = body[name];
   return { ...body, [name]: [...(Array.isArray(before) ? before : []), ...more] };
 }
 
-/** The limit, and how much of it is for thoughts. */
+/** The token limit, and the part of it for reasoning. */
 function thinkingOf({ effort, maxTokens }: Prompt): JsonObject {
   if (effort === '') return { max_tokens: maxTokens ?? USUAL_LIMIT };
   const wanted = BUDGETS[effort];
@@ -141,10 +141,10 @@ function imageOf(url: string): JsonObject {
 }
 
 /**
- * The same in other words, where a refusal says that the first were not understood: models disagree on what the limit of a chat
- * is called, and on how thoughts are asked for. Undefined: there are none, or it is about something else.
+ * The body with alternative parameters, if a refusal says that the first were not supported: models differ in the name of the limit
+ * in Chat Completions, and in the reasoning parameters. Undefined: no alternative, or another error.
  */
-export function otherWords(style: string, body: JsonObject, refusal: string): JsonObject | undefined {
+export function alternativeBody(style: string, body: JsonObject, refusal: string): JsonObject | undefined {
   const { max_completion_tokens: limit, thinking, ...rest } = body;
   if (style === 'chat' && limit !== undefined && refusal.includes('max_completion_tokens')) {
     return { ...rest, max_tokens: limit };
@@ -157,11 +157,11 @@ export function otherWords(style: string, body: JsonObject, refusal: string): Js
   return { ...rest, thinking: { type: 'adaptive', display: 'summarized' }, output_config: { ...config, effort } };
 }
 
-/** The body of a call that is no conversation; of a transcription the fields that go beside the file. */
-export function taskBodyOf(task: Task, { model, prompt }: Asked): JsonObject {
+/** The body of a task other than chat; for a transcription, the form fields beside the file. */
+export function taskBodyOf(task: Task, { model, prompt }: BodyInput): JsonObject {
   const { text, size, voice, format } = prompt;
   if (task === 'embeddings') {
-    // Several at once, a line each, are what vectors are compared by.
+    // Multiple lines are embedded separately, so that their vectors can be compared.
     const lines = text.split('\n').filter((line) => line.trim() !== '');
     return { model, input: lines.length > 1 ? lines : text };
   }

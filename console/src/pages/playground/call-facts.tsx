@@ -1,6 +1,6 @@
-/** The numbers of a call: how long it took, what it used, what it cost, who answered. */
+/** The figures of a call: timing, usage, cost, channel. */
 import { useApi } from '../../api/hooks.ts';
-import { LossNotes } from '../../parts/loss-notes.tsx';
+import { TranslationWarnings } from '../../parts/loss-notes.tsx';
 import { RequestLink } from '../../parts/request-link.tsx';
 import { Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -12,8 +12,8 @@ import type { CallState } from './calling.ts';
 const AGAIN_MS = 400;
 const PATIENCE = 20;
 
-/** What the log tells of it, once it does; undefined meanwhile. */
-function useLogged({ requestId, phase }: CallState) {
+/** The usage record of the call; undefined until written. */
+function useUsageRecord({ requestId, phase }: CallState) {
   const isOver = phase === 'done' || phase === 'failed' || phase === 'stopped';
   const logged = useApi(
     'GET /api/log/self/detail/{request_id}',
@@ -29,12 +29,12 @@ function useLogged({ requestId, phase }: CallState) {
   return { detail: logged.data, isReading: isOver && logged.data === undefined && logged.failureCount < PATIENCE };
 }
 
-/** The numbers, and what the translation did. */
+/** The figures and the translation warnings. */
 export function CallFacts({ call }: { readonly call: CallState }) {
   const text = useText(ANSWER_TEXT);
   const format = useFormat();
   const showsChannel = isAdmin(useSelf());
-  const { detail, isReading } = useLogged(call);
+  const { detail, isReading } = useUsageRecord(call);
   const { usage } = call.answer;
   const input = usage?.input ?? detail?.usage.input;
   const output = usage?.output ?? detail?.usage.output;
@@ -42,11 +42,11 @@ export function CallFacts({ call }: { readonly call: CallState }) {
   const thoughts = usage?.thoughts ?? detail?.usage.reasoning ?? 0;
   const cost = call.cost ?? detail?.quota;
   const isOver = call.totalMs !== undefined;
-  // The header tells what was known as the answer began, the log all of it.
+  // The header has the warnings known when the answer began; the usage record has all.
   const losses = detail === undefined || detail.translation.length === 0 ? call.losses : detail.translation;
   return (
     <>
-      <LossNotes losses={losses} />
+      <TranslationWarnings losses={losses} />
       <dl className="pg-facts">
         {call.firstByteMs !== undefined && <Fact name={text.facts.firstByte}>{format.duration(call.firstByteMs)}</Fact>}
         {call.totalMs !== undefined && <Fact name={text.facts.total}>{format.duration(call.totalMs)}</Fact>}

@@ -1,43 +1,43 @@
-/** Makes a call with the session and one of the own keys, and tells how it goes. */
+/** Makes a call with the session and one of the viewer's keys, and reports its progress. */
 import { GATEWAY } from '../../api/client.ts';
 import type { Refused } from '../../parts/call-failure.ts';
-import { lossesIn } from '../../parts/losses.ts';
+import { warningsIn } from '../../parts/losses.ts';
 import { type Answer, Failed, failureIn, parsed, SILENCE } from './answer.ts';
-import { otherWords } from './bodies.ts';
-import { hearerOf } from './hearing.ts';
-import { PATHS, type Way } from './prompt.ts';
+import { alternativeBody } from './bodies.ts';
+import { decoderFor } from './hearing.ts';
+import { type Endpoint, PATHS } from './prompt.ts';
 import { createEventReader } from './sse.ts';
 import type { Json, JsonObject } from './typed-json.ts';
 
-/** What is sent. */
+/** The request. */
 export interface Outgoing {
-  readonly way: Way;
+  readonly endpoint: Endpoint;
   readonly body: JsonObject;
-  /** Of a form: what goes beside the members of the body. */
+  /** For a form: the fields beside the members of the body. */
   readonly file?: File;
 }
 
-/** `waiting`: for the first word. */
+/** `waiting`: for the first token. */
 export type Phase = 'waiting' | 'streaming' | 'done' | 'failed' | 'stopped';
 
-/** A call as it stands. */
+/** The state of a call. */
 export interface CallState {
   readonly phase: Phase;
-  /** As it was sent in the end. */
+  /** The request as it was sent last. */
   readonly sent: Outgoing;
   readonly answer: Answer;
-  /** What the next call repeats of the answer; there once it is whole. */
-  readonly said: readonly Json[];
-  /** As it came, as much of it as is kept. */
+  /** What the next request repeats of the answer; available once the answer is complete. */
+  readonly turns: readonly Json[];
+  /** The raw answer, up to a limit. */
   readonly raw: string;
-  /** How many letters came. */
+  /** The number of characters received. */
   readonly rawLength: number;
-  /** 0: none yet. */
+  /** 0: nothing received yet. */
   readonly status: number;
   readonly channel: string;
   /** Empty: none yet. */
   readonly requestId: string;
-  /** Quota units, where the answer tells. */
+  /** Quota units, if the answer has them. */
   readonly cost: number | undefined;
   readonly losses: readonly string[];
   readonly firstByteMs: number | undefined;
@@ -45,18 +45,18 @@ export interface CallState {
   readonly refused: Refused | undefined;
 }
 
-/** So much of an answer is kept as it came. */
+/** The limit for the raw answer. */
 const RAW_MOST = 256 * 1_024;
-/** Screens show no more in a second, and people read no more. */
+/** The minimum time between two reported states: the eye does not notice more updates. */
 const EVERY_MS = 50;
 
-/** A call that was just made. */
-export function begun(sent: Outgoing): CallState {
+/** A call in progress. */
+export function initialState(sent: Outgoing): CallState {
   return {
     phase: 'waiting',
     sent,
     answer: SILENCE,
-    said: [],
+    turns: [],
     raw: '',
     rawLength: 0,
     status: 0,
@@ -70,30 +70,30 @@ export function begun(sent: Outgoing): CallState {
   };
 }
 
-/** Makes it. `tell` gets its state again and again, the last time when it is over. */
+/** Makes the call. `onState` gets the state repeatedly, the last time at the end. */
 export async function makeCall(
-  asked: Outgoing,
+  outgoing: Outgoing,
   keyId: number,
-  tell: (state: CallState) => void,
+  onState: (state: CallState) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const began = performance.now();
-  const since = (): number => performance.now() - began;
-  let state = begun(asked);
-  const hearer = hearerOf(asked.way);
+  const startMs = performance.now();
+  const since = (): number => performance.now() - startMs;
+  let state = initialState(outgoing);
+  const decoder = decoderFor(outgoing.endpoint);
   let raw = '';
   let rawLength = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const now = (change: Partial<CallState> = {}): void => {
     clearTimeout(timer);
     timer = undefined;
-    state = { ...state, raw, rawLength, answer: { ...hearer.answer(), sound: state.answer.sound }, ...change };
-    tell(state);
+    state = { ...state, raw, rawLength, answer: { ...decoder.answer(), sound: state.answer.sound }, ...change };
+    onState(state);
   };
   const soon = (): void => {
     timer ??= setTimeout(() => now(), EVERY_MS);
   };
-  const keep = (text: string): void => {
+  const appendRaw = (text: string): void => {
     rawLength += text.length;
     if (raw.length < RAW_MOST) raw += text.slice(0, RAW_MOST - raw.length);
   };
@@ -112,26 +112,28 @@ export async function makeCall(
   });
 
   try {
-    let response = await post(asked, keyId, signal);
+    let response = await post(outgoing, keyId, signal);
     let text = response.ok ? '' : await response.text();
-    // What was not understood costs nothing: it is said in other words, once.
-    const other = /^4(00|22)$/.test(`${response.status}`) ? otherWords(asked.way, asked.body, text) : undefined;
+    // A rejected parameter costs nothing: the call is retried once with the alternative.
+    const other = /^4(00|22)$/.test(`${response.status}`)
+      ? alternativeBody(outgoing.endpoint, outgoing.body, text)
+      : undefined;
     if (other !== undefined) {
-      state = { ...state, sent: { ...asked, body: other } };
+      state = { ...state, sent: { ...outgoing, body: other } };
       response = await post(state.sent, keyId, signal);
       text = response.ok ? '' : await response.text();
     }
     state = { ...state, ...headOf(response) };
     if (!response.ok) {
-      keep(text);
+      appendRaw(text);
       const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-      const said = failureIn(parsed(text));
+      const failure = failureIn(parsed(text));
       over(
         'failed',
         refusedWith({
           status: response.status,
-          code: said?.code ?? '',
-          message: said?.message ?? '',
+          code: failure?.code ?? '',
+          message: failure?.message ?? '',
           channel: state.channel,
           retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
         }),
@@ -144,34 +146,34 @@ export async function makeCall(
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { done, value } = await reader.read();
-        keep(value ?? '');
-        const come = done ? events.end() : events.push(value ?? '');
-        // Pings only keep the line open.
-        if (state.firstByteMs === undefined && come.some(({ event }) => event !== 'ping')) {
+        appendRaw(value ?? '');
+        const decoded = done ? events.end() : events.push(value ?? '');
+        // Pings only keep the connection open.
+        if (state.firstByteMs === undefined && decoded.some(({ event }) => event !== 'ping')) {
           state = { ...state, phase: 'streaming', firstByteMs: since() };
         }
-        for (const { data } of come) hearer.event(data);
+        for (const { data } of decoded) decoder.event(data);
         if (done) break;
         soon();
       }
-      if (hearer.ended) over('done', { said: hearer.said() });
+      if (decoder.ended) over('done', { turns: decoder.turns() });
       else over('failed', refusedWith({ status: 502, code: 'upstream_broke_off' }));
       return;
     }
     state = { ...state, firstByteMs: since() };
     if (/^(audio|application\/octet-stream)/.test(type)) {
       const bytes = await response.blob();
-      keep(`${type}, ${bytes.size} B`);
+      appendRaw(`${type}, ${bytes.size} B`);
       over('done', { answer: { ...SILENCE, sound: URL.createObjectURL(bytes) } });
       return;
     }
     const body = await response.text();
-    keep(body);
-    hearer.whole(parsed(body) ?? body);
-    over('done', { said: hearer.said() });
+    appendRaw(body);
+    decoder.body(parsed(body) ?? body);
+    over('done', { turns: decoder.turns() });
   } catch (error) {
     if (signal.aborted) over('stopped');
-    // Who broke it off is told by the gateway, which ends every stream of its own accord.
+    // The gateway ends every stream itself, so a missing end means that the connection was lost.
     else if (error instanceof Failed)
       over('failed', refusedWith({ status: 502, code: error.code, message: error.message }));
     else over('failed', refusedWith({ message: error instanceof Error ? error.message : '' }));
@@ -180,14 +182,14 @@ export async function makeCall(
   }
 }
 
-function post({ way, body, file }: Outgoing, keyId: number, signal: AbortSignal): Promise<Response> {
-  return fetch(`${GATEWAY}${PATHS[way]}`, {
+function post({ endpoint, body, file }: Outgoing, keyId: number, signal: AbortSignal): Promise<Response> {
+  return fetch(`${GATEWAY}${PATHS[endpoint]}`, {
     method: 'POST',
     signal,
     headers: {
       'x-turnpike-key': `${keyId}`,
       ...(file === undefined && { 'content-type': 'application/json' }),
-      ...(way === 'messages' && { 'anthropic-version': '2023-06-01' }),
+      ...(endpoint === 'messages' && { 'anthropic-version': '2023-06-01' }),
     },
     body: file === undefined ? JSON.stringify(body) : formOf(body, file),
   });
@@ -207,6 +209,6 @@ function headOf({ status, headers }: Response): Partial<CallState> {
     channel: headers.get('x-turnpike-channel') ?? '',
     requestId: headers.get('x-request-id') ?? '',
     cost: cost === null ? undefined : Number(cost),
-    losses: lossesIn(headers.get('x-turnpike-translation')),
+    losses: warningsIn(headers.get('x-turnpike-translation')),
   };
 }

@@ -1,64 +1,64 @@
-/** The calls that run beside each other, apart from what shows them: a word that comes redraws one column, and not the page. */
+/** The store of running calls, outside of React, so that a token rerenders one column and not the page. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { begun, type CallState, makeCall, type Outgoing } from './calling.ts';
-import type { Way } from './prompt.ts';
+import { type CallState, initialState, makeCall, type Outgoing } from './calling.ts';
+import type { Endpoint } from './prompt.ts';
 
-/** One call for each way at most. */
+/** At most one call per API. */
 export interface Calls {
-  get(way: Way): CallState | undefined;
-  /** True while any of them is not over. */
+  get(endpoint: Endpoint): CallState | undefined;
+  /** True while any call is running. */
   isRunning(): boolean;
   send(outgoing: Outgoing, keyId: number, whenOver: (state: CallState) => void): void;
-  stop(way?: Way): void;
-  /** Forgets them all. */
+  stop(endpoint?: Endpoint): void;
+  /** Removes all calls. */
   clear(): void;
   subscribe(changed: () => void): () => void;
 }
 
-/** Makes the place where they are kept. */
+/** Creates the store. */
 function createCalls(): Calls {
-  const states = new Map<Way, CallState>();
-  const running = new Map<Way, AbortController>();
+  const states = new Map<Endpoint, CallState>();
+  const running = new Map<Endpoint, AbortController>();
   const listeners = new Set<() => void>();
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
-  const forget = (way: Way): void => {
-    running.get(way)?.abort();
-    running.delete(way);
-    const sound = states.get(way)?.answer.sound ?? '';
+  const forget = (endpoint: Endpoint): void => {
+    running.get(endpoint)?.abort();
+    running.delete(endpoint);
+    const sound = states.get(endpoint)?.answer.sound ?? '';
     if (sound !== '') URL.revokeObjectURL(sound);
-    states.delete(way);
+    states.delete(endpoint);
   };
   return {
-    get: (way) => states.get(way),
+    get: (endpoint) => states.get(endpoint),
     isRunning: () => running.size > 0,
     send(outgoing, keyId, whenOver) {
-      const { way } = outgoing;
-      forget(way);
+      const { endpoint } = outgoing;
+      forget(endpoint);
       const control = new AbortController();
-      running.set(way, control);
-      states.set(way, begun(outgoing));
+      running.set(endpoint, control);
+      states.set(endpoint, initialState(outgoing));
       changed();
-      const tell = (state: CallState): void => {
-        // Another one may have taken its place.
-        if (running.get(way) !== control) return;
-        states.set(way, state);
+      const onState = (state: CallState): void => {
+        // A newer call may have replaced it.
+        if (running.get(endpoint) !== control) return;
+        states.set(endpoint, state);
         changed();
       };
-      void makeCall(outgoing, keyId, tell, control.signal).finally(() => {
-        if (running.get(way) !== control) return;
-        running.delete(way);
+      void makeCall(outgoing, keyId, onState, control.signal).finally(() => {
+        if (running.get(endpoint) !== control) return;
+        running.delete(endpoint);
         changed();
-        const state = states.get(way);
+        const state = states.get(endpoint);
         if (state !== undefined) whenOver(state);
       });
     },
-    stop(way) {
-      for (const [name, control] of running) if (way === undefined || name === way) control.abort();
+    stop(endpoint) {
+      for (const [name, control] of running) if (endpoint === undefined || name === endpoint) control.abort();
     },
     clear() {
-      for (const way of [...states.keys()]) forget(way);
+      for (const endpoint of [...states.keys()]) forget(endpoint);
       changed();
     },
     subscribe(listener) {
@@ -68,19 +68,19 @@ function createCalls(): Calls {
   };
 }
 
-/** The calls of a page; they end with it. */
+/** The calls of a page; cancelled when it unmounts. */
 export function useCalls(): Calls {
   const [calls] = useState(createCalls);
   useEffect(() => () => calls.clear(), [calls]);
   return calls;
 }
 
-/** How one stands. */
-export function useCall(calls: Calls, way: Way): CallState | undefined {
-  return useSyncExternalStore(calls.subscribe, () => calls.get(way));
+/** The state of a call. */
+export function useCall(calls: Calls, endpoint: Endpoint): CallState | undefined {
+  return useSyncExternalStore(calls.subscribe, () => calls.get(endpoint));
 }
 
-/** Whether any is running. */
+/** Whether any call is running. */
 export function useIsRunning(calls: Calls): boolean {
   return useSyncExternalStore(calls.subscribe, calls.isRunning);
 }

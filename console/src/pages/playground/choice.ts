@@ -1,30 +1,30 @@
-/** What is tried: which model with which key, what for, in which styles. It lives in the address. */
+/** The selection: model, key, task and APIs. Kept in the address. */
 import { useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type ChosenKey, type Key, useChosenKey } from '../../parts/chosen-key.ts';
 import { type ModelCard, purposesOf } from '../../parts/model-card.ts';
-import { type Kind, STYLES, type Style, type Way } from './prompt.ts';
+import { type Endpoint, type Kind, STYLES, type Style } from './prompt.ts';
 
-/** It, and how it changes. */
+/** The selection, and how to change it. */
 export interface Choice {
   readonly key: ChosenKey;
-  /** Those that the key may call. */
+  /** The models that the key can call. */
   readonly models: readonly string[];
-  /** Empty: there is none. */
+  /** Empty: none. */
   readonly model: string;
-  /** Undefined: nobody knows the model. */
+  /** Undefined: an unknown model. */
   readonly card: ModelCard | undefined;
   readonly kinds: readonly Kind[];
   readonly kind: Kind;
-  /** Those that were chosen, and that the model answers in. */
+  /** The selected APIs that the model supports. */
   readonly styles: readonly Style[];
-  /** The calls that are made at once. */
-  readonly ways: readonly Way[];
+  /** The calls that one press of Send makes. */
+  readonly ways: readonly Endpoint[];
   choose(change: { readonly model?: string; readonly kind?: Kind; readonly styles?: readonly Style[] }): void;
 }
 
-/** As many as the field of keys lists: they are read once. */
+/** The same page size as the key field, so that keys are loaded once. */
 const KEYS_LISTED = 50;
 const NO_STYLE = 'none';
 
@@ -32,7 +32,7 @@ const NO_STYLE = 'none';
 export function useChoice(cards: readonly ModelCard[]): Choice {
   const [address, change] = useAddress({ model: '', key: '', kind: '', styles: '' });
   const listed = useApi('GET /api/token/', { search: { page_size: KEYS_LISTED, keyword: '' } });
-  // Whoever comes with a model wants a key that may call it.
+  // If the address names a model, select a key that can call it.
   const fits = listed.data?.items.find((key) => key.status === 1 && scopeOf(key)?.has(address.model) !== false);
   const usualKey = address.model === '' ? undefined : fits;
   const chosen = useChosenKey(address.key === '' ? `${usualKey?.id ?? ''}` : address.key, (key) => change({ key }));
@@ -41,20 +41,20 @@ export function useChoice(cards: readonly ModelCard[]): Choice {
     const scope = key && scopeOf(key);
     return cards.filter(({ name }) => scope?.has(name) !== false);
   }, [cards, key]);
-  // To begin with one that talks, and that can be called.
-  const usual =
+  // By default a chat model that can be called.
+  const defaultModel =
     allowed.find((card) => (card.free || card.price !== null) && purposesOf(card).includes('chat')) ?? allowed[0];
-  const model = address.model !== '' ? address.model : (usual?.name ?? '');
+  const model = address.model !== '' ? address.model : (defaultModel?.name ?? '');
   const card = cards.find(({ name }) => name === model);
   const kinds = card === undefined ? CHAT : purposesOf(card);
   const kind = kinds.find((each) => each === address.kind) ?? kinds[0] ?? 'chat';
   const styles = useMemo(() => {
-    // One call, unless more are wanted: each is paid.
-    const usual =
+    // By default one API, because each call is charged.
+    const defaultEndpoint =
       card?.styles.find(({ name, native }) => native && STYLES.some((style) => style === name))?.name ?? 'chat';
-    const asked = address.styles === '' ? [usual] : address.styles.split(',');
+    const selected = address.styles === '' ? [defaultEndpoint] : address.styles.split(',');
     return STYLES.filter(
-      (style) => asked.includes(style) && (card === undefined || card.styles.some(({ name }) => name === style)),
+      (style) => selected.includes(style) && (card === undefined || card.styles.some(({ name }) => name === style)),
     );
   }, [address.styles, card]);
   const ways = useMemo(() => (kind === 'chat' ? styles : [kind]), [kind, styles]);
@@ -77,7 +77,7 @@ export function useChoice(cards: readonly ModelCard[]): Choice {
   };
 }
 
-/** The models that a key is for; undefined: all. */
+/** The models of a key; undefined: all. */
 function scopeOf(key: Key): ReadonlySet<string> | undefined {
   return key.model_limits_enabled ? new Set(key.model_limits.split(',')) : undefined;
 }

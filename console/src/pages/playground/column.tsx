@@ -1,12 +1,12 @@
-/** One way of making the call: how it stands, the answer, what was sent, what came back. */
+/** One API: status, answer, request, raw answer. */
 import { Button, Tabs, Text } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { memo } from 'react';
 import { Section } from '../../parts/page.tsx';
-import { type Mood, State } from '../../parts/values.tsx';
+import { State, type Tone } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
-import { AnswerView, type Further } from './answer-view.tsx';
+import { type AnswerActions, AnswerView } from './answer-view.tsx';
 import { BeforeView } from './before-view.tsx';
 import type { Outgoing, Phase } from './calling.ts';
 import { type Calls, useCall } from './calls.ts';
@@ -16,16 +16,16 @@ import { TEXT } from './text.ts';
 import type { Step } from './tool-calls.tsx';
 import type { Estimate } from './use-estimate.ts';
 
-const MOODS: Readonly<Record<Phase, Mood>> = {
+const MOODS: Readonly<Record<Phase, Tone>> = {
   waiting: 'info',
   streaming: 'info',
   done: 'good',
   failed: 'bad',
   stopped: 'warn',
 };
-/** What can be looked at. */
+/** The tabs. */
 export const VIEWS = ['answer', 'request', 'raw'] as const;
-/** One of them. */
+/** A value of `VIEWS`. */
 export type View = (typeof VIEWS)[number];
 
 /** The column. */
@@ -39,11 +39,11 @@ export const Column = memo(function Column({
   onView,
   onResults,
   onGoOn,
-}: Further & {
+}: AnswerActions & {
   readonly calls: Calls;
-  /** What would be sent now. */
+  /** The request as it would be sent now. */
   readonly outgoing: Outgoing;
-  /** Undefined: not known, or of no matter. */
+  /** Undefined: unknown, or irrelevant. */
   readonly isNative: boolean | undefined;
   readonly steps: readonly Step[];
   readonly estimate: Estimate | undefined;
@@ -52,23 +52,23 @@ export const Column = memo(function Column({
 }) {
   const text = useText(ANSWER_TEXT);
   const { ways } = useText(TEXT);
-  const { way } = outgoing;
-  const call = useCall(calls, way);
+  const { endpoint } = outgoing;
+  const call = useCall(calls, endpoint);
   const isRunning = call?.phase === 'waiting' || call?.phase === 'streaming';
   return (
     <Section
-      title={ways[way]}
+      title={ways[endpoint]}
       about={isNative === undefined ? undefined : isNative ? text.native : text.translated}
       actions={
         <>
-          {call !== undefined && <State mood={MOODS[call.phase]}>{text.phases[call.phase]}</State>}
+          {call !== undefined && <State tone={MOODS[call.phase]}>{text.phases[call.phase]}</State>}
           {isRunning && (
             <Button
               variant="default"
               size="compact-sm"
               leftSection={<IconPlayerStop size={14} />}
-              aria-label={text.stopWay(ways[way])}
-              onClick={() => calls.stop(way)}
+              aria-label={text.stopWay(ways[endpoint])}
+              onClick={() => calls.stop(endpoint)}
             >
               {text.stop}
             </Button>
@@ -78,11 +78,11 @@ export const Column = memo(function Column({
     >
       {call !== undefined && !isRunning && (
         <span role="status" className="aloud">
-          {text.heard(ways[way], text.phases[call.phase])}
+          {text.heard(ways[endpoint], text.phases[call.phase])}
         </span>
       )}
       <Tabs value={view} onChange={(chosen) => onView(VIEWS.find((each) => each === chosen) ?? 'answer')}>
-        <Tabs.List aria-label={text.tabsOf(ways[way])}>
+        <Tabs.List aria-label={text.tabsOf(ways[endpoint])}>
           {VIEWS.map((each) => (
             <Tabs.Tab key={each} value={each} px="xs" py={6}>
               <Text size="sm">{text.tabs[each]}</Text>

@@ -1,4 +1,4 @@
-/** What the model is asked: the system prompt and the turns. */
+/** The system prompt and the turns of the conversation. */
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
@@ -7,7 +7,7 @@ import { roomIn } from './pictures.ts';
 import { type Turn, withTurn } from './prompt.ts';
 import { TEXT } from './text.ts';
 import { TurnFields } from './turn-fields.tsx';
-import type { Typing } from './use-prompt.ts';
+import type { PromptState } from './use-prompt.ts';
 
 /** The fields. */
 export function Conversation({
@@ -15,8 +15,8 @@ export function Conversation({
   seesPictures,
   onKeyDown,
 }: {
-  readonly typing: Typing;
-  /** False where the model is known to see none. */
+  readonly typing: PromptState;
+  /** False if the model is known not to accept images. */
   readonly seesPictures: boolean;
   onKeyDown(event: KeyboardEvent): void;
 }) {

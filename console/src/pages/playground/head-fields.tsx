@@ -1,4 +1,4 @@
-/** What is called with what: the model, the key, and what for. */
+/** Selects model, key and task. */
 import { Button, NativeSelect, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
@@ -7,7 +7,7 @@ import { useText } from '../../text.ts';
 import type { Kind } from './prompt.ts';
 import { TEXT } from './text.ts';
 
-/** Which key makes the calls; where there is none, how one comes to be. */
+/** The key for the calls; without a key, offers to create one. */
 export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
   const text = useText(TEXT);
   const { key, keys, none } = chosen;
@@ -31,8 +31,8 @@ export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
         </Button>
       </Stack>
     );
-  const named = ({ name, key: shown, status }: Key): string =>
-    `${name} · ${shown}${status === 1 ? '' : ` (${text.keyStates[status]})`}`;
+  const named = ({ name, key: masked, status }: Key): string =>
+    `${name} · ${masked}${status === 1 ? '' : ` (${text.keyStates[status]})`}`;
   const options = [...(keys ?? []), ...(key !== undefined && !keys?.some(({ id }) => id === key.id) ? [key] : [])];
   return (
     <Select
@@ -42,9 +42,9 @@ export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
       data={options.map((each) => ({ value: String(each.id), label: named(each) }))}
       value={key === undefined ? null : String(key.id)}
       onChange={(id) => id !== null && chosen.choose(Number(id))}
-      // The gateway searches: there may be more keys than were read.
+      // The gateway searches, because there may be more keys than were loaded.
       onSearchChange={(typed) => find(key !== undefined && typed === named(key) ? '' : typed)}
-      filter={({ options: found }) => found}
+      filter={({ options: all }) => all}
       nothingFoundMessage={text.noKeyFound}
       searchable
       allowDeselect={false}
@@ -52,17 +52,17 @@ export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
   );
 }
 
-/** Which model is called. */
+/** The model to call. */
 export function ModelField({
   names,
   model,
   about,
   onChoose,
 }: {
-  /** Undefined as long as they are read. */
+  /** Undefined while loading. */
   readonly names: readonly string[] | undefined;
   readonly model: string;
-  /** What it costs. */
+  /** Its price. */
   readonly about: string | undefined;
   onChoose(model: string): void;
 }) {
@@ -86,7 +86,7 @@ export function ModelField({
   );
 }
 
-/** What the model is tried for, where it may be for several things. */
+/** The task, if the model supports several. */
 export function KindField({
   kinds,
   kind,

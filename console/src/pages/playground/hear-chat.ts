@@ -1,9 +1,9 @@
-/** Answers of the chat completions style. Pure. */
+/** Decoder for Chat Completions answers. Pure. */
 import {
   type Answer,
   countIn,
+  type Decoder,
   failureIn,
-  type Hearer,
   objectsIn,
   parsed,
   SILENCE,
@@ -16,12 +16,12 @@ interface Call {
   id: string;
   name: string;
   input: string;
-  /** What else stands in it, seals of thoughts above all. */
+  /** Other fields, such as reasoning signatures. */
   rest: JsonObject;
 }
 
-/** Listens to one. */
-export function hearChat(): Hearer {
+/** Creates a decoder. */
+export function chatDecoder(): Decoder {
   let text = '';
   let thoughts = '';
   let finish = '';
@@ -31,16 +31,16 @@ export function hearChat(): Hearer {
   const pictures: string[] = [];
   const details: JsonObject[] = [];
 
-  /** A message, or what a stream adds to it. */
-  function add(said: JsonObject): void {
-    text += textIn(said.content) + textIn(said.refusal);
-    thoughts += textIn(said.reasoning_content) || textIn(said.reasoning);
-    details.push(...objectsIn(said.reasoning_details));
-    for (const image of objectsIn(said.images)) {
+  /** A message, or the delta of a stream. */
+  function add(message: JsonObject): void {
+    text += textIn(message.content) + textIn(message.refusal);
+    thoughts += textIn(message.reasoning_content) || textIn(message.reasoning);
+    details.push(...objectsIn(message.reasoning_details));
+    for (const image of objectsIn(message.images)) {
       const url = isObject(image.image_url) ? textIn(image.image_url.url) : textIn(image.image_url);
       if (url !== '') pictures.push(url);
     }
-    for (const [place, each] of objectsIn(said.tool_calls).entries()) {
+    for (const [place, each] of objectsIn(message.tool_calls).entries()) {
       const { index, id, type, function: of, ...rest } = each;
       const at = countIn(index) ?? place;
       const call = calls.get(at) ?? { id: '', name: '', input: '', rest: {} };
@@ -75,7 +75,7 @@ export function hearChat(): Hearer {
       if (failure !== undefined) throw failure;
       if (isObject(event)) read(event, 'delta');
     },
-    whole(body) {
+    body(body) {
       if (isObject(body)) read(body, 'message');
       ended = true;
     },
@@ -91,8 +91,8 @@ export function hearChat(): Hearer {
         filtered: finish === 'content_filter',
       };
     },
-    said(): readonly Json[] {
-      const made = [...calls.values()].map(({ id, name, input, rest }) => ({
+    turns(): readonly Json[] {
+      const toolCalls = [...calls.values()].map(({ id, name, input, rest }) => ({
         id,
         type: 'function',
         function: { name, arguments: input === '' ? '{}' : input },
@@ -103,19 +103,19 @@ export function hearChat(): Hearer {
           role: 'assistant',
           content: text === '' ? null : text,
           ...(details.length > 0 && { reasoning_details: details }),
-          tool_calls: made,
+          tool_calls: toolCalls,
         },
       ];
     },
   };
 }
 
-function usageOf(said: JsonObject): Usage {
-  const input = isObject(said.prompt_tokens_details) ? said.prompt_tokens_details : {};
-  const output = isObject(said.completion_tokens_details) ? said.completion_tokens_details : {};
+function usageOf(usage: JsonObject): Usage {
+  const input = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const output = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   return {
-    input: countIn(said.prompt_tokens),
-    output: countIn(said.completion_tokens),
+    input: countIn(usage.prompt_tokens),
+    output: countIn(usage.completion_tokens),
     cached: countIn(input.cached_tokens),
     thoughts: countIn(output.reasoning_tokens),
   };

@@ -1,9 +1,9 @@
-/** Answers of the messages style. Pure. */
+/** Decoder for Messages answers. Pure. */
 import {
   type Answer,
   countIn,
+  type Decoder,
   failureIn,
-  type Hearer,
   objectsIn,
   parsed,
   SILENCE,
@@ -12,27 +12,27 @@ import {
 } from './answer.ts';
 import { isObject, type Json, type JsonObject } from './typed-json.ts';
 
-/** A block, as far as it has come. */
+/** A content block, possibly incomplete. */
 interface Block {
-  readonly told: JsonObject;
+  readonly block: JsonObject;
   text: string;
   thinking: string;
   signature: string;
-  /** Of a tool: its input as JSON; empty where it was told at once. */
+  /** For a tool: its input as JSON; empty if it came at once. */
   input: string;
 }
 
-/** Listens to one. */
-export function hearMessages(): Hearer {
+/** Creates a decoder. */
+export function messagesDecoder(): Decoder {
   const blocks = new Map<number, Block>();
   let counts: JsonObject | undefined;
   let stop = '';
   let ended = false;
 
-  function open(index: number, told: JsonObject): void {
-    const { text, thinking, signature } = told;
+  function open(index: number, start: JsonObject): void {
+    const { text, thinking, signature } = start;
     blocks.set(index, {
-      told,
+      block: start,
       text: textIn(text),
       thinking: textIn(thinking),
       signature: textIn(signature),
@@ -49,8 +49,8 @@ export function hearMessages(): Hearer {
     block.input += textIn(delta.partial_json);
   }
 
-  function count(said: unknown): void {
-    if (isObject(said)) counts = { ...counts, ...said };
+  function count(usage: unknown): void {
+    if (isObject(usage)) counts = { ...counts, ...usage };
   }
 
   return {
@@ -83,7 +83,7 @@ export function hearMessages(): Hearer {
         default:
       }
     },
-    whole(body) {
+    body(body) {
       if (!isObject(body)) return;
       for (const [index, block] of objectsIn(body.content).entries()) open(index, block);
       stop = textIn(body.stop_reason);
@@ -91,17 +91,17 @@ export function hearMessages(): Hearer {
       ended = true;
     },
     answer(): Answer {
-      const known = [...blocks.values()];
+      const finished = [...blocks.values()];
       return {
         ...SILENCE,
-        text: known.map(({ text }) => text).join(''),
-        thoughts: known
+        text: finished.map(({ text }) => text).join(''),
+        thoughts: finished
           .map(({ thinking }) => thinking)
           .filter((each) => each !== '')
           .join('\n\n'),
-        calls: known.flatMap(({ told, input }) =>
-          told.type === 'tool_use'
-            ? [{ id: textIn(told.id), name: textIn(told.name), input: input === '' ? inputOf(told) : input }]
+        calls: finished.flatMap(({ block, input }) =>
+          block.type === 'tool_use'
+            ? [{ id: textIn(block.id), name: textIn(block.name), input: input === '' ? inputOf(block) : input }]
             : [],
         ),
         usage: counts && usageOf(counts),
@@ -109,31 +109,36 @@ export function hearMessages(): Hearer {
         filtered: stop === 'refusal',
       };
     },
-    said(): readonly Json[] {
-      return [{ role: 'assistant', content: [...blocks.values()].map(retold).filter((block) => block !== undefined) }];
+    turns(): readonly Json[] {
+      return [
+        {
+          role: 'assistant',
+          content: [...blocks.values()].map(blockForRequest).filter((block) => block !== undefined),
+        },
+      ];
     },
   };
 }
 
-/** As it goes back; an empty text is refused there. */
-function retold({ told, text, thinking, signature, input }: Block): JsonObject | undefined {
-  if (told.type === 'text') return text === '' ? undefined : { type: 'text', text };
-  if (told.type === 'thinking') return { type: 'thinking', thinking, signature };
-  return input === '' ? told : { ...told, input: parsed(input) ?? {} };
+/** The block for the next request; the API refuses empty text blocks. */
+function blockForRequest({ block, text, thinking, signature, input }: Block): JsonObject | undefined {
+  if (block.type === 'text') return text === '' ? undefined : { type: 'text', text };
+  if (block.type === 'thinking') return { type: 'thinking', thinking, signature };
+  return input === '' ? block : { ...block, input: parsed(input) ?? {} };
 }
 
 function inputOf({ input }: JsonObject): string {
   return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
 }
 
-function usageOf(said: JsonObject): Usage {
-  const cached = countIn(said.cache_read_input_tokens);
-  const written = countIn(said.cache_creation_input_tokens) ?? 0;
-  const input = countIn(said.input_tokens);
+function usageOf(usage: JsonObject): Usage {
+  const cached = countIn(usage.cache_read_input_tokens);
+  const written = countIn(usage.cache_creation_input_tokens) ?? 0;
+  const input = countIn(usage.input_tokens);
   return {
-    // Here what was read from caches is counted beside the rest; elsewhere it is part of it.
+    // The Messages API does not include cached tokens in the input; the other APIs do.
     input: input === undefined ? undefined : input + (cached ?? 0) + written,
-    output: countIn(said.output_tokens),
+    output: countIn(usage.output_tokens),
     cached,
   };
 }

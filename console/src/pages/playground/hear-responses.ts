@@ -1,9 +1,9 @@
-/** Answers of the responses style. Pure. */
+/** Decoder for Responses answers. Pure. */
 import {
   type Answer,
   countIn,
+  type Decoder,
   failureIn,
-  type Hearer,
   objectsIn,
   parsed,
   SILENCE,
@@ -12,19 +12,19 @@ import {
 } from './answer.ts';
 import { isObject, type Json, type JsonObject } from './typed-json.ts';
 
-/** An item of the output, as far as it has come. */
+/** An output item, possibly incomplete. */
 interface Item {
-  /** As it was told last. */
-  told: JsonObject;
-  /** It was told whole. */
+  /** The item of the last event. */
+  source: JsonObject;
+  /** The item is complete. */
   isWhole: boolean;
   text: string;
   thoughts: string;
   input: string;
 }
 
-/** Listens to one. */
-export function hearResponses(): Hearer {
+/** Creates a decoder. */
+export function responsesDecoder(): Decoder {
   const items = new Map<number, Item>();
   let usage: Usage | undefined;
   let ended = false;
@@ -33,17 +33,17 @@ export function hearResponses(): Hearer {
 
   const at = (index: unknown): Item => {
     const place = countIn(index) ?? items.size;
-    const item = items.get(place) ?? { told: {}, isWhole: false, text: '', thoughts: '', input: '' };
+    const item = items.get(place) ?? { source: {}, isWhole: false, text: '', thoughts: '', input: '' };
     items.set(place, item);
     return item;
   };
 
-  function tell(index: number, told: JsonObject): void {
-    Object.assign(at(index), { told, isWhole: true });
+  function store(index: number, item: JsonObject): void {
+    Object.assign(at(index), { source: item, isWhole: true });
   }
 
   function end(response: JsonObject): void {
-    for (const [index, item] of objectsIn(response.output).entries()) tell(index, item);
+    for (const [index, item] of objectsIn(response.output).entries()) store(index, item);
     if (isObject(response.usage)) usage = usageOf(response.usage);
     const why = isObject(response.incomplete_details) ? textIn(response.incomplete_details.reason) : '';
     cut = why === 'max_output_tokens';
@@ -62,10 +62,10 @@ export function hearResponses(): Hearer {
       if (failure !== undefined) throw failure;
       switch (event.type) {
         case 'response.output_item.added':
-          if (isObject(event.item)) at(event.output_index).told = event.item;
+          if (isObject(event.item)) at(event.output_index).source = event.item;
           break;
         case 'response.output_item.done':
-          if (isObject(event.item)) Object.assign(at(event.output_index), { told: event.item, isWhole: true });
+          if (isObject(event.item)) Object.assign(at(event.output_index), { source: event.item, isWhole: true });
           break;
         case 'response.output_text.delta':
         case 'response.refusal.delta':
@@ -91,34 +91,34 @@ export function hearResponses(): Hearer {
         default:
       }
     },
-    whole(body) {
+    body(body) {
       if (isObject(body)) end(body);
     },
     answer(): Answer {
-      const known = inOrder(items).map((item) => (item.isWhole ? readItem(item) : item));
+      const decoded = inOrder(items).map((item) => (item.isWhole ? readItem(item) : item));
       return {
         ...SILENCE,
-        text: known.map(({ text }) => text).join(''),
-        thoughts: known
+        text: decoded.map(({ text }) => text).join(''),
+        thoughts: decoded
           .map(({ thoughts }) => thoughts)
           .filter((each) => each !== '')
           .join('\n\n'),
-        calls: known.flatMap(({ told, input }) =>
-          told.type === 'function_call' ? [{ id: textIn(told.call_id), name: textIn(told.name), input }] : [],
+        calls: decoded.flatMap(({ source, input }) =>
+          source.type === 'function_call' ? [{ id: textIn(source.call_id), name: textIn(source.name), input }] : [],
         ),
-        pictures: known.flatMap(({ told }) => {
-          const result = told.type === 'image_generation_call' ? textIn(told.result) : '';
-          return result === '' ? [] : [`data:image/${textIn(told.output_format) || 'png'};base64,${result}`];
+        pictures: decoded.flatMap(({ source }) => {
+          const result = source.type === 'image_generation_call' ? textIn(source.result) : '';
+          return result === '' ? [] : [`data:image/${textIn(source.output_format) || 'png'};base64,${result}`];
         }),
         usage,
         cut,
         filtered,
       };
     },
-    said(): readonly Json[] {
-      return inOrder(items).flatMap(({ told }) => {
-        // Nothing is stored, so nobody would find by its id what was said.
-        const { id, status, ...item } = told;
+    turns(): readonly Json[] {
+      return inOrder(items).flatMap(({ source }) => {
+        // Requests are not stored by the vendor, so items are sent without their IDs.
+        const { id, status, ...item } = source;
         if (item.type === 'reasoning' && textIn(item.encrypted_content) === '') return [];
         return [item];
       });
@@ -131,24 +131,24 @@ function inOrder(items: ReadonlyMap<number, Item>): readonly Item[] {
 }
 
 function readItem(item: Item): Item {
-  const { told } = item;
-  const parts = objectsIn(told.content);
-  if (told.type === 'message') {
+  const { source } = item;
+  const parts = objectsIn(source.content);
+  if (source.type === 'message') {
     return { ...item, text: parts.map((part) => textIn(part.text) + textIn(part.refusal)).join('') };
   }
-  if (told.type === 'reasoning') {
-    const own = [...objectsIn(told.summary), ...parts].map((part) => textIn(part.text)).filter((each) => each !== '');
+  if (source.type === 'reasoning') {
+    const own = [...objectsIn(source.summary), ...parts].map((part) => textIn(part.text)).filter((each) => each !== '');
     return { ...item, thoughts: own.length > 0 ? own.join('\n\n') : item.thoughts };
   }
-  return { ...item, input: told.type === 'function_call' ? textIn(told.arguments) : '' };
+  return { ...item, input: source.type === 'function_call' ? textIn(source.arguments) : '' };
 }
 
-function usageOf(said: JsonObject): Usage {
-  const input = isObject(said.input_tokens_details) ? said.input_tokens_details : {};
-  const output = isObject(said.output_tokens_details) ? said.output_tokens_details : {};
+function usageOf(usage: JsonObject): Usage {
+  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   return {
-    input: countIn(said.input_tokens),
-    output: countIn(said.output_tokens),
+    input: countIn(usage.input_tokens),
+    output: countIn(usage.output_tokens),
     cached: countIn(input.cached_tokens),
     thoughts: countIn(output.reasoning_tokens),
   };

@@ -1,9 +1,9 @@
-/** Answers of calls that are no conversation: vectors, pictures, what was heard. Pure. */
+/** Decoders for embeddings, images and transcriptions. Pure. */
 import {
   type Answer,
   countIn,
+  type Decoder,
   failureIn,
-  type Hearer,
   objectsIn,
   parsed,
   SILENCE,
@@ -12,11 +12,11 @@ import {
 } from './answer.ts';
 import { isObject, type Json, type JsonObject } from './typed-json.ts';
 
-/** So much of a vector is looked at. */
+/** The number of dimensions that are shown. */
 const MOST_VECTORS = 64;
 
-/** Listens to one. */
-export function hearTask(): Hearer {
+/** Creates a decoder. */
+export function taskDecoder(): Decoder {
   let answer: Answer = SILENCE;
   let ended = false;
 
@@ -46,13 +46,13 @@ export function hearTask(): Hearer {
       const failure = failureIn(event);
       if (failure !== undefined) throw failure;
     },
-    whole(body) {
+    body(body) {
       if (isObject(body)) read(body);
       else answer = { ...answer, text: textIn(body) };
       ended = true;
     },
     answer: () => answer,
-    said: (): readonly Json[] => [],
+    turns: (): readonly Json[] => [],
   };
 }
 
@@ -60,15 +60,15 @@ function isVector(value: Json | undefined): value is readonly number[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'number');
 }
 
-/** By its first bytes, of which base64 leaves the letters the same. */
+/** The media type by the first bytes, recognized in base64. */
 function pictureType(base64: string): string {
   if (base64.startsWith('/9j/')) return 'image/jpeg';
   return base64.startsWith('UklGR') ? 'image/webp' : 'image/png';
 }
 
-function usageOf(said: JsonObject): Usage {
+function usageOf(usage: JsonObject): Usage {
   return {
-    input: countIn(said.input_tokens) ?? countIn(said.prompt_tokens),
-    output: countIn(said.output_tokens),
+    input: countIn(usage.input_tokens) ?? countIn(usage.prompt_tokens),
+    output: countIn(usage.output_tokens),
   };
 }

@@ -1,22 +1,22 @@
-/** Who listens to the answers of which style, and how a conversation goes on behind tools. Pure. */
-import type { Hearer, ToolCall } from './answer.ts';
-import { hearChat } from './hear-chat.ts';
-import { hearMessages } from './hear-messages.ts';
-import { hearResponses } from './hear-responses.ts';
-import { hearTask } from './hear-tasks.ts';
-import type { Style, Way } from './prompt.ts';
+/** Selects the decoder of an API, and appends tool results to a conversation. Pure. */
+import type { Decoder, ToolCall } from './answer.ts';
+import { chatDecoder } from './hear-chat.ts';
+import { messagesDecoder } from './hear-messages.ts';
+import { responsesDecoder } from './hear-responses.ts';
+import { taskDecoder } from './hear-tasks.ts';
+import type { Endpoint, Style } from './prompt.ts';
 import type { Json } from './typed-json.ts';
 
-/** Somebody who listens to an answer of that kind. */
-export function hearerOf(way: Way): Hearer {
-  if (way === 'chat') return hearChat();
-  if (way === 'responses') return hearResponses();
-  return way === 'messages' ? hearMessages() : hearTask();
+/** The decoder for an API or task. */
+export function decoderFor(endpoint: Endpoint): Decoder {
+  if (endpoint === 'chat') return chatDecoder();
+  if (endpoint === 'responses') return responsesDecoder();
+  return endpoint === 'messages' ? messagesDecoder() : taskDecoder();
 }
 
-/** What the tools gave, as the style tells it; in the order of the calls. */
-export function resultsOf(style: Style, calls: readonly ToolCall[], given: readonly string[]): readonly Json[] {
-  const results = calls.map(({ id }, at) => ({ id, text: given[at] ?? '' }));
+/** The tool results in the format of the API, in the order of the calls. */
+export function resultsOf(style: Style, calls: readonly ToolCall[], outputs: readonly string[]): readonly Json[] {
+  const results = calls.map(({ id }, at) => ({ id, text: outputs[at] ?? '' }));
   if (style === 'chat') return results.map(({ id, text }) => ({ role: 'tool', tool_call_id: id, content: text }));
   if (style === 'responses') {
     return results.map(({ id, text }) => ({ type: 'function_call_output', call_id: id, output: text }));

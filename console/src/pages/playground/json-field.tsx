@@ -1,11 +1,11 @@
-/** JSON that may be there: a switch with a name, and where it is on a field that says what is wrong with what is typed. */
+/** An optional JSON field: a switch, a text field, and the error in it. */
 import { Button, Group, Text, Textarea } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** The field. It is there as long as anything is typed in it. */
+/** The field; shown while it has text. */
 export function JsonField({
   label,
   about,

@@ -1,20 +1,20 @@
-/** What comes back and is no text: pictures, sound, vectors. */
+/** Answers other than text: images, audio, vectors. */
 import { Anchor, Group, Table, Text } from '@mantine/core';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
 
-/** Of these, browsers draw what is in them and run nothing. */
+/** Image types that browsers display without running scripts. */
 const DRAWN = /^data:image\/(png|jpeg|webp|gif|avif);base64,[A-Za-z0-9+/=\s]+$/;
 
-/** Pictures. Those that lie elsewhere are not fetched: whoever wants them follows the link. */
+/** Images. Remote ones are not loaded; a link opens them. */
 export function Pictures({ urls }: { readonly urls: readonly string[] }) {
   const text = useText(ANSWER_TEXT);
   return urls.map((url, index) => {
     const at = index + 1;
     if (DRAWN.test(url))
       return (
-        // biome-ignore lint/suspicious/noArrayIndexKey: pictures are only added
+        // biome-ignore lint/suspicious/noArrayIndexKey: images are only appended
         <figure key={index} className="pg-figure">
           <img src={url} alt={text.picture(at)} />
           <Anchor href={url} download={`picture-${at}.${url.slice(11, url.indexOf(';'))}`} size="sm">
@@ -30,13 +30,13 @@ export function Pictures({ urls }: { readonly urls: readonly string[] }) {
   });
 }
 
-/** A recording; empty: there is none. */
+/** Audio; empty: none. */
 export function Sound({ url, format }: { readonly url: string; readonly format: string }) {
   const text = useText(ANSWER_TEXT);
   if (url === '') return null;
   return (
     <Group gap="sm">
-      {/* biome-ignore lint/a11y/useMediaCaption: what is spoken was typed above */}
+      {/* biome-ignore lint/a11y/useMediaCaption: the spoken text is in the field above */}
       <audio controls src={url} aria-label={text.sound} className="pg-sound" />
       <Anchor href={url} download={`speech.${format}`} size="sm">
         {text.keepSound}
@@ -48,7 +48,7 @@ export function Sound({ url, format }: { readonly url: string; readonly format: 
 const SHOWN_NUMBERS = 96;
 const MOST_COMPARED = 8;
 
-/** Vectors: their beginnings, and of several how alike they are. */
+/** Vectors: their first dimensions, and the similarity of several. */
 export function Vectors({ vectors }: { readonly vectors: readonly (readonly number[])[] }) {
   const text = useText(ANSWER_TEXT);
   const format = useFormat();
@@ -59,7 +59,7 @@ export function Vectors({ vectors }: { readonly vectors: readonly (readonly numb
     <>
       <Text size="sm">{text.vectors(format.number(vectors.length), format.number(vectors[0]?.length ?? 0))}</Text>
       {compared.map((vector, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name
+        // biome-ignore lint/suspicious/noArrayIndexKey: the items have no ID
         <div key={index}>
           {vectors.length > 1 && (
             <Text size="xs" c="dimmed">
@@ -78,7 +78,7 @@ export function Vectors({ vectors }: { readonly vectors: readonly (readonly numb
         </div>
       ))}
       {compared.length > 1 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable
         <section className="table-frame" aria-label={text.likeness} tabIndex={0}>
           <Table>
             <Table.Caption>{text.likeness}</Table.Caption>
@@ -86,7 +86,7 @@ export function Vectors({ vectors }: { readonly vectors: readonly (readonly numb
               <Table.Tr>
                 <Table.Td />
                 {compared.map((_, index) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the items have no ID
                   <Table.Th key={index} ta="right" scope="col">
                     {text.line(index + 1)}
                   </Table.Th>
@@ -94,14 +94,14 @@ export function Vectors({ vectors }: { readonly vectors: readonly (readonly numb
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {compared.map((one, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name
+              {compared.map((vector, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the items have no ID
                 <Table.Tr key={index}>
                   <Table.Th scope="row">{text.line(index + 1)}</Table.Th>
                   {compared.map((other, at) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the items have no ID
                     <Table.Td key={at} ta="right" className="number">
-                      {write.format(likeness(one, other))}
+                      {write.format(likeness(vector, other))}
                     </Table.Td>
                   ))}
                 </Table.Tr>
@@ -114,11 +114,11 @@ export function Vectors({ vectors }: { readonly vectors: readonly (readonly numb
   );
 }
 
-/** The first numbers as bars above and below a line. */
+/** The first dimensions as bars. */
 function Bars({ vector, label }: { readonly vector: readonly number[]; readonly label: string }) {
-  const shown = vector.slice(0, SHOWN_NUMBERS);
-  const most = Math.max(...shown.map(Math.abs), 1e-9);
-  const bars = shown.map((number, index) => `M${index * 8} 20h6v${(-number / most) * 19}h-6z`).join('');
+  const first = vector.slice(0, SHOWN_NUMBERS);
+  const most = Math.max(...first.map(Math.abs), 1e-9);
+  const bars = first.map((number, index) => `M${index * 8} 20h6v${(-number / most) * 19}h-6z`).join('');
   return (
     <svg
       className="pg-bars"
@@ -133,10 +133,10 @@ function Bars({ vector, label }: { readonly vector: readonly number[]; readonly 
   );
 }
 
-/** The cosine of the angle between two vectors. */
-function likeness(one: readonly number[], other: readonly number[]): number {
+/** The cosine similarity of two vectors. */
+function likeness(vector: readonly number[], other: readonly number[]): number {
   let [dot, length, width] = [0, 0, 0];
-  for (const [at, number] of one.entries()) {
+  for (const [at, number] of vector.entries()) {
     dot += number * (other[at] ?? 0);
     length += number * number;
     width += (other[at] ?? 0) ** 2;

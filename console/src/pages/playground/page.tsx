@@ -1,4 +1,4 @@
-/** The playground: one prompt in three styles side by side, with what is sent, what comes back, and what it costs. */
+/** The playground: one prompt through three APIs, with requests, answers and costs. */
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { NoModels } from '../../parts/no-models.tsx';

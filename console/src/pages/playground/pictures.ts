@@ -1,24 +1,24 @@
-/** Files that people drop, paste or choose, as pictures that go along with a prompt. */
+/** Dropped, pasted or selected files as images of a prompt. */
 import type { Picture, Prompt } from './prompt.ts';
 
-/** What models take. */
+/** Image types that models accept. */
 export const PICTURE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
-/** A body of JSON may have 16 MiB; this leaves room for words. */
+/** JSON bodies are limited to 16 MiB; this leaves room for text. */
 export const MOST_PICTURES = 15 * 1_024 * 1_024;
 
-/** What became of a file. */
+/** The result for a file. */
 export type ReadPicture =
   | { readonly picture: Picture }
   | { readonly name: string; readonly problem: 'type' | 'size' | 'unreadable' };
 
-/** Reads them. `room`: so many letters are left. */
+/** Reads the files. `room`: the remaining size in base64 characters. */
 export async function readPictures(files: readonly File[], room: number): Promise<readonly ReadPicture[]> {
   let left = room;
   const read: ReadPicture[] = [];
   for (const file of files) {
     const { name, type, size } = file;
-    if (!PICTURE_TYPES.some((known) => known === type)) read.push({ name, problem: 'type' });
-    // Four letters for three bytes.
+    if (!PICTURE_TYPES.some((accepted) => accepted === type)) read.push({ name, problem: 'type' });
+    // Base64 uses four characters for three bytes.
     else if (size * 1.34 > left) read.push({ name, problem: 'size' });
     else {
       const url = await dataUrlOf(file).catch(() => undefined);
@@ -32,7 +32,7 @@ export async function readPictures(files: readonly File[], room: number): Promis
   return read;
 }
 
-/** So much room is left for pictures. */
+/** The remaining size for images. */
 export function roomIn({ turns }: Prompt): number {
   return MOST_PICTURES - turns.flatMap(({ pictures }) => pictures).reduce((sum, { url }) => sum + url.length, 0);
 }

@@ -1,4 +1,4 @@
-/** What is typed, above what comes of it. */
+/** The input of the playground above its answers. */
 import { SegmentedControl, Stack } from '@mantine/core';
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
@@ -8,7 +8,7 @@ import { Section } from '../../parts/page.tsx';
 import { usePriceLine } from '../../parts/price-line.tsx';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
-import { bodyOf, goneOnWith, taskBodyOf } from './bodies.ts';
+import { bodyOf, taskBodyOf, withToolResults } from './bodies.ts';
 import type { CallState, Outgoing } from './calling.ts';
 import { useCalls, useIsRunning } from './calls.ts';
 import { type Choice, useChoice } from './choice.ts';
@@ -16,20 +16,20 @@ import { Column, type View } from './column.tsx';
 import { Conversation } from './conversation.tsx';
 import { KeyField, KindField, ModelField } from './head-fields.tsx';
 import { resultsOf } from './hearing.ts';
-import { goneOn, type Prompt, STYLES, type Style, TASKS, type Way } from './prompt.ts';
+import { continued, type Endpoint, type Prompt, STYLES, type Style, TASKS } from './prompt.ts';
 import { SendBar } from './send-bar.tsx';
 import { Settings, Shapes } from './settings.tsx';
 import { TaskFields } from './task-fields.tsx';
 import { TEXT } from './text.ts';
 import type { Step } from './tool-calls.tsx';
 import { schemaIn, toolsIn } from './typed-json.ts';
-import { type Reckoned, useEstimate } from './use-estimate.ts';
+import { type CallEstimate, useEstimate } from './use-estimate.ts';
 import { usePrompt } from './use-prompt.ts';
 
 const RECKON_AFTER_MS = 500;
 const NO_STEPS: readonly Step[] = [];
 
-/** All of it. `owner`: whoever is signed in. */
+/** The playground. `owner`: the signed-in user. */
 export function Playground({ cards, owner }: { readonly cards: readonly ModelCard[]; readonly owner: number }) {
   const text = useText(TEXT);
   const priceLine = usePriceLine();
@@ -38,23 +38,26 @@ export function Playground({ cards, owner }: { readonly cards: readonly ModelCar
   const [file, setFile] = useState<File>();
   const calls = useCalls();
   const isRunning = useIsRunning(calls);
-  const [steps, setSteps] = useState<Readonly<Partial<Record<Way, readonly Step[]>>>>({});
+  const [steps, setSteps] = useState<Readonly<Partial<Record<Endpoint, readonly Step[]>>>>({});
   const composer = useRef<HTMLDivElement>(null);
   const answers = useRef<HTMLDivElement>(null);
   const { prompt, change } = typing;
   const { key: chosen, model, card, kind, ways } = choice;
   const keyId = chosen.key?.id;
-  const why = useWhy(choice, prompt, file);
+  const why = useDisabledReason(choice, prompt, file);
 
-  const outgoing = useMemo(() => ways.map((way) => outgoingOf(way, model, prompt, file)), [ways, model, prompt, file]);
-  const reckoned = useReckoned(choice, prompt, why === undefined);
+  const outgoing = useMemo(
+    () => ways.map((endpoint) => outgoingOf(endpoint, model, prompt, file)),
+    [ways, model, prompt, file],
+  );
+  const reckoned = useEstimates(choice, prompt, why === undefined);
   const refresh = useRefresh();
 
   const send = (): void => {
     if (why !== undefined || isRunning || keyId === undefined) return;
     setSteps({});
     for (const each of outgoing) calls.send(each, keyId, refresh);
-    bringIntoView(answers.current);
+    scrollIntoView(answers.current);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.nativeEvent.isComposing) return;
@@ -62,26 +65,26 @@ export function Playground({ cards, owner }: { readonly cards: readonly ModelCar
     send();
   };
   const sendResults = useCallback(
-    (call: CallState, given: readonly string[]): void => {
-      const { way, body } = call.sent;
-      const style = STYLES.find((each) => each === way);
+    (call: CallState, results: readonly string[]): void => {
+      const { endpoint, body } = call.sent;
+      const style = STYLES.find((each) => each === endpoint);
       if (style === undefined || keyId === undefined) return;
-      const wanted = call.answer.calls;
-      setSteps((before) => ({ ...before, [way]: [...(before[way] ?? []), { calls: wanted, given }] }));
-      const more = [...call.said, ...resultsOf(style, wanted, given)];
-      calls.send({ way, body: goneOnWith(style, body, more) }, keyId, refresh);
+      const toolCalls = call.answer.calls;
+      setSteps((before) => ({ ...before, [endpoint]: [...(before[endpoint] ?? []), { calls: toolCalls, results }] }));
+      const more = [...call.turns, ...resultsOf(style, toolCalls, results)];
+      calls.send({ endpoint, body: withToolResults(style, body, more) }, keyId, refresh);
     },
     [calls, keyId, refresh],
   );
   const goesOn = useRef(false);
   const goOn = useCallback(
-    (said: string): void => {
+    (answer: string): void => {
       goesOn.current = true;
-      change((before) => goneOn(before, said));
+      change((before) => continued(before, answer));
     },
     [change],
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the new turn is there once the turns are others
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the new turn is rendered after the turns changed
   useEffect(() => {
     if (!goesOn.current) return;
     goesOn.current = false;
@@ -133,13 +136,13 @@ export function Playground({ cards, owner }: { readonly cards: readonly ModelCar
       </Section>
       <div ref={answers} className="pg-answers">
         <Columns ways={ways}>
-          {(way, at, view, onView) => (
+          {(endpoint, at, view, onView) => (
             <Column
-              key={way}
+              key={endpoint}
               calls={calls}
-              outgoing={outgoing[at] ?? { way, body: {} }}
-              isNative={card?.styles.find(({ name }) => name === way)?.native}
-              steps={steps[way] ?? NO_STEPS}
+              outgoing={outgoing[at] ?? { endpoint, body: {} }}
+              isNative={card?.styles.find(({ name }) => name === endpoint)?.native}
+              steps={steps[endpoint] ?? NO_STEPS}
               estimate={reckoned[at]?.estimate}
               view={view}
               onView={onView}
@@ -153,46 +156,53 @@ export function Playground({ cards, owner }: { readonly cards: readonly ModelCar
   );
 }
 
-/** Side by side where there is room, else one at a time. */
+/** Columns side by side in wide windows, otherwise one at a time. */
 function Columns({
   ways,
   children,
 }: {
-  readonly ways: readonly Way[];
-  children(way: Way, at: number, view: View, onView: (view: View) => void): React.ReactNode;
+  readonly ways: readonly Endpoint[];
+  children(endpoint: Endpoint, at: number, view: View, onView: (view: View) => void): React.ReactNode;
 }) {
   const text = useText(TEXT);
   const { columns } = useText(ANSWER_TEXT);
   const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
-  const [looked, look] = useState<Way>();
-  // All of them show the same, so that they can be compared.
+  const [looked, look] = useState<Endpoint>();
+  // All columns show the same tab for comparison.
   const [view, setView] = useState<View>('answer');
-  const shown = ways.find((way) => way === looked) ?? ways[0];
+  const active = ways.find((endpoint) => endpoint === looked) ?? ways[0];
   if (!isNarrow || ways.length < 2)
-    return <div className="pg-columns">{ways.map((way, at) => children(way, at, view, setView))}</div>;
+    return <div className="pg-columns">{ways.map((endpoint, at) => children(endpoint, at, view, setView))}</div>;
   return (
     <Stack gap="xs">
       <SegmentedControl
         fullWidth
         aria-label={columns}
-        data={ways.map((way) => ({ value: way, label: way === 'chat' ? text.chatShort : text.ways[way] }))}
-        value={shown}
-        onChange={(value) => look(value as Way)}
+        data={ways.map((endpoint) => ({
+          value: endpoint,
+          label: endpoint === 'chat' ? text.chatShort : text.ways[endpoint],
+        }))}
+        value={active}
+        onChange={(value) => look(value as Endpoint)}
       />
-      {ways.map((way, at) => way === shown && children(way, at, view, setView))}
+      {ways.map((endpoint, at) => endpoint === active && children(endpoint, at, view, setView))}
     </Stack>
   );
 }
 
-function outgoingOf(way: Way, model: string, prompt: Prompt, file: File | undefined): Outgoing {
-  const task = TASKS.find((each) => each === way);
-  if (task === undefined) return { way, body: bodyOf(way as Style, { model, prompt }) };
+function outgoingOf(endpoint: Endpoint, model: string, prompt: Prompt, file: File | undefined): Outgoing {
+  const task = TASKS.find((each) => each === endpoint);
+  if (task === undefined) return { endpoint, body: bodyOf(endpoint as Style, { model, prompt }) };
   const body = taskBodyOf(task, { model, prompt });
-  return way === 'transcription' && file !== undefined ? { way, body, file } : { way, body };
+  return endpoint === 'transcription' && file !== undefined ? { endpoint, body, file } : { endpoint, body };
 }
 
-/** Why nothing can be sent; undefined: it can. */
-function useWhy({ model, key, kind, ways }: Choice, prompt: Prompt, file: File | undefined): string | undefined {
+/** Why Send is disabled; undefined: it is enabled. */
+function useDisabledReason(
+  { model, key, kind, ways }: Choice,
+  prompt: Prompt,
+  file: File | undefined,
+): string | undefined {
   const text = useText(TEXT);
   if (key.key === undefined) return text.needsKey;
   if (model === '') return text.why.model;
@@ -201,30 +211,30 @@ function useWhy({ model, key, kind, ways }: Choice, prompt: Prompt, file: File |
   if (ways.length === 0) return text.why.styles;
   if (toolsIn(prompt.tools).problem !== undefined) return text.why.tools;
   if (schemaIn(prompt.schema).problem !== undefined) return text.why.schema;
-  const asks = prompt.turns.some(
-    ({ role, text: said, pictures }) => role === 'user' && (said.trim() !== '' || pictures.length > 0),
+  const hasPrompt = prompt.turns.some(
+    ({ role, text: content, pictures }) => role === 'user' && (content.trim() !== '' || pictures.length > 0),
   );
-  return asks ? undefined : text.why.empty;
+  return hasPrompt ? undefined : text.why.empty;
 }
 
-/** What each of the calls would come to, a moment after the last letter was typed; in the order of the ways. */
-function useReckoned({ ways, model, key }: Choice, prompt: Prompt, isReady: boolean): readonly Reckoned[] {
+/** The estimates of the calls, debounced while the user types; in the order of the APIs. */
+function useEstimates({ ways, model, key }: Choice, prompt: Prompt, isReady: boolean): readonly CallEstimate[] {
   const [calm] = useDebouncedValue(prompt, RECKON_AFTER_MS);
-  const asked = useMemo(
-    () => new Map(isReady ? ways.map((way) => [way, outgoingOf(way, model, calm, undefined)]) : []),
+  const requests = useMemo(
+    () => new Map(isReady ? ways.map((endpoint) => [endpoint, outgoingOf(endpoint, model, calm, undefined)]) : []),
     [ways, model, calm, isReady],
   );
   const keyId = key.key?.id;
   const styles = [
-    useEstimate(asked.get('chat'), keyId),
-    useEstimate(asked.get('responses'), keyId),
-    useEstimate(asked.get('messages'), keyId),
+    useEstimate(requests.get('chat'), keyId),
+    useEstimate(requests.get('responses'), keyId),
+    useEstimate(requests.get('messages'), keyId),
   ];
-  const task = useEstimate(TASKS.map((each) => asked.get(each)).find(Boolean), keyId);
-  return ways.map((way) => styles[STYLES.indexOf(way as Style)] ?? task);
+  const task = useEstimate(TASKS.map((each) => requests.get(each)).find(Boolean), keyId);
+  return ways.map((endpoint) => styles[STYLES.indexOf(endpoint as Style)] ?? task);
 }
 
-/** What a call changes elsewhere is read anew. */
+/** Refetches what a call changes on other pages. */
 function useRefresh(): () => void {
   const queries = useQueryClient();
   return useCallback(() => {
@@ -234,8 +244,8 @@ function useRefresh(): () => void {
   }, [queries]);
 }
 
-/** Whoever sends wants to see what comes, and not where it would stand. */
-function bringIntoView(element: HTMLElement | null): void {
+/** After Send, scrolls to the answers. */
+function scrollIntoView(element: HTMLElement | null): void {
   if (element !== null && element.getBoundingClientRect().top > window.innerHeight * 0.6) {
     element.scrollIntoView({ block: 'start' });
   }

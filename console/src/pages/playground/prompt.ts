@@ -1,22 +1,22 @@
-/** What somebody has typed into the playground, and how it outlives a look at another page. Pure. */
+/** The input of the playground, and its storage. Pure. */
 
-/** The styles that a conversation is sent in. */
+/** The APIs for chat. */
 export const STYLES = ['chat', 'responses', 'messages'] as const;
-/** One of them. */
+/** A value of `STYLES`. */
 export type Style = (typeof STYLES)[number];
-/** What else models are for. */
+/** The other tasks of models. */
 export const TASKS = ['embeddings', 'images', 'speech', 'transcription'] as const;
-/** One of them. */
+/** A value of `TASKS`. */
 export type Task = (typeof TASKS)[number];
-/** What is tried: a conversation, or one of the others. */
+/** Chat or another task. */
 export const KINDS = ['chat', ...TASKS] as const;
-/** One of them. */
+/** A value of `KINDS`. */
 export type Kind = (typeof KINDS)[number];
-/** How a call is spelled. */
-export type Way = Style | Task;
+/** How a request is encoded. */
+export type Endpoint = Style | Task;
 
-/** Where each is asked. */
-export const PATHS: Readonly<Record<Way, string>> = {
+/** The paths of the APIs. */
+export const PATHS: Readonly<Record<Endpoint, string>> = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
   messages: '/v1/messages',
@@ -26,47 +26,47 @@ export const PATHS: Readonly<Record<Way, string>> = {
   transcription: '/v1/audio/transcriptions',
 };
 
-/** How much a model shall think; empty: as it does by itself. */
+/** The reasoning effort; empty: the model's default. */
 export const EFFORTS = ['', 'low', 'medium', 'high'] as const;
-/** One of them. */
+/** A value of `EFFORTS`. */
 export type Effort = (typeof EFFORTS)[number];
 
-/** A picture that goes along. */
+/** An image. */
 export interface Picture {
   readonly name: string;
   /** `data:image/png;base64,…` */
   readonly url: string;
 }
 
-/** What one of the two says. */
+/** A turn of the user or the model. */
 export interface Turn {
-  /** Stays the same while others come and go. */
+  /** A stable key for React. */
   readonly id: number;
   readonly role: 'user' | 'assistant';
   readonly text: string;
   readonly pictures: readonly Picture[];
 }
 
-/** All that was typed. */
+/** The whole input. */
 export interface Prompt {
   readonly system: string;
   readonly turns: readonly Turn[];
-  /** JSON as typed; empty: none. */
+  /** JSON as text; empty: none. */
   readonly tools: string;
-  /** A JSON schema as typed; empty: the answer is free. */
+  /** A JSON Schema as text; empty: none. */
   readonly schema: string;
   readonly temperature: number | null;
   readonly maxTokens: number | null;
   readonly effort: Effort;
   readonly stream: boolean;
-  /** For all that is no conversation: what is to be drawn, spoken, or made a vector of. */
+  /** The input of tasks other than chat. */
   readonly text: string;
   readonly size: string;
   readonly voice: string;
   readonly format: string;
 }
 
-/** Nothing yet. */
+/** The initial input. */
 export const EMPTY: Prompt = {
   system: '',
   turns: [{ id: 1, role: 'user', text: '', pictures: [] }],
@@ -82,36 +82,36 @@ export const EMPTY: Prompt = {
   format: 'mp3',
 };
 
-/** With another turn at its end. */
+/** Appends a turn. */
 export function withTurn(prompt: Prompt, turn: Omit<Turn, 'id'>): Prompt {
   const id = Math.max(0, ...prompt.turns.map((each) => each.id)) + 1;
   return { ...prompt, turns: [...prompt.turns, { id, ...turn }] };
 }
 
-/** With what the model said as its turn, and room for the next of whoever asks. */
-export function goneOn(prompt: Prompt, said: string): Prompt {
+/** Appends the answer as a turn, and an empty user turn. */
+export function continued(prompt: Prompt, answer: string): Prompt {
   const turns = prompt.turns.filter(({ text, pictures }) => text.trim() !== '' || pictures.length > 0);
-  const answered = withTurn({ ...prompt, turns }, { role: 'assistant', text: said, pictures: [] });
-  return withTurn(answered, { role: 'user', text: '', pictures: [] });
+  const withAnswer = withTurn({ ...prompt, turns }, { role: 'assistant', text: answer, pictures: [] });
+  return withTurn(withAnswer, { role: 'user', text: '', pictures: [] });
 }
 
-/** As text, without pictures: they would not fit. */
-export function keptText(prompt: Prompt, owner: number): string {
+/** The input as JSON for the storage, without images because they are too large. */
+export function storedText(prompt: Prompt, owner: number): string {
   const turns = prompt.turns.map((turn) => ({ ...turn, pictures: [] }));
   return JSON.stringify({ owner, prompt: { ...prompt, turns } });
 }
 
-/** What was kept for that account; what is not as it should be is as if nothing had been typed. */
-export function readKept(kept: string | null, owner: number): Prompt {
-  let said: { readonly owner?: unknown; readonly prompt?: Readonly<Record<string, unknown>> } | null;
+/** The stored input of an account; invalid data counts as none. */
+export function parseStored(stored: string | null, owner: number): Prompt {
+  let parsed: { readonly owner?: unknown; readonly prompt?: Readonly<Record<string, unknown>> } | null;
   try {
-    said = JSON.parse(kept ?? 'null');
+    parsed = JSON.parse(stored ?? 'null');
   } catch {
     return EMPTY;
   }
-  if (said?.owner !== owner || typeof said.prompt !== 'object' || said.prompt === null) return EMPTY;
-  const found = said.prompt;
-  const own = Object.entries(EMPTY).map(([name, usual]) => [name, fits(name, found[name]) ? found[name] : usual]);
+  if (parsed?.owner !== owner || typeof parsed.prompt !== 'object' || parsed.prompt === null) return EMPTY;
+  const input = parsed.prompt;
+  const own = Object.entries(EMPTY).map(([name, empty]) => [name, fits(name, input[name]) ? input[name] : empty]);
   return Object.fromEntries(own) as unknown as Prompt;
 }
 

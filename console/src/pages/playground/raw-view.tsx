@@ -1,4 +1,4 @@
-/** What came back, to the letter. */
+/** The raw answer. */
 import { Group, Stack, Text } from '@mantine/core';
 import { CopyIcon } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -7,7 +7,7 @@ import { ANSWER_TEXT } from './answer-text.ts';
 import type { CallState } from './calling.ts';
 import { TEXT } from './text.ts';
 
-/** It; of a long one the beginning. */
+/** The view; a long answer is cut. */
 export function RawView({ call }: { readonly call: CallState | undefined }) {
   const text = useText(ANSWER_TEXT);
   const { ways } = useText(TEXT);
@@ -27,8 +27,8 @@ export function RawView({ call }: { readonly call: CallState | undefined }) {
         </Text>
         <CopyIcon value={raw} label={text.copyRaw} />
       </Group>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard */}
-      <section className="pg-raw" aria-label={`${ways[call.sent.way]}: ${text.raw}`} tabIndex={0}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable */}
+      <section className="pg-raw" aria-label={`${ways[call.sent.endpoint]}: ${text.raw}`} tabIndex={0}>
         <pre>{raw}</pre>
       </section>
       {rawLength > raw.length && (

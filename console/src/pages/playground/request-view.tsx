@@ -1,4 +1,4 @@
-/** What is sent, to the letter: the body, and the same call in a shell. */
+/** The request body, and the call as a shell command. */
 import { Group, Stack, Text } from '@mantine/core';
 import { GATEWAY } from '../../api/client.ts';
 import { CopyIcon } from '../../parts/values.tsx';
@@ -8,22 +8,22 @@ import type { Outgoing } from './calling.ts';
 import { curlOf, shortened } from './curl.ts';
 import { TEXT } from './text.ts';
 
-/** Both. `isSent`: it was; else it would be. */
+/** Both. `isSent`: false for a preview. */
 export function RequestView({ outgoing, isSent }: { readonly outgoing: Outgoing; readonly isSent: boolean }) {
   const text = useText(ANSWER_TEXT);
   const { ways } = useText(TEXT);
-  const { way, body, file } = outgoing;
+  const { endpoint, body, file } = outgoing;
   const json = JSON.stringify(body, null, 2);
-  const curl = curlOf(GATEWAY, way, body, way === 'transcription' ? (file?.name ?? 'speech.mp3') : undefined);
+  const curl = curlOf(GATEWAY, endpoint, body, endpoint === 'transcription' ? (file?.name ?? 'speech.mp3') : undefined);
   const isShort = shortened(json) === json;
   return (
     <Stack gap="sm">
-      <Piece
-        title={way === 'transcription' ? text.form : isSent ? text.bodySent : text.bodyBefore}
+      <CodePart
+        title={endpoint === 'transcription' ? text.form : isSent ? text.bodySent : text.bodyBefore}
         value={json}
-        of={ways[way]}
+        of={ways[endpoint]}
       />
-      <Piece title={text.inShell} value={curl} of={ways[way]} />
+      <CodePart title={text.inShell} value={curl} of={ways[endpoint]} />
       {!isShort && (
         <Text size="xs" c="dimmed">
           {text.shortened}
@@ -33,8 +33,8 @@ export function RequestView({ outgoing, isSent }: { readonly outgoing: Outgoing;
   );
 }
 
-/** Code that is shown short and copied whole. */
-function Piece({ title, value, of }: { readonly title: string; readonly value: string; readonly of: string }) {
+/** Code that is shortened for display and copied in full. */
+function CodePart({ title, value, of }: { readonly title: string; readonly value: string; readonly of: string }) {
   return (
     <div>
       <Group justify="space-between" gap="xs" wrap="nowrap">
@@ -43,7 +43,7 @@ function Piece({ title, value, of }: { readonly title: string; readonly value: s
         </Text>
         <CopyIcon value={value} />
       </Group>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable */}
       <section className="pg-raw" aria-label={`${of}: ${title}`} tabIndex={0}>
         <pre>{shortened(value)}</pre>
       </section>

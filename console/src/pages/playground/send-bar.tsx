@@ -1,4 +1,4 @@
-/** What it may cost, and the button that spends it. */
+/** The estimated cost and the Send button. */
 import { Button, Group, Kbd, Text } from '@mantine/core';
 import { IconEraser, IconPlayerStop, IconSend } from '@tabler/icons-react';
 import { causeOf } from '../../parts/call-failure.ts';
@@ -7,8 +7,8 @@ import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Money } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
-import type { Reckoned } from './use-estimate.ts';
-import type { Typing } from './use-prompt.ts';
+import type { CallEstimate } from './use-estimate.ts';
+import type { PromptState } from './use-prompt.ts';
 
 const NOWHERE = { channel: '', requestId: '', retryAfter: undefined };
 
@@ -21,10 +21,10 @@ export function SendBar({
   onSend,
   onStop,
 }: {
-  readonly typing: Typing;
-  /** One for each call that would be made. */
-  readonly reckoned: readonly Reckoned[];
-  /** Why nothing can be sent; undefined: it can. */
+  readonly typing: PromptState;
+  /** One for each call. */
+  readonly reckoned: readonly CallEstimate[];
+  /** Why Send is disabled; undefined: it is enabled. */
   readonly why: string | undefined;
   readonly isRunning: boolean;
   onSend(): void;
@@ -67,17 +67,17 @@ export function SendBar({
   );
 }
 
-function Price({ reckoned }: { readonly reckoned: readonly Reckoned[] }) {
+function Price({ reckoned }: { readonly reckoned: readonly CallEstimate[] }) {
   const text = useText(TEXT).price;
   const { causes } = useText(FAILURE_TEXT);
-  const known = reckoned.flatMap(({ estimate }) => estimate ?? []);
-  const refusals = known.flatMap(({ refusal }) => refusal ?? []);
+  const estimates = reckoned.flatMap(({ estimate }) => estimate ?? []);
+  const refusals = estimates.flatMap(({ refusal }) => refusal ?? []);
   const refused = refusals.length;
   const why = [...new Set(refusals.map((each) => causes[causeOf({ ...NOWHERE, ...each })]))].join(' ');
-  const priced = known.filter((each) => each.refusal === null && each.at_most !== null);
+  const priced = estimates.filter((each) => each.refusal === null && each.at_most !== null);
   const units = priced.reduce((sum, { at_most: most }) => sum + (most ?? 0), 0);
   const grows = priced.some(({ may_grow: may }) => may);
-  if (known.length === 0)
+  if (estimates.length === 0)
     return (
       <Text size="sm" c="dimmed" span>
         {reckoned.some(({ isReading }) => isReading)

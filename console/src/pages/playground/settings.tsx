@@ -1,4 +1,4 @@
-/** How the model shall answer: in which styles, streamed, how long, with which tools, in which form. */
+/** Settings: APIs, streaming, token limit, tools, structured output. */
 import { Chip, Group, Input, NumberInput, Select, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import type { KeyboardEvent } from 'react';
 import type { ModelCard } from '../../parts/model-card.ts';
@@ -9,10 +9,10 @@ import { JsonField } from './json-field.tsx';
 import { EFFORTS, type Effort, STYLES, type Style } from './prompt.ts';
 import { TEXT } from './text.ts';
 import { EXAMPLE_SCHEMA, EXAMPLE_TOOLS, schemaIn, type Typed, toolsIn } from './typed-json.ts';
-import type { Typing } from './use-prompt.ts';
+import type { PromptState } from './use-prompt.ts';
 
 interface Props {
-  readonly typing: Typing;
+  readonly typing: PromptState;
   readonly card: ModelCard | undefined;
   readonly styles: readonly Style[];
   onStyles(styles: readonly Style[]): void;
@@ -91,7 +91,7 @@ export function Settings({ typing: { prompt, change }, card, styles, onStyles, o
   );
 }
 
-/** What the model may call, and the form that its answer has to have. */
+/** Tools and structured output. */
 export function Shapes({ typing: { prompt, change }, card, onKeyDown }: Pick<Props, 'typing' | 'card' | 'onKeyDown'>) {
   const text = useText(TEXT);
   const abilities = card?.abilities;
@@ -99,7 +99,7 @@ export function Shapes({ typing: { prompt, change }, card, onKeyDown }: Pick<Pro
     problem === undefined
       ? undefined
       : problem === 'json'
-        ? text.problems.json('said' in more ? (more.said ?? '') : '')
+        ? text.problems.json('parserMessage' in more ? (more.parserMessage ?? '') : '')
         : text.problems[problem];
   return (
     <div className="pg-shapes">

@@ -1,34 +1,34 @@
-/** Server-sent events out of pieces of text, cut anywhere. Pure. */
+/** Server-sent events decoded from chunks of text. Pure. */
 
 /** An event. */
 export interface StreamEvent {
-  /** What it is called; `message` where it has no name. */
+  /** Its type; `message` by default. */
   readonly event: string;
   readonly data: string;
 }
 
-/** Takes the text piece by piece. */
+/** Decodes chunks of text. */
 export interface EventReader {
-  /** The events that have come to their end with it. */
+  /** The events that the chunk completes. */
   push(piece: string): readonly StreamEvent[];
-  /** The text is over. What has no empty line behind it counts all the same: the line may be all that is missing. */
+  /** Ends the stream. Pending data counts as an event even without its blank line, which may be all that is missing. */
   end(): readonly StreamEvent[];
 }
 
-/** Reads as browsers do: lines end with CR, LF or both, those that begin with a colon are comments, fields it does not know are none. */
+/** Decodes as browsers do: lines end with CR, LF or both, lines that begin with a colon are comments, unknown fields are ignored. */
 export function createEventReader(): EventReader {
-  // The line that has not ended, in pieces: a picture may be one line of megabytes.
+  // The incomplete last line in pieces, because an image may be a line of megabytes.
   let line: string[] = [];
   let hasBegun = false;
   let isAfterReturn = false;
   let event = '';
   let data: string[] = [];
 
-  function take(found: StreamEvent[]): void {
+  function take(events: StreamEvent[]): void {
     const text = line.join('');
     line = [];
     if (text === '') {
-      if (data.length > 0) found.push({ event: event === '' ? 'message' : event, data: data.join('\n') });
+      if (data.length > 0) events.push({ event: event === '' ? 'message' : event, data: data.join('\n') });
       event = '';
       data = [];
       return;
@@ -41,29 +41,29 @@ export function createEventReader(): EventReader {
   }
 
   return {
-    push(said) {
-      const found: StreamEvent[] = [];
-      if (said === '') return found;
-      let piece = said;
+    push(chunk) {
+      const events: StreamEvent[] = [];
+      if (chunk === '') return events;
+      let piece = chunk;
       if (!hasBegun) piece = piece.replace(/^\uFEFF/, '');
       hasBegun = true;
-      // The line feed of a return that came in the piece before.
+      // The LF of a CRLF that was split between two chunks.
       if (isAfterReturn && piece.startsWith('\n')) piece = piece.slice(1);
-      isAfterReturn = said.endsWith('\r');
+      isAfterReturn = chunk.endsWith('\r');
       let start = 0;
       for (const end of piece.matchAll(/\r\n|\r|\n/g)) {
         line.push(piece.slice(start, end.index));
-        take(found);
+        take(events);
         start = end.index + end[0].length;
       }
       if (start < piece.length) line.push(piece.slice(start));
-      return found;
+      return events;
     },
     end() {
-      const found: StreamEvent[] = [];
-      if (line.length > 0) take(found);
-      take(found);
-      return found;
+      const events: StreamEvent[] = [];
+      if (line.length > 0) take(events);
+      take(events);
+      return events;
     },
   };
 }

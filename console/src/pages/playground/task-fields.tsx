@@ -1,4 +1,4 @@
-/** What is asked of models that are for something else than conversations. */
+/** The input of tasks other than chat. */
 import { Autocomplete, Button, FileButton, Group, Select, Stack, Text, Textarea } from '@mantine/core';
 import { IconFileMusic } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
@@ -6,7 +6,7 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { Task } from './prompt.ts';
 import { TEXT } from './text.ts';
-import type { Typing } from './use-prompt.ts';
+import type { PromptState } from './use-prompt.ts';
 
 const SIZES = ['1024x1024', '1536x1024', '1024x1536', '512x512', '256x256'];
 const VOICES = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer'];
@@ -21,7 +21,7 @@ export function TaskFields({
   onKeyDown,
 }: {
   readonly task: Task;
-  readonly typing: Typing;
+  readonly typing: PromptState;
   readonly file: File | undefined;
   onFile(file: File | undefined): void;
   onKeyDown(event: KeyboardEvent): void;

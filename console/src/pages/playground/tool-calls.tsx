@@ -1,4 +1,4 @@
-/** What the model wants to be called, and a place for what it gives. */
+/** Tool calls of the model, with fields for their results. */
 import { Button, Code, Stack, Text, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -6,18 +6,18 @@ import { useText } from '../../text.ts';
 import { parsed, type ToolCall } from './answer.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
 
-/** Calls that were made before, and what they gave. */
+/** Earlier calls and their results. */
 export interface Step {
   readonly calls: readonly ToolCall[];
-  readonly given: readonly string[];
+  readonly results: readonly string[];
 }
 
-/** What came before the answer that stands below. */
+/** The calls before the shown answer. */
 export function Steps({ steps }: { readonly steps: readonly Step[] }) {
   const text = useText(ANSWER_TEXT);
-  return steps.flatMap(({ calls, given }, step) =>
+  return steps.flatMap(({ calls, results }, step) =>
     calls.map((call, at) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: steps are only added
+      // biome-ignore lint/suspicious/noArrayIndexKey: steps are only appended
       <div key={`${step} ${at}`} className="pg-call">
         <Text size="sm" fw={500}>
           {text.called(call.name)}
@@ -26,28 +26,28 @@ export function Steps({ steps }: { readonly steps: readonly Step[] }) {
         <Text size="xs" c="dimmed">
           {text.gave}
         </Text>
-        <pre className="pg-json">{given[at]}</pre>
+        <pre className="pg-json">{results[at]}</pre>
       </div>
     )),
   );
 }
 
-/** The calls. `onResults`: once the answer is whole; in the order of the calls. */
+/** The calls. `onResults`: available once the answer is complete; in the order of the calls. */
 export function ToolCalls({
   calls,
   onResults,
 }: {
   readonly calls: readonly ToolCall[];
-  readonly onResults: ((given: readonly string[]) => void) | undefined;
+  readonly onResults: ((results: readonly string[]) => void) | undefined;
 }) {
   const text = useText(ANSWER_TEXT);
-  const [given, setGiven] = useState<Readonly<Record<number, string>>>({});
+  const [results, setGiven] = useState<Readonly<Record<number, string>>>({});
   if (calls.length === 0) return null;
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onResults?.(calls.map((_, at) => given[at] ?? ''));
+        onResults?.(calls.map((_, at) => results[at] ?? ''));
       }}
     >
       <Stack gap="xs">
@@ -55,7 +55,7 @@ export function ToolCalls({
           {text.calls}
         </Text>
         {calls.map((call, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: calls are only added
+          // biome-ignore lint/suspicious/noArrayIndexKey: calls are only appended
           <div key={at} className="pg-call">
             <Code>{call.name}</Code>
             <Arguments of={call} />
@@ -68,7 +68,7 @@ export function ToolCalls({
                 autosize
                 minRows={1}
                 maxRows={8}
-                value={given[at] ?? ''}
+                value={results[at] ?? ''}
                 onChange={({ currentTarget: { value } }) => setGiven((before) => ({ ...before, [at]: value }))}
               />
             )}

@@ -1,4 +1,4 @@
-/** One turn of the conversation: who says it, what, and with which pictures. */
+/** One turn of the conversation: role, text, images. */
 import { ActionIcon, CloseButton, FileButton, Group, NativeSelect, Textarea, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPhotoPlus, IconTrash } from '@tabler/icons-react';
@@ -20,10 +20,10 @@ export function TurnFields({
 }: {
   readonly turn: Turn;
   readonly at: number;
-  /** For pictures, in letters. */
+  /** The remaining size for images in characters. */
   readonly room: number;
   onChange(change: (turn: Turn) => Turn): void;
-  /** Undefined where it is the only one. */
+  /** Undefined if it is the only turn. */
   readonly onRemove: (() => void) | undefined;
   onKeyDown(event: KeyboardEvent): void;
 }) {
@@ -33,16 +33,16 @@ export function TurnFields({
   const { role, pictures } = turn;
   const add = async (files: readonly File[]): Promise<void> => {
     const read = await readPictures(files, room);
-    const found = read.flatMap((each) => ('picture' in each ? [each.picture] : []));
-    if (found.length > 0) onChange((before) => ({ ...before, pictures: [...before.pictures, ...found] }));
+    const images = read.flatMap((each) => ('picture' in each ? [each.picture] : []));
+    if (images.length > 0) onChange((before) => ({ ...before, pictures: [...before.pictures, ...images] }));
     for (const each of read) {
       if ('picture' in each) continue;
-      const said = {
+      const messages = {
         type: text.notAPicture,
         unreadable: text.unreadable,
         size: (name: string) => text.tooLarge(name, format.bytes(MOST_PICTURES)),
       };
-      notifications.show({ color: 'red', message: said[each.problem](each.name), role: 'alert' });
+      notifications.show({ color: 'red', message: messages[each.problem](each.name), role: 'alert' });
     }
   };
   const drop = (event: DragEvent): void => {
@@ -53,7 +53,7 @@ export function TurnFields({
     void add(files);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way; the button beside it is the first
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is an alternative to the button
     <div
       className="pg-turn"
       data-over={over || undefined}
@@ -79,7 +79,7 @@ export function TurnFields({
           )
         }
       />
-      <div className="pg-turn-said">
+      <div className="pg-turn-text">
         <Textarea
           aria-label={text.turn(at, text.roles[role])}
           placeholder={role === 'user' ? text.ask : text.answered}
@@ -99,7 +99,7 @@ export function TurnFields({
         {pictures.length > 0 && (
           <Group gap="xs" mt={6}>
             {pictures.map(({ name, url }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the same picture may be there twice
+              // biome-ignore lint/suspicious/noArrayIndexKey: the same image may occur twice
               <span className="pg-picture" key={index}>
                 <img src={url} alt={name} />
                 <CloseButton

@@ -1,13 +1,13 @@
-/** JSON that people type: tools and the form of an answer, and what is wrong with it. Pure. */
+/** Validates JSON that users enter: tools and schemas. Pure. */
 
-/** Any JSON. */
+/** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
-/** An object of it. */
+/** A JSON object. */
 export interface JsonObject {
   readonly [name: string]: Json | undefined;
 }
 
-/** A function that the model may call. */
+/** A function that the model can call. */
 export interface Tool {
   readonly name: string;
   readonly description: string | undefined;
@@ -15,17 +15,21 @@ export interface Tool {
   readonly parameters: JsonObject;
 }
 
-/** What was typed, or what is wrong: it is no JSON (`said`: what the browser says), or of another shape. */
+/** The value, or the problem: invalid JSON (`parserMessage`: the browser's message), or another shape. */
 export type Typed<T> =
   | { readonly value: T; readonly problem?: undefined }
-  | { readonly value?: undefined; readonly problem: 'json' | 'list' | 'name' | 'object'; readonly said?: string };
+  | {
+      readonly value?: undefined;
+      readonly problem: 'json' | 'list' | 'name' | 'object';
+      readonly parserMessage?: string;
+    };
 
-/** True of `{…}`. */
+/** True for an object. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The tools; none where nothing was typed. Each may be spelled as in any of the three styles. */
+/** The tools; none if empty. Each can use the format of any of the three APIs. */
 export function toolsIn(text: string): Typed<readonly Tool[]> {
   if (text.trim() === '') return { value: [] };
   const read = jsonIn(text);
@@ -36,8 +40,8 @@ export function toolsIn(text: string): Typed<readonly Tool[]> {
   return tools.some(({ name }) => name === '') ? { problem: 'name' } : { value: tools };
 }
 
-function toolOf(said: JsonObject): Tool {
-  const tool = isObject(said.function) ? said.function : said;
+function toolOf(definition: JsonObject): Tool {
+  const tool = isObject(definition.function) ? definition.function : definition;
   const parameters = [tool.parameters, tool.input_schema].find(isObject) ?? { type: 'object', properties: {} };
   return {
     name: typeof tool.name === 'string' ? tool.name : '',
@@ -46,7 +50,7 @@ function toolOf(said: JsonObject): Tool {
   };
 }
 
-/** The schema; undefined where nothing was typed. */
+/** The schema; undefined if empty. */
 export function schemaIn(text: string): Typed<JsonObject | undefined> {
   if (text.trim() === '') return { value: undefined };
   const read = jsonIn(text);
@@ -58,11 +62,11 @@ function jsonIn(text: string): Typed<Json> {
   try {
     return { value: JSON.parse(text) as Json };
   } catch (error) {
-    return { problem: 'json', said: error instanceof Error ? error.message : '' };
+    return { problem: 'json', parserMessage: error instanceof Error ? error.message : '' };
   }
 }
 
-/** Tools to begin with. */
+/** Example tools. */
 export const EXAMPLE_TOOLS = JSON.stringify(
   [
     {
@@ -82,7 +86,7 @@ export const EXAMPLE_TOOLS = JSON.stringify(
   2,
 );
 
-/** A schema to begin with. */
+/** Example schema. */
 export const EXAMPLE_SCHEMA = JSON.stringify(
   {
     type: 'object',

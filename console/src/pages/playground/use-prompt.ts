@@ -1,40 +1,40 @@
-/** The prompt of whoever is signed in: it stays while they look at other pages, and ends with the window. */
+/** The input of the signed-in user, kept in the session storage. */
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { EMPTY, keptText, type Prompt, readKept } from './prompt.ts';
+import { EMPTY, type Prompt, parseStored, storedText } from './prompt.ts';
 
 const PLACE = 'turnpike.playground';
 const KEEP_AFTER_MS = 300;
 
-/** What is typed, how it changes, and how it is cleared and brought back. */
-export interface Typing {
+/** The input, how to change it, and how to clear and restore it. */
+export interface PromptState {
   readonly prompt: Prompt;
   change(change: Partial<Prompt> | ((before: Prompt) => Prompt)): void;
   clear(): void;
-  /** Undefined unless it was cleared just now. */
+  /** Undefined unless it was just cleared. */
   readonly undo: (() => void) | undefined;
 }
 
-/** `owner`: of somebody else nothing is shown. */
-export function usePrompt(owner: number): Typing {
-  const [prompt, setPrompt] = useState(() => readKept(read(), owner));
+/** `owner`: the input of another user is not shown. */
+export function usePrompt(owner: number): PromptState {
+  const [prompt, setPrompt] = useState(() => parseStored(read(), owner));
   const [cleared, setCleared] = useState<Prompt>();
   const latest = useRef(prompt);
   latest.current = prompt;
-  const keep = useCallback(() => {
+  const store = useCallback(() => {
     try {
-      sessionStorage.setItem(PLACE, keptText(latest.current, owner));
+      sessionStorage.setItem(PLACE, storedText(latest.current, owner));
     } catch {
-      // Full, or forbidden: then it is forgotten.
+      // Storage is full or forbidden: the input is not kept.
     }
   }, [owner]);
-  const keepSoon = useDebouncedCallback(keep, KEEP_AFTER_MS);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change is kept a moment later
+  const keepSoon = useDebouncedCallback(store, KEEP_AFTER_MS);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: stores each change, debounced
   useEffect(() => keepSoon(), [prompt]);
-  useEffect(() => keep, [keep]);
-  const change = useCallback((asked: Partial<Prompt> | ((before: Prompt) => Prompt)): void => {
+  useEffect(() => store, [store]);
+  const change = useCallback((update: Partial<Prompt> | ((before: Prompt) => Prompt)): void => {
     setCleared(undefined);
-    setPrompt((before) => (typeof asked === 'function' ? asked(before) : { ...before, ...asked }));
+    setPrompt((before) => (typeof update === 'function' ? update(before) : { ...before, ...update }));
   }, []);
   return {
     prompt,

@@ -1,4 +1,4 @@
-/** Prices: what every model costs, whence that is known, and what should be looked at. */
+/** Prices of all models, their sources, and prices that need attention. */
 import { Alert, Box, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';
@@ -31,7 +31,9 @@ export default function PricesPage() {
       <Loaded query={prices} height={320}>
         {({ models, snapshot }) => (
           <>
-            {address.show !== 'unpriced' && <Lost models={models} onShow={() => change({ show: 'unpriced', q: '' })} />}
+            {address.show !== 'unpriced' && (
+              <UnpricedNote models={models} onShow={() => change({ show: 'unpriced', q: '' })} />
+            )}
             <Section flush title={text.prices} about={text.snapshot(snapshot.name, snapshot.version)}>
               <Prices models={models} address={address} onChange={change} />
             </Section>
@@ -43,8 +45,8 @@ export default function PricesPage() {
   );
 }
 
-/** Models that nobody can call for want of a price. */
-function Lost({ models, onShow }: { readonly models: readonly Priced[]; onShow(): void }) {
+/** Models whose calls are refused because they have no price. */
+function UnpricedNote({ models, onShow }: { readonly models: readonly Priced[]; onShow(): void }) {
   const text = useText(TEXT);
   const format = useFormat();
   const count = models.filter(({ calls }) => calls === 'refused').length;
@@ -81,8 +83,8 @@ function Prices({
   const format = useFormat();
   const view: View = VIEWS.find((each) => each === address.show) ?? 'all';
   const ordered = useMemo(() => inOrder(models), [models]);
-  const found = ordered.filter((model) => isIn(view, model) && priceFits(model, address.q));
-  const page = Math.min(pageOf(address.page), Math.max(1, Math.ceil(found.length / PAGE_SIZE)));
+  const matches = ordered.filter((model) => isIn(view, model) && priceFits(model, address.q));
+  const page = Math.min(pageOf(address.page), Math.max(1, Math.ceil(matches.length / PAGE_SIZE)));
   const isFiltered = view !== 'all' || address.q !== '';
   return (
     <>
@@ -103,7 +105,7 @@ function Prices({
         />
       </Group>
       <PriceTable
-        rows={found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+        rows={matches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
         open={address.model}
         onOpen={(model) => onChange({ model })}
         empty={
@@ -119,23 +121,28 @@ function Prices({
               {text.noneAbout}
             </Empty>
           ) : (
-            <NothingFits view={address.q === '' ? view : 'all'} onClear={() => onChange({ q: '', show: 'all' })} />
+            <NoMatches view={address.q === '' ? view : 'all'} onClear={() => onChange({ q: '', show: 'all' })} />
           )
         }
       />
       {isFiltered && (
         <span className="aloud" role="status">
-          {format.number(found.length)}
+          {format.number(matches.length)}
         </span>
       )}
-      {found.length > PAGE_SIZE && (
-        <Pager page={page} pageSize={PAGE_SIZE} total={found.length} onPage={(next) => onChange({ page: `${next}` })} />
+      {matches.length > PAGE_SIZE && (
+        <Pager
+          page={page}
+          pageSize={PAGE_SIZE}
+          total={matches.length}
+          onPage={(next) => onChange({ page: `${next}` })}
+        />
       )}
     </>
   );
 }
 
-function NothingFits({ view, onClear }: { readonly view: View; onClear(): void }) {
+function NoMatches({ view, onClear }: { readonly view: View; onClear(): void }) {
   const text = useText(TEXT);
   const titles: Readonly<Record<View, string>> = {
     all: text.nothingFound,

@@ -1,4 +1,4 @@
-/** One model: its price in full, what comes, how it differs from what is published, and how to change it. */
+/** One model: full price, scheduled changes, difference from the list price, and how to change it. */
 import { Alert, Drawer, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { Coded } from '../../parts/coded.tsx';
@@ -13,7 +13,7 @@ import { SetPrice } from './set-price.tsx';
 import { useDay, useSource } from './source.ts';
 import { TEXT } from './text.ts';
 
-/** It. `name`: which the address names; empty: none. */
+/** The drawer. `name`: the model in the address; empty: none. */
 export function PriceDrawer({
   name,
   models,
@@ -36,7 +36,7 @@ export function PriceDrawer({
           {model.price !== null && !model.price.free && <Amounts price={model.price} model={model} />}
           {model.drift.length > 0 && <Drift model={model} />}
           {model.upcoming.length > 0 && <Upcoming model={model} />}
-          <Places model={model} />
+          <ChannelPrices model={model} />
           <SetPrice model={model} />
         </Stack>
       )}
@@ -46,14 +46,14 @@ export function PriceDrawer({
 
 function Names({ model: { aliases, fallback_of: standsIn } }: { readonly model: Priced }) {
   const text = useText(TEXT);
-  const said = [
+  const notes = [
     ...(aliases.length > 0 ? [text.aliases(aliases.join(', '))] : []),
     ...(standsIn.length > 0 ? [text.fallbackOf(standsIn.join(', '))] : []),
   ];
-  if (said.length === 0) return null;
+  if (notes.length === 0) return null;
   return (
     <Text size="sm" c="dimmed">
-      {said.join(' · ')}
+      {notes.join(' · ')}
     </Text>
   );
 }
@@ -79,7 +79,7 @@ function Consequence({ model: { calls, unpriced, price, consequence } }: { reado
   );
 }
 
-/** The names in the gateway's sentence: `Calls are refused (402 …): a, b have no price.` */
+/** The model names in the gateway's message: `Calls are refused (402 …): a, b have no price.` */
 function withoutPrice(consequence: string): string {
   return /: ([^:]*) (?:has|have) no price/.exec(consequence)?.[1] ?? consequence;
 }
@@ -171,7 +171,7 @@ function Upcoming({ model: { upcoming } }: { readonly model: Priced }) {
   const dayText = useDay();
   return (
     <Section flush title={text.upcomingTitle} about={text.upcomingAbout}>
-      {upcoming.map(({ effective_from: from, price, text: whole }) => (
+      {upcoming.map(({ effective_from: from, price, text: priceText }) => (
         <div key={from}>
           <Text size="sm" fw={600} p="xs">
             {text.from(dayText(from))}
@@ -180,7 +180,7 @@ function Upcoming({ model: { upcoming } }: { readonly model: Priced }) {
             <AmountTable price={price} caption={text.from(dayText(from))} />
           ) : (
             <Text size="sm" px="xs" pb="xs">
-              {whole}
+              {priceText}
             </Text>
           )}
         </div>
@@ -189,7 +189,7 @@ function Upcoming({ model: { upcoming } }: { readonly model: Priced }) {
   );
 }
 
-function Places({ model: { channels, name } }: { readonly model: Priced }) {
+function ChannelPrices({ model: { channels, name } }: { readonly model: Priced }) {
   const text = useText(TEXT);
   const sourceText = useSource();
   return (

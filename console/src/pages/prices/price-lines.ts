@@ -1,10 +1,10 @@
-/** Lines of gateway.yaml that price a model. */
+/** Lines of gateway.yaml that set a price. */
 
 import { yamlName } from '../../parts/yaml-name.ts';
 
-/** What a model may sell. */
+/** Billing units of models. */
 export const SOLD = ['tokens', 'images', 'speech', 'sound', 'free'] as const;
-/** One of them. */
+/** A value of `SOLD`. */
 export type Sold = (typeof SOLD)[number];
 
 const PRICES: Readonly<Record<Exclude<Sold, 'free'>, string>> = {
@@ -14,7 +14,7 @@ const PRICES: Readonly<Record<Exclude<Sold, 'free'>, string>> = {
   sound: '{ perSecond: 0.0001 }',
 };
 
-/** The lines. `comment`: what the numbers are, for those who read the file. `channel`: where it is served. */
+/** The lines. `comment`: the unit of the numbers, as a YAML comment. `channel`: the channel that serves the model. */
 export function priceLinesOf(
   model: string,
   sold: Sold,

@@ -1,4 +1,4 @@
-/** The models with what they cost, those first that somebody should look at. */
+/** Models with their prices; those that need attention come first. */
 import { Box, Group, Text, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
@@ -9,10 +9,10 @@ import type { Priced } from './priced.ts';
 import { useDay, useSource } from './source.ts';
 import { TEXT } from './text.ts';
 
-/** What has a column of its own. */
+/** Rates with their own column. */
 const OWN: readonly AmountField[] = ['input', 'output', 'cacheRead'];
 
-/** The table. `open`: the name of the model that is looked at. */
+/** The table. `open`: the name of the open model. */
 export function PriceTable({
   rows,
   open,
@@ -42,9 +42,11 @@ export function PriceTable({
       cell: (model) => (
         <div className="price-name">
           {model.name}
-          {model.aliases.length > 0 && <Small>{text.aliases(model.aliases.join(', '))}</Small>}
-          {model.fallback_of.length > 0 && <Small>{text.fallbackOf(model.fallback_of.join(', '))}</Small>}
-          {/* On a phone its column would be out of sight, and what is free would look like what is refused. */}
+          {model.aliases.length > 0 && <SecondaryText>{text.aliases(model.aliases.join(', '))}</SecondaryText>}
+          {model.fallback_of.length > 0 && (
+            <SecondaryText>{text.fallbackOf(model.fallback_of.join(', '))}</SecondaryText>
+          )}
+          {/* Phones do not show the status column, so the price cell tells free from refused. */}
           <Box hiddenFrom="sm">
             <Notes model={model} />
           </Box>
@@ -84,19 +86,19 @@ export function PriceTable({
   );
 }
 
-/** What is to be looked at, in a word. */
+/** The status in a word. */
 function Notes({ model: { price, unpriced, calls, drift, upcoming } }: { readonly model: Priced }) {
   const text = useText(TEXT);
-  const words = useText(AMOUNT_TEXT);
+  const amountText = useText(AMOUNT_TEXT);
   const dayText = useDay();
   const next = upcoming[0];
   return (
     <Group gap={6}>
-      {price?.free === true && <Text size="sm">{words.free}</Text>}
+      {price?.free === true && <Text size="sm">{amountText.free}</Text>}
       {unpriced && (
         <Tooltip label={calls === 'refused' ? text.refused : text.freeForNow}>
           <span>
-            <State mood={calls === 'refused' ? 'bad' : 'warn'}>
+            <State tone={calls === 'refused' ? 'bad' : 'warn'}>
               {price === null ? text.noPrice : text.fallbackUnpriced}
             </State>
           </span>
@@ -105,11 +107,11 @@ function Notes({ model: { price, unpriced, calls, drift, upcoming } }: { readonl
       {drift.length > 0 && (
         <Tooltip label={text.driftAbout}>
           <span>
-            <State mood="warn">{text.driftBadge}</State>
+            <State tone="warn">{text.driftBadge}</State>
           </span>
         </Tooltip>
       )}
-      {next !== undefined && <State mood="info">{text.upcomingBadge(dayText(next.effective_from))}</State>}
+      {next !== undefined && <State tone="info">{text.upcomingBadge(dayText(next.effective_from))}</State>}
     </Group>
   );
 }
@@ -119,13 +121,13 @@ function Others({ model: { price } }: { readonly model: Priced }) {
   const amountText = useAmount();
   const others = price === null ? [] : amountsOf(price).filter(([field]) => !OWN.includes(field));
   if (others.length === 0) return <>–</>;
-  const said = others.map(
+  const lines = others.map(
     ([field, amount]) => `${words.fields[field]} ${amountText(amount)}${words.short[unitOf(field)]}`,
   );
-  return <Text size="xs">{said.join(' · ')}</Text>;
+  return <Text size="xs">{lines.join(' · ')}</Text>;
 }
 
-function Small({ children }: { readonly children: ReactNode }) {
+function SecondaryText({ children }: { readonly children: ReactNode }) {
   return (
     <Text span display="block" size="xs" c="dimmed">
       {children}

@@ -1,32 +1,32 @@
-/** Models with their prices: which come first, which fit, and what somebody should look at. */
+/** Order and filters of models with prices. */
 import type { PricedModel } from '../../api/operations.ts';
 
-/** A model and what it costs. */
+/** A model with its price. */
 export type Priced = PricedModel;
 
-/** What may be shown of them. */
+/** The filters. */
 export const VIEWS = ['all', 'unpriced', 'drift', 'upcoming'] as const;
-/** One of them. */
+/** A value of `VIEWS`. */
 export type View = (typeof VIEWS)[number];
 
-/** True of what belongs to a view. */
+/** True if a filter matches. */
 export function isIn(view: View, { unpriced, drift, upcoming }: Priced): boolean {
   if (view === 'unpriced') return unpriced;
   if (view === 'drift') return drift.length > 0;
   return view === 'all' || upcoming.length > 0;
 }
 
-/** What has no price comes first: its calls are lost. Then those that may have been forgotten, then all others, as the file has them. */
+/** Models without a price come first, then those that need attention, then the others in the order of the file. */
 export function inOrder(models: readonly Priced[]): readonly Priced[] {
   const rank = ({ unpriced, price, drift }: Priced): number =>
     unpriced ? (price === null ? 0 : 1) : drift.length > 0 ? 2 : 3;
   return models.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** True where one of its names, or where it is served, has these words in it. */
-export function priceFits({ name, aliases, channels }: Priced, words: string): boolean {
-  const asked = words.trim().toLowerCase();
+/** True if one of its names or channels contains the text. */
+export function priceFits({ name, aliases, channels }: Priced, search: string): boolean {
+  const query = search.trim().toLowerCase();
   return [name, ...aliases, ...channels.flatMap(({ channel, model }) => [channel, model])].some((each) =>
-    each.toLowerCase().includes(asked),
+    each.toLowerCase().includes(query),
   );
 }

@@ -11,7 +11,7 @@ import { priceLinesOf, SOLD, type Sold } from './price-lines.ts';
 import type { Priced } from './priced.ts';
 import { TEXT } from './text.ts';
 
-/** The lines, for what the model sells. */
+/** The lines for the billing unit of the model. */
 export function SetPrice({ model }: { readonly model: Priced }) {
   const text = useText(TEXT);
   const mayConfigure = isRoot(useSelf());

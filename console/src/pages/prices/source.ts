@@ -1,16 +1,16 @@
-/** Where a price comes from, and since when, in words. */
+/** The source of a price and its date, in words. */
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { Priced } from './priced.ts';
 import { TEXT } from './text.ts';
 
-/** Writes a source: where gateway.yaml says it, or in whose list it stands. */
+/** Formats a source: the place in gateway.yaml, or the price list. */
 export function useSource(): (source: NonNullable<Priced['source']>) => string {
   const { sources } = useText(TEXT);
   return ({ kind, text }) => (kind === 'published' ? `${sources.published}: ${text}` : sources[kind]);
 }
 
-/** Writes a day that begins at midnight UTC: `2026-01-31`. */
+/** Formats a day that begins at midnight UTC: `2026-01-31`. */
 export function useDay(): (day: string) => string {
   const write = useFormat().dates({ dateStyle: 'medium' }, true);
   return (day) => {

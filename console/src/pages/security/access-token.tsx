@@ -1,35 +1,35 @@
-/** The personal access token: for tools that do under `/api` what its owner may. */
+/** The personal access token: tools use it to call `/api` as its owner. */
 import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { useAction, useApi } from '../../api/hooks.ts';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
-import { sayDone } from './said.ts';
+import { notifyDone } from './said.ts';
 import { TEXT } from './text.ts';
 
 /** A section of the page. */
 export function AccessToken() {
   const { token: text } = useText(TEXT);
   const status = useApi('GET /api/user/token/status');
-  const [made, setMade] = useState<string>();
-  const asking = useAsking<'renew' | 'remove'>();
-  const make = useDoing(() => call('GET /api/user/token'), {
+  const [token, setMade] = useState<string>();
+  const asking = useDialog<'renew' | 'remove'>();
+  const make = useAction(() => call('GET /api/user/token'), {
     changes: ['GET /api/user/token/status', 'GET /api/verify/status'],
     done(token) {
       asking.close();
       setMade(token);
     },
   });
-  const remove = useDoing(() => call('DELETE /api/user/token'), {
+  const remove = useAction(() => call('DELETE /api/user/token'), {
     changes: ['GET /api/user/token/status'],
     done() {
       asking.close();
-      sayDone(text.removed);
+      notifyDone(text.removed);
     },
   });
   const isRenewal = asking.about === 'renew';
@@ -48,7 +48,7 @@ export function AccessToken() {
               )}
             </Text>
             <Group gap="xs">
-              {/* One button for both: it has the focus when the dialog with the token closes. */}
+              {/* One button for both cases, because it gets the focus when the dialog with the token closes. */}
               <Button
                 variant="default"
                 onClick={() => {
@@ -78,7 +78,7 @@ export function AccessToken() {
         {isRenewal ? text.renewAbout : text.removeAbout}
       </Confirm>
       <ShownOnce
-        secret={made}
+        secret={token}
         title={text.shownTitle}
         about={text.shown}
         done={text.done}

@@ -1,14 +1,14 @@
-/** Backup codes, shown once: the dialog stays until somebody says that they are kept. */
+/** Backup codes, shown once: the dialog stays open until the user confirms that they are saved. */
 import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { keepFile } from '../../api/client.ts';
+import { saveBytes } from '../../api/client.ts';
 import { useStatus } from '../../api/status.ts';
 import { Snippet } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** Open as long as there are codes. */
+/** Open while there are codes. */
 export function BackupCodesDialog({
   codes,
   onKept,
@@ -34,11 +34,11 @@ export function BackupCodesDialog({
 function BackupCodes({ codes, onKept }: { readonly codes: readonly string[]; onKept(): void }) {
   const { backup: text } = useText(TEXT);
   const status = useStatus();
-  const [kept, setKept] = useState(false);
+  const [isSaved, setKept] = useState(false);
   const lines = codes.join('\n');
   const download = (): void => {
     const name = (status?.system_name ?? 'turnpike').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
-    keepFile(`${name}-backup-codes.txt`, new Blob([`${lines}\n`], { type: 'text/plain' }));
+    saveBytes(`${name}-backup-codes.txt`, new Blob([`${lines}\n`], { type: 'text/plain' }));
   };
   return (
     <Stack gap="sm">
@@ -50,8 +50,8 @@ function BackupCodes({ codes, onKept }: { readonly codes: readonly string[]; onK
         </Button>
       </Group>
       <Group justify="space-between">
-        <Checkbox label={text.kept} checked={kept} onChange={(event) => setKept(event.currentTarget.checked)} />
-        <Button disabled={!kept} onClick={onKept}>
+        <Checkbox label={text.kept} checked={isSaved} onChange={(event) => setKept(event.currentTarget.checked)} />
+        <Button disabled={!isSaved} onClick={onKept}>
           {text.done}
         </Button>
       </Group>

@@ -1,28 +1,28 @@
-/** A dialog that does something with a code. */
+/** A dialog that confirms an action with a code. */
 import { Modal, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { CodeField } from '../../parts/secret-fields.tsx';
 
-interface What<Out> {
+interface CodeAction<Out> {
   readonly about: string;
   readonly action: string;
   readonly danger?: boolean;
-  /** A backup code will do. */
+  /** Backup codes are accepted. */
   readonly backup?: boolean;
   work(code: string): Promise<Out>;
   onDone(out: Out): void;
   onClose(): void;
 }
 
-/** Closed, it forgets what was typed. */
+/** Closing it clears the field. */
 export function CodeDialog<Out>({
   opened,
   title,
   ...what
-}: What<Out> & { readonly opened: boolean; readonly title: string }) {
+}: CodeAction<Out> & { readonly opened: boolean; readonly title: string }) {
   return (
     <Modal opened={opened} onClose={what.onClose} title={title}>
       <CodeForm {...what} />
@@ -30,10 +30,10 @@ export function CodeDialog<Out>({
   );
 }
 
-function CodeForm<Out>({ about, action, danger = false, backup = false, work, onDone, onClose }: What<Out>) {
+function CodeForm<Out>({ about, action, danger = false, backup = false, work, onDone, onClose }: CodeAction<Out>) {
   const [code, setCode] = useState('');
   const refusal = useFormRefusal('code');
-  const doing = useDoing(() => work(code), {
+  const doing = useAction(() => work(code), {
     changes: ['GET /api/user/2fa/status', 'GET /api/user/sessions', 'GET /api/verify/status'],
     done: onDone,
     refused: refusal.refused,
@@ -42,7 +42,7 @@ function CodeForm<Out>({ about, action, danger = false, backup = false, work, on
     <DialogForm
       refusal={refusal}
       action={action}
-      doing={doing}
+      running={doing}
       danger={danger}
       onSubmit={() => doing.mutate()}
       onClose={onClose}

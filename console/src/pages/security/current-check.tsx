@@ -1,9 +1,9 @@
-/** How long the last check by a second factor still counts. */
+/** How long the last second-factor confirmation is valid. */
 import { Button } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { State } from '../../parts/values.tsx';
-import { askForCheck } from '../../shell/verify-dialog.tsx';
+import { askForVerification } from '../../shell/verify-dialog.tsx';
 import { useText } from '../../text.ts';
 import { Item } from './item.tsx';
 import { TEXT } from './text.ts';
@@ -16,10 +16,10 @@ export function CurrentCheck() {
   return (
     <Item
       name={text.name}
-      state={left > 0 && <State mood="good">{text.valid}</State>}
+      state={left > 0 && <State tone="good">{text.valid}</State>}
       actions={
         left === 0 && (
-          <Button variant="default" onClick={() => void askForCheck()}>
+          <Button variant="default" onClick={() => void askForVerification()}>
             {text.now}
           </Button>
         )
@@ -32,7 +32,7 @@ export function CurrentCheck() {
   );
 }
 
-/** Counts down to a moment; 0 where it is over, or there is none. */
+/** Counts down to a moment; 0 when it has passed, or without one. */
 function useSecondsUntil(unix: number | undefined): number {
   const [now, setNow] = useState(() => Date.now());
   const left = unix === undefined ? 0 : Math.max(0, Math.ceil(unix - now / 1_000));

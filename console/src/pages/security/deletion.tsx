@@ -1,9 +1,9 @@
-/** The end of the account. */
+/** Deletes the account. */
 import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -40,7 +40,7 @@ function DeletionForm({ name, onClose }: { readonly name: string; onClose(): voi
   const queries = useQueryClient();
   const [typed, setTyped] = useState('');
   const refusal = useFormRefusal();
-  const remove = useDoing(() => call('DELETE /api/user/self'), {
+  const remove = useAction(() => call('DELETE /api/user/self'), {
     done: () => void queries.resetQueries(),
     refused: refusal.refused,
   });
@@ -49,7 +49,7 @@ function DeletionForm({ name, onClose }: { readonly name: string; onClose(): voi
       refusal={refusal}
       action={text.go}
       danger
-      doing={remove}
+      running={remove}
       ready={typed === name}
       onSubmit={() => remove.mutate()}
       onClose={onClose}

@@ -1,8 +1,8 @@
-/** The e-mail address of the account: proven by a code before it counts. */
+/** The email address of the account, verified by a code. */
 import { Button, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { EmailProof } from '../../parts/email-proof.tsx';
@@ -10,7 +10,7 @@ import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { sayDone } from './said.ts';
+import { notifyDone } from './said.ts';
 import { TEXT } from './text.ts';
 
 /** A section of the page. */
@@ -48,14 +48,14 @@ export function Email({ self }: { readonly self: Self }) {
 
 function EmailForm({ onEnd }: { onEnd(): void }) {
   const { email: text } = useText(TEXT);
-  const [given, setGiven] = useState({ email: '', code: '' });
+  const [values, setGiven] = useState({ email: '', code: '' });
   const refusal = useFormRefusal('email', 'code');
-  const bind = useDoing(
-    () => call('POST /api/oauth/email/bind', { body: { email: given.email.trim(), code: given.code.trim() } }),
+  const bind = useAction(
+    () => call('POST /api/oauth/email/bind', { body: { email: values.email.trim(), code: values.code.trim() } }),
     {
       changes: ['GET /api/user/self'],
       done() {
-        sayDone(text.done);
+        notifyDone(text.done);
         onEnd();
       },
       refused: refusal.refused,
@@ -65,12 +65,12 @@ function EmailForm({ onEnd }: { onEnd(): void }) {
     <DialogForm
       refusal={refusal}
       action={text.go}
-      doing={bind}
-      onSubmit={() => (given.code.trim() === '' ? refusal.say('', text.askFirst) : bind.mutate())}
+      running={bind}
+      onSubmit={() => (values.code.trim() === '' ? refusal.say('', text.askFirst) : bind.mutate())}
       onClose={onEnd}
     >
       <EmailProof
-        {...given}
+        {...values}
         onChange={(change) => setGiven((before) => ({ ...before, ...change }))}
         errors={{ email: refusal.at('email'), code: refusal.at('code') }}
       />

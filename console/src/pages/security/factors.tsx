@@ -1,4 +1,4 @@
-/** Second factors: the authenticator, the passkey, and how long the last check by one is good. */
+/** Second factors: authenticator app, passkey, and the validity of the last confirmation. */
 import { Divider, Stack, Text } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { Loaded } from '../../parts/notes.tsx';

@@ -1,4 +1,4 @@
-/** One thing of a section: its name, how it stands, what it is about, what can be done. */
+/** A row of a section: name, state, description, actions. */
 import { Box, Group, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 

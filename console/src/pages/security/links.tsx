@@ -1,45 +1,45 @@
-/** Accounts elsewhere that sign in to this one. */
+/** Linked OAuth accounts. */
 import { Button, Stack } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { leadElsewhere } from '../../api/elsewhere.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { goToExternal } from '../../api/elsewhere.ts';
+import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Section } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { Item } from './item.tsx';
-import { sayDone } from './said.ts';
+import { notifyDone } from './said.ts';
 import { TEXT } from './text.ts';
 
 interface Link {
   readonly name: string;
   readonly label: string;
   readonly subject: string | undefined;
-  /** One can still sign in with it. */
+  /** True if the provider still accepts sign-ins. */
   readonly isOffered: boolean;
 }
 
-/** A section of the page; nothing where there is nothing to connect. */
+/** A section of the page; renders nothing without providers and linked accounts. */
 export function Links({ self }: { readonly self: Self }) {
   const { links: text } = useText(TEXT);
   const status = useStatus();
-  const asking = useAsking<Link>();
-  const connect = useDoing(
+  const asking = useDialog<Link>();
+  const connect = useAction(
     (provider: string) => call('POST /api/oauth/state', { body: { provider, intent: 'bind' } }),
     {
-      done: ({ url }) => leadElsewhere(url),
+      done: ({ url }) => goToExternal(url),
     },
   );
-  const disconnect = useDoing(
+  const disconnect = useAction(
     (provider: string) => call('DELETE /api/user/unbind/{provider}', { params: { provider } }),
     {
       changes: ['GET /api/user/self', 'GET /api/user/sessions'],
       done() {
         asking.close();
-        sayDone(text.done);
+        notifyDone(text.done);
       },
     },
   );
@@ -52,7 +52,7 @@ export function Links({ self }: { readonly self: Self }) {
           <Item
             key={link.name}
             name={link.label}
-            state={link.isOffered ? undefined : <State mood="warn">{text.gone}</State>}
+            state={link.isOffered ? undefined : <State tone="warn">{text.gone}</State>}
             actions={
               link.subject === undefined ? (
                 <Button
@@ -93,7 +93,7 @@ export function Links({ self }: { readonly self: Self }) {
   );
 }
 
-/** Those that are offered, and those that were and are connected still. */
+/** The configured providers, and those with a linked account. */
 function linksOf(
   offered: readonly { readonly name: string; readonly label: string }[],
   bindings: Readonly<Record<string, string>>,

@@ -1,18 +1,18 @@
-/** Whether, when and how one is told of a low balance; and whether the own log tells addresses. */
+/** Notifications of a low balance, and whether the viewer's logs show IP addresses. */
 import { Button, Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Section } from '../../parts/page.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { sayDone } from './said.ts';
+import { notifyDone } from './said.ts';
 import { TEXT } from './text.ts';
 
-/** What `/api` keeps, as far as this page knows it. */
+/** The settings from `/api` that this page uses. */
 interface Settings {
   readonly notify_type?: 'email' | 'webhook';
   readonly quota_warning_threshold?: number;
@@ -26,36 +26,36 @@ interface Settings {
 export function Notices({ self }: { readonly self: Self }) {
   const { notices: text, save, saved } = useText(TEXT);
   const status = useStatus();
-  const kept = JSON.parse(self.setting) as Settings;
-  const [wanted, setWanted] = useState(kept.quota_warning_threshold !== undefined);
-  const [units, setUnits] = useState<number | null>(kept.quota_warning_threshold ?? null);
-  const [way, setWay] = useState(kept.notify_type ?? 'email');
-  const [to, setTo] = useState(kept.notification_email ?? '');
-  const [url, setUrl] = useState(kept.webhook_url ?? '');
+  const stored = JSON.parse(self.setting) as Settings;
+  const [isEnabled, setWanted] = useState(stored.quota_warning_threshold !== undefined);
+  const [units, setUnits] = useState<number | null>(stored.quota_warning_threshold ?? null);
+  const [method, setWay] = useState(stored.notify_type ?? 'email');
+  const [to, setTo] = useState(stored.notification_email ?? '');
+  const [url, setUrl] = useState(stored.webhook_url ?? '');
   const [secret, setSecret] = useState('');
   const [forget, setForget] = useState(false);
-  const [ips, setIps] = useState(kept.record_ip_log ?? false);
+  const [ips, setIps] = useState(stored.record_ip_log ?? false);
   const refusal = useFormRefusal('quota_warning_threshold', 'notification_email', 'webhook_url', 'webhook_secret');
 
-  const change = useDoing((body: Body<'PUT /api/user/setting'>) => call('PUT /api/user/setting', { body }), {
+  const change = useAction((body: Body<'PUT /api/user/setting'>) => call('PUT /api/user/setting', { body }), {
     changes: ['GET /api/user/self'],
-    done: () => sayDone(saved),
+    done: () => notifyDone(saved),
     refused: refusal.refused,
   });
   const submit = (): void => {
     refusal.clear();
-    if (!wanted) {
+    if (!isEnabled) {
       change.mutate({ record_ip_log: ips, quota_warning_threshold: null });
     } else if (units === null || units <= 0) {
       refusal.say('quota_warning_threshold', text.amountMissing);
-    } else if (way === 'email' && to.trim() === '' && self.email === '') {
+    } else if (method === 'email' && to.trim() === '' && self.email === '') {
       refusal.say('notification_email', text.addressMissing);
     } else {
       const where =
-        way === 'email'
+        method === 'email'
           ? { notification_email: to.trim() }
           : { webhook_url: url.trim(), webhook_secret: forget ? null : secret };
-      change.mutate({ record_ip_log: ips, quota_warning_threshold: units, notify_type: way, ...where });
+      change.mutate({ record_ip_log: ips, quota_warning_threshold: units, notify_type: method, ...where });
     }
   };
   return (
@@ -69,8 +69,12 @@ export function Notices({ self }: { readonly self: Self }) {
         }}
       >
         <Stack gap="sm">
-          <Checkbox label={text.wanted} checked={wanted} onChange={(event) => setWanted(event.currentTarget.checked)} />
-          {wanted && (
+          <Checkbox
+            label={text.wanted}
+            checked={isEnabled}
+            onChange={(event) => setWanted(event.currentTarget.checked)}
+          />
+          {isEnabled && (
             <>
               <MoneyInput
                 label={text.below}
@@ -78,13 +82,13 @@ export function Notices({ self }: { readonly self: Self }) {
                 onUnits={setUnits}
                 error={refusal.at('quota_warning_threshold')}
               />
-              <Radio.Group label={text.way} value={way} onChange={(value) => setWay(value as typeof way)}>
+              <Radio.Group label={text.way} value={method} onChange={(value) => setWay(value as typeof method)}>
                 <Group gap="md" mt={4}>
                   <Radio value="email" label={text.email} />
                   <Radio value="webhook" label={text.webhook} />
                 </Group>
               </Radio.Group>
-              {way === 'email' ? (
+              {method === 'email' ? (
                 <>
                   <TextInput
                     type="email"
@@ -115,7 +119,7 @@ export function Notices({ self }: { readonly self: Self }) {
                   />
                   <TextInput
                     label={text.secret}
-                    description={kept.webhook_secret_set === true ? text.secretSet : text.secretAbout}
+                    description={stored.webhook_secret_set === true ? text.secretSet : text.secretAbout}
                     autoComplete="off"
                     spellCheck={false}
                     maxLength={500}
@@ -124,7 +128,7 @@ export function Notices({ self }: { readonly self: Self }) {
                     onChange={(event) => setSecret(event.currentTarget.value)}
                     error={refusal.at('webhook_secret')}
                   />
-                  {kept.webhook_secret_set === true && (
+                  {stored.webhook_secret_set === true && (
                     <Checkbox
                       label={text.forget}
                       checked={forget}

@@ -1,4 +1,4 @@
-/** How one signs in, what guards it, and where one is signed in. */
+/** Sign-in methods, second factors and sessions. */
 import { Alert, Box, Stack } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { sentenceOfCode } from '../../api/refusals.ts';
@@ -25,7 +25,7 @@ export default function Security() {
   const self = useApi('GET /api/user/self');
   return (
     <Page title={useText(PAGE_NAMES).security} about={text.about}>
-      <WayBack />
+      <LinkResult />
       <Loaded query={self} height={400}>
         {(person) => (
           <>
@@ -51,14 +51,14 @@ export default function Security() {
   );
 }
 
-/** What a connection elsewhere brought back. */
-function WayBack() {
+/** The result of linking an OAuth account. */
+function LinkResult() {
   const text = useText(TEXT);
   const language = useLanguage();
   const [{ connected, error }, change] = useAddress({ connected: '', error: '' });
   const status = useStatus();
   if (connected === '' && error === '') return null;
-  // Anybody can write an address: only providers that there are are named.
+  // Anyone can write a URL, so only configured providers are named.
   const label = status?.oauth_providers.find(({ name }) => name === connected)?.label;
   if (error === '' && label === undefined) return null;
   return (

@@ -1,13 +1,13 @@
-/** The passkey of the account: added, looked at, removed. */
+/** The passkey of the account: add, show, remove. */
 import { Anchor, Button } from '@mantine/core';
 import { call, type Data } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { makePasskey, usePasskeyState } from '../../api/passkeys.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { Item } from './item.tsx';
-import { sayDone } from './said.ts';
+import { notifyDone } from './said.ts';
 import { TEXT } from './text.ts';
 
 const CHANGES = ['GET /api/user/passkey', 'GET /api/user/sessions', 'GET /api/verify/status'] as const;
@@ -15,20 +15,20 @@ const CHANGES = ['GET /api/user/passkey', 'GET /api/user/sessions', 'GET /api/ve
 /** A row of the section. */
 export function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/passkey'> }) {
   const { passkey: text, on, off } = useText(TEXT);
-  const here = usePasskeyState();
-  const asking = useAsking<true>();
-  const add = useDoing(
+  const support = usePasskeyState();
+  const asking = useDialog<true>();
+  const add = useAction(
     async () => {
       const body = await makePasskey(await call('POST /api/user/passkey/register/begin'));
       return call('POST /api/user/passkey/register/finish', { body });
     },
-    { changes: CHANGES, done: () => sayDone(text.added) },
+    { changes: CHANGES, done: () => notifyDone(text.added) },
   );
-  const remove = useDoing(() => call('DELETE /api/user/passkey'), {
+  const remove = useAction(() => call('DELETE /api/user/passkey'), {
     changes: CHANGES,
     done() {
       asking.close();
-      sayDone(text.removed);
+      notifyDone(text.removed);
     },
   });
   const { enabled, created_at, last_used_at } = passkey;
@@ -36,14 +36,14 @@ export function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/pas
     <>
       <Item
         name={text.name}
-        state={<State mood={enabled ? 'good' : 'idle'}>{enabled ? on : off}</State>}
+        state={<State tone={enabled ? 'good' : 'idle'}>{enabled ? on : off}</State>}
         actions={
           enabled ? (
             <Button variant="default" onClick={() => asking.open(true)}>
               {text.remove}
             </Button>
           ) : (
-            here?.state === 'ready' && (
+            support?.state === 'ready' && (
               <Button variant="default" loading={add.isPending} onClick={() => add.mutate()}>
                 {text.add}
               </Button>
@@ -59,11 +59,11 @@ export function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/pas
         ) : (
           text.about
         )}{' '}
-        {here?.state === 'insecure' && text.insecure}
-        {here?.state === 'unsupported' && text.unsupported}
-        {here?.state === 'elsewhere' && (
+        {support?.state === 'insecure' && text.insecure}
+        {support?.state === 'unsupported' && text.unsupported}
+        {support?.state === 'elsewhere' && (
           <>
-            {text.elsewhere} <Anchor href={here.home}>{here.home}</Anchor>
+            {text.elsewhere} <Anchor href={support.home}>{support.home}</Anchor>
           </>
         )}
       </Item>
@@ -81,7 +81,7 @@ export function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/pas
   );
 }
 
-/** Unix seconds of a date; 0 where there is none. */
+/** Unix seconds of a date; 0 if missing. */
 function unixOf(date: string | null | undefined): number {
   return date === null || date === undefined ? 0 : Date.parse(date) / 1_000;
 }

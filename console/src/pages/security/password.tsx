@@ -1,31 +1,32 @@
-/** Another password; whoever has none yet sets one. */
+/** Changes or sets the password. */
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { sayDone } from './said.ts';
+import { notifyDone } from './said.ts';
 import { TEXT } from './text.ts';
 
 /** A section of the page. */
 export function Password({ self }: { readonly self: Self }) {
   const { password: text } = useText(TEXT);
   const [current, setCurrent] = useState('');
-  const [fresh, setFresh] = useState('');
+  const [newPassword, setFresh] = useState('');
   const refusal = useFormRefusal('original_password', 'password');
   const hasOne = self.has_password !== false;
-  const change = useDoing(
-    () => call('PUT /api/user/self', { body: { password: fresh, ...(hasOne && { original_password: current }) } }),
+  const change = useAction(
+    () =>
+      call('PUT /api/user/self', { body: { password: newPassword, ...(hasOne && { original_password: current }) } }),
     {
       changes: ['GET /api/user/self', 'GET /api/user/sessions', 'GET /api/user/token/status'],
       done() {
         setCurrent('');
         setFresh('');
-        sayDone(text.done);
+        notifyDone(text.done);
       },
       refused: refusal.refused,
     },
@@ -41,7 +42,7 @@ export function Password({ self }: { readonly self: Self }) {
         }}
       >
         <Stack gap="sm">
-          {/* Password managers keep the new one under this name. */}
+          {/* Password managers store the new password under this username. */}
           <input type="text" name="username" autoComplete="username" value={self.username} readOnly hidden />
           {hasOne ? (
             <PasswordField
@@ -54,9 +55,9 @@ export function Password({ self }: { readonly self: Self }) {
             <Text size="sm">{text.none}</Text>
           )}
           <PasswordField
-            fresh
+            isNew
             label={text.fresh}
-            value={fresh}
+            value={newPassword}
             onChange={(event) => setFresh(event.currentTarget.value)}
             error={refusal.at('password')}
           />

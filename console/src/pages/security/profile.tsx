@@ -1,13 +1,13 @@
-/** What one is called. */
+/** The names of the account. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { sayDone } from './said.ts';
+import { notifyDone } from './said.ts';
 import { TEXT } from './text.ts';
 
 /** A section of the page. */
@@ -16,9 +16,9 @@ export function Profile({ self }: { readonly self: Self }) {
   const [username, setUsername] = useState(self.username);
   const [displayName, setDisplayName] = useState(self.display_name);
   const refusal = useFormRefusal('username', 'display_name');
-  const change = useDoing(
+  const change = useAction(
     () => call('PUT /api/user/self', { body: { username: username.trim(), display_name: displayName.trim() } }),
-    { changes: ['GET /api/user/self'], done: () => sayDone(saved), refused: refusal.refused },
+    { changes: ['GET /api/user/self'], done: () => notifyDone(saved), refused: refusal.refused },
   );
   const isSame = username.trim() === self.username && displayName.trim() === self.display_name;
   return (

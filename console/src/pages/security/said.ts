@@ -1,7 +1,7 @@
-/** A word that something was done. */
+/** Notifications that an action succeeded. */
 import { notifications } from '@mantine/notifications';
 
-/** Says it in a corner, and aloud. */
-export function sayDone(message: string): void {
+/** Shows a notification and announces it to screen readers. */
+export function notifyDone(message: string): void {
   notifications.show({ color: 'pine', message, role: 'status' });
 }

@@ -1,17 +1,17 @@
-/** Where one is signed in; each of them can be ended. */
+/** The sessions of the account; each can be ended. */
 import { Button, Group, Text } from '@mantine/core';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import type { OwnSession } from '../../api/operations.ts';
 import { useStatus } from '../../api/status.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
-import { sayDone } from './said.ts';
+import { notifyDone } from './said.ts';
 import { TEXT } from './text.ts';
 
 type Session = OwnSession;
@@ -21,20 +21,20 @@ export function Sessions() {
   const { sessions: text } = useText(TEXT);
   const sessions = useApi('GET /api/user/sessions');
   const status = useStatus();
-  const asking = useAsking<Session | 'others'>();
+  const asking = useDialog<Session | 'others'>();
   const changes = ['GET /api/user/sessions', 'GET /api/user/token/status'] as const;
-  const endOne = useDoing((id: string) => call('DELETE /api/user/sessions/{id}', { params: { id } }), {
+  const endOne = useAction((id: string) => call('DELETE /api/user/sessions/{id}', { params: { id } }), {
     changes,
     done() {
       asking.close();
-      sayDone(text.ended);
+      notifyDone(text.ended);
     },
   });
-  const endOthers = useDoing(() => call('POST /api/user/sessions/revoke-others'), {
+  const endOthers = useAction(() => call('POST /api/user/sessions/revoke-others'), {
     changes,
     done({ revoked_count }) {
       asking.close();
-      sayDone(text.endedOthers(revoked_count));
+      notifyDone(text.endedOthers(revoked_count));
     },
   });
 
@@ -55,7 +55,7 @@ export function Sessions() {
       cell: (row) => (
         <Group gap="xs">
           <span title={row.user_agent}>{nameOf(row)}</span>
-          {row.current && <State mood="good">{text.this}</State>}
+          {row.current && <State tone="good">{text.this}</State>}
         </Group>
       ),
     },

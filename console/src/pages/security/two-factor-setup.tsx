@@ -1,8 +1,8 @@
-/** Setting up an authenticator: a picture to scan, a key to type, and a first code. */
+/** Sets up an authenticator app: QR code, secret, and a first code. */
 import { Box, Center, Modal, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { call, type Data } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { CodeField } from '../../parts/secret-fields.tsx';
@@ -21,12 +21,12 @@ export function TwoFactorSetup({
   onEnabled(codes: readonly string[]): void;
 }) {
   const { setup: text } = useText(TEXT);
-  const [made, setMade] = useState<Data<'POST /api/user/2fa/setup'>>();
-  const begin = useDoing(() => call('POST /api/user/2fa/setup'), {
+  const [setup, setMade] = useState<Data<'POST /api/user/2fa/setup'>>();
+  const begin = useAction(() => call('POST /api/user/2fa/setup'), {
     done: setMade,
     refused: (refusal) => {
       onClose();
-      // Said by everybody's notice, unless somebody closed the check.
+      // Refusals are shown by the default notification, unless the user closed the verification dialog.
       return refusal.code === 'verification_required';
     },
   });
@@ -37,40 +37,42 @@ export function TwoFactorSetup({
     mutate();
   }, [opened, mutate]);
   return (
-    <Modal opened={opened && made !== undefined} onClose={onClose} title={text.title}>
-      {made !== undefined && <SetupForm made={made} onClose={onClose} onEnabled={() => onEnabled(made.backup_codes)} />}
+    <Modal opened={opened && setup !== undefined} onClose={onClose} title={text.title}>
+      {setup !== undefined && (
+        <SetupForm setup={setup} onClose={onClose} onEnabled={() => onEnabled(setup.backup_codes)} />
+      )}
     </Modal>
   );
 }
 
 function SetupForm({
-  made,
+  setup,
   onClose,
   onEnabled,
 }: {
-  readonly made: Data<'POST /api/user/2fa/setup'>;
+  readonly setup: Data<'POST /api/user/2fa/setup'>;
   onClose(): void;
   onEnabled(): void;
 }) {
   const { setup: text } = useText(TEXT);
   const [code, setCode] = useState('');
   const refusal = useFormRefusal('code');
-  const enable = useDoing(() => call('POST /api/user/2fa/enable', { body: { code } }), {
+  const enable = useAction(() => call('POST /api/user/2fa/enable', { body: { code } }), {
     changes: ['GET /api/user/2fa/status', 'GET /api/user/sessions', 'GET /api/verify/status'],
     done: onEnabled,
     refused: refusal.refused,
   });
   return (
-    <DialogForm refusal={refusal} action={text.go} doing={enable} onSubmit={() => enable.mutate()} onClose={onClose}>
+    <DialogForm refusal={refusal} action={text.go} running={enable} onSubmit={() => enable.mutate()} onClose={onClose}>
       <Text size="sm">{text.scan}</Text>
       <Center>
-        {/* White in the dark, too: cameras look for dark on light. */}
+        {/* White in the dark theme, too, because cameras expect dark modules on a light ground. */}
         <Box bg="white" p={8} bd="1px solid var(--section-border)">
-          <img src={made.qr} alt={text.qr} width={192} height={192} style={{ display: 'block' }} />
+          <img src={setup.qr} alt={text.qr} width={192} height={192} style={{ display: 'block' }} />
         </Box>
       </Center>
       <Text size="sm">{text.byHand}</Text>
-      <Copy value={made.secret} shown={made.secret.replace(/.{4}(?=.)/g, '$& ')} label={text.copyKey} />
+      <Copy value={setup.secret} shown={setup.secret.replace(/.{4}(?=.)/g, '$& ')} label={text.copyKey} />
       <CodeField
         label={text.code}
         value={code}

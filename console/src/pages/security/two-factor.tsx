@@ -1,4 +1,4 @@
-/** The authenticator: on or off, its backup codes, and what can be done about them. */
+/** The authenticator app: state, backup codes, actions. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { call, type Data } from '../../api/client.ts';
@@ -7,14 +7,14 @@ import { useText } from '../../text.ts';
 import { BackupCodesDialog } from './backup-codes.tsx';
 import { CodeDialog } from './code-dialog.tsx';
 import { Item } from './item.tsx';
-import { sayDone } from './said.ts';
+import { notifyDone } from './said.ts';
 import { TEXT } from './text.ts';
 import { TwoFactorSetup } from './two-factor-setup.tsx';
 
-/** So few backup codes are left that new ones are due. */
+/** The number of backup codes below which the page recommends new ones. */
 const FEW = 3;
 
-/** `isFirst`: there is no other second factor, and this is what the page wants done. */
+/** `isFirst`: the account has no second factor, so this is the primary action of the page. */
 export function TwoFactor({
   status,
   isFirst,
@@ -31,7 +31,7 @@ export function TwoFactor({
     <>
       <Item
         name={text.name}
-        state={<State mood={enabled ? 'good' : 'idle'}>{enabled ? on : off}</State>}
+        state={<State tone={enabled ? 'good' : 'idle'}>{enabled ? on : off}</State>}
         actions={
           enabled ? (
             <>
@@ -56,10 +56,10 @@ export function TwoFactor({
       <TwoFactorSetup
         opened={open === 'setup'}
         onClose={close}
-        onEnabled={(made) => {
+        onEnabled={(backupCodes) => {
           close();
-          setCodes(made);
-          sayDone(text.enabled);
+          setCodes(backupCodes);
+          notifyDone(text.enabled);
         }}
       />
       <CodeDialog
@@ -72,7 +72,7 @@ export function TwoFactor({
         work={(code) => call('POST /api/user/2fa/disable', { body: { code } })}
         onDone={() => {
           close();
-          sayDone(text.disabled);
+          notifyDone(text.disabled);
         }}
         onClose={close}
       />

@@ -1,23 +1,23 @@
-/** The addresses of the pages for whoever is not signed in, and where somebody was going before they came to one. */
+/** Addresses of the sign-in pages, and the page that the user requested before signing in. */
 
-/** Below `/console`. Everywhere else strangers find the sign-in itself, and what they asked for behind it. */
+/** Below `/console`. At every other address, signed-out users see the sign-in. */
 export const SIGN_IN_ADDRESSES = ['/login', '/register', '/forgot', '/reset'] as const;
 
 const KEPT = 'turnpike.asked';
 
-/** True of those. */
+/** True for a sign-in page. */
 export function isSignInAddress(path: string): boolean {
   return (SIGN_IN_ADDRESSES as readonly string[]).includes(path);
 }
 
-/** Keeps what was asked for: a sign-in elsewhere, or another page of these, leads away from it. */
-export function keepAsked(path: string, search: string): void {
+/** Stores the requested page, because an OAuth sign-in or another sign-in page leaves it. */
+export function storeRequestedPage(path: string, search: string): void {
   if (!isSignInAddress(path)) sessionStorage.setItem(KEPT, search === '' ? path : `${path}?${search}`);
 }
 
-/** What was kept, once. */
-export function takeAsked(): string | undefined {
-  const kept = sessionStorage.getItem(KEPT);
+/** Returns the stored page and removes it. */
+export function takeRequestedPage(): string | undefined {
+  const stored = sessionStorage.getItem(KEPT);
   sessionStorage.removeItem(KEPT);
-  return kept?.startsWith('/') === true ? kept : undefined;
+  return stored?.startsWith('/') === true ? stored : undefined;
 }

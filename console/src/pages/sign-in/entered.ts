@@ -1,8 +1,8 @@
-/** What follows once somebody is signed in. */
+/** What happens after a sign-in. */
 import { useQueryClient } from '@tanstack/react-query';
 
-/** Asks who is signed in now, and reads again what the console shows. What another person had read is forgotten (`app.tsx`). */
-export function useEntered(): () => void {
+/** Refetches the session and all data. `app.tsx` clears the data of another user. */
+export function useAfterSignIn(): () => void {
   const queries = useQueryClient();
   return () =>
     void queries

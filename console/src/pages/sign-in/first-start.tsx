@@ -1,4 +1,4 @@
-/** Where the first password is, for whoever looks at the gateway from the machine that it runs on. */
+/** Where to find the first password, for users on the machine of the gateway. */
 import { Box, Text } from '@mantine/core';
 import { Snippet } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
@@ -7,7 +7,7 @@ import { TEXT } from './text.ts';
 const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const NEW_PASSWORD = "echo 'a long passphrase' | npm run -s turnpike -- user password root --password-stdin";
 
-/** Nothing for everybody else: they have no such terminal. */
+/** Renders nothing for all others, because they have no access to its terminal. */
 export function FirstStart() {
   const text = useText(TEXT).firstStart;
   if (!HERE.test(location.hostname)) return null;

@@ -1,9 +1,9 @@
-/** A forgotten password: asks for a letter with a link. Whether anybody has the address is not told. */
+/** Requests a password reset email. The page does not reveal whether the address belongs to an account. */
 import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty } from '../../parts/notes.tsx';
@@ -32,7 +32,7 @@ export function Forgot() {
   return (
     <Frame title={sent === '' ? text.title : text.sent} below={back}>
       {sent === '' ? (
-        <AskForm onSent={setSent} />
+        <VerifyForm onSent={setSent} />
       ) : (
         <>
           <Text size="sm" role="status">
@@ -47,13 +47,13 @@ export function Forgot() {
   );
 }
 
-function AskForm({ onSent }: { onSent(email: string): void }) {
+function VerifyForm({ onSent }: { onSent(email: string): void }) {
   const text = useText(TEXT).forgot;
   const [email, setEmail] = useState('');
   const refusal = useFormRefusal('email');
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
-  const ask = useDoing(() => call('GET /api/reset_password', { search: { email: email.trim() } }), {
+  const sending = useAction(() => call('GET /api/reset_password', { search: { email: email.trim() } }), {
     done: () => onSent(email.trim()),
     refused: refusal.refused,
   });
@@ -63,7 +63,7 @@ function AskForm({ onSent }: { onSent(email: string): void }) {
       onSubmit={(event) => {
         event.preventDefault();
         refusal.clear();
-        ask.mutate();
+        sending.mutate();
       }}
     >
       <Stack gap="sm">
@@ -80,7 +80,7 @@ function AskForm({ onSent }: { onSent(email: string): void }) {
           error={refusal.at('email')}
         />
         <Refused by={refusal} />
-        <Button type="submit" size="sm" loading={ask.isPending} fullWidth>
+        <Button type="submit" size="sm" loading={sending.isPending} fullWidth>
           {text.go}
         </Button>
       </Stack>

@@ -1,11 +1,11 @@
-/** What stands around every page for whoever is not signed in: the name of the gateway, language, colours, and one box. */
+/** The frame of the sign-in pages: gateway name, language, theme, and one box. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { useStatus } from '../../api/status.ts';
 import { ColorMenu, LanguageButton } from '../../shell/shell.tsx';
 
-/** A page. `below`: what stands under its box. */
+/** The frame. `below`: the content below the box. */
 export function Frame({
   title,
   about,

@@ -1,30 +1,30 @@
-/** Ways to sign in beside a password: a passkey, and accounts elsewhere. */
+/** Other sign-in methods: passkey and OAuth accounts. */
 import { Anchor, Button, Stack, Text } from '@mantine/core';
 import { IconExternalLink, IconFingerprint } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { leadElsewhere } from '../../api/elsewhere.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { goToExternal } from '../../api/elsewhere.ts';
+import { useAction } from '../../api/hooks.ts';
 import { showPasskey, usePasskeyState } from '../../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { useText } from '../../text.ts';
-import { useEntered } from './entered.ts';
+import { useAfterSignIn } from './entered.ts';
 import { TEXT } from './text.ts';
 
-/** `providers`: of the status. */
-export function OtherWays({
+/** `providers`: from the status. */
+export function OtherMethods({
   providers,
 }: {
   readonly providers: readonly { readonly name: string; readonly label: string }[];
 }) {
   const text = useText(TEXT);
   const refusal = useFormRefusal();
-  const elsewhere = useDoing(
+  const elsewhere = useAction(
     (provider: string) => call('POST /api/oauth/state', { body: { provider, intent: 'login' } }),
-    { done: ({ url }) => leadElsewhere(url), refused: refusal.refused },
+    { done: ({ url }) => goToExternal(url), refused: refusal.refused },
   );
   return (
     <Stack gap="xs">
-      <PasskeyWay />
+      <PasskeyMethod />
       {providers.map(({ name, label }) => (
         <Button
           key={name}
@@ -46,12 +46,12 @@ export function OtherWays({
   );
 }
 
-function PasskeyWay() {
+function PasskeyMethod() {
   const text = useText(TEXT);
   const refusal = useFormRefusal();
-  const entered = useEntered();
+  const entered = useAfterSignIn();
   const passkey = usePasskeyState();
-  const signIn = useDoing(
+  const signIn = useAction(
     async () => {
       const body = await showPasskey(await call('POST /api/user/passkey/login/begin'));
       return call('POST /api/user/passkey/login/finish', { body });

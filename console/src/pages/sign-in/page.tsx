@@ -1,7 +1,7 @@
-/** For whoever is not signed in: shown at whatever address was asked for, so that one gets there; some pages have their own. */
+/** The sign-in, shown at any address so that the user continues there; some sign-in pages have their own address. */
 import { useEffect } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { keepAsked } from './addresses.ts';
+import { storeRequestedPage } from './addresses.ts';
 import { Forgot } from './forgot.tsx';
 import { Register } from './register.tsx';
 import { Reset } from './reset.tsx';
@@ -10,7 +10,7 @@ import { SignInSteps } from './steps.tsx';
 export default function SignIn() {
   const [path] = useLocation();
   const search = useSearch();
-  useEffect(() => keepAsked(path, search), [path, search]);
+  useEffect(() => storeRequestedPage(path, search), [path, search]);
   switch (path) {
     case '/register':
       return <Register />;

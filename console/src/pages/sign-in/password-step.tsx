@@ -3,29 +3,29 @@ import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { useText } from '../../text.ts';
-import { useEntered } from './entered.ts';
-import type { Half } from './second-step.tsx';
+import { useAfterSignIn } from './entered.ts';
+import type { PendingSignIn } from './second-step.tsx';
 import { TEXT } from './text.ts';
 
-/** `onHalf`: a code is wanted, too. */
-export function PasswordStep({ onHalf }: { onHalf(half: Half): void }) {
+/** `onHalf`: a code is required, too. */
+export function PasswordStep({ onHalf }: { onHalf(half: PendingSignIn): void }) {
   const text = useText(TEXT);
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
-  const entered = useEntered();
+  const entered = useAfterSignIn();
   const refusal = useFormRefusal('username');
   const first = useRef<HTMLInputElement>(null);
   const secret = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
-  const signIn = useDoing(() => call('POST /api/user/login', { body: { username: name.trim(), password } }), {
+  const signIn = useAction(() => call('POST /api/user/login', { body: { username: name.trim(), password } }), {
     done: (answer) => ('require_2fa' in answer ? onHalf(answer) : entered()),
     refused(why) {
       refusal.refused(why);
-      // Which of the two is wrong is not told; most often it is this one.
+      // The gateway does not reveal which of the two is wrong; usually it is the password.
       if (why.code === 'wrong_credentials') secret.current?.select();
       return true;
     },

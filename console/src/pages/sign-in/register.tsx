@@ -1,9 +1,9 @@
-/** Making an account: with an invitation, or a proven e-mail address, where the gateway wants one. */
+/** Registration, with an invitation or a verified email address if the gateway requires it. */
 import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import type { Status } from '../../api/operations.ts';
 import { EmailProof } from '../../parts/email-proof.tsx';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
@@ -11,7 +11,7 @@ import { Empty, Loaded } from '../../parts/notes.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { useText } from '../../text.ts';
 
-import { useEntered } from './entered.ts';
+import { useAfterSignIn } from './entered.ts';
 import { Frame } from './frame.tsx';
 import { TEXT } from './text.ts';
 
@@ -59,19 +59,19 @@ function RegisterForm({ status }: { readonly status: Status }) {
   const { username, password, invite, email, code } = form;
   const { invitation_required: invited, email_verification: proven } = status;
   const refusal = useFormRefusal('username', 'password', 'email', 'verification_code', 'invite_code');
-  const entered = useEntered();
+  const entered = useAfterSignIn();
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
 
-  const enter = useDoing(() => call('POST /api/user/login', { body: { username, password } }), {
+  const enter = useAction(() => call('POST /api/user/login', { body: { username, password } }), {
     done: entered,
-    // The account is there all the same.
+    // The account was created nevertheless.
     refused: () => {
       go('/login?done=registered', { replace: true });
       return true;
     },
   });
-  const register = useDoing(
+  const register = useAction(
     () =>
       call('POST /api/user/register', {
         body: {
@@ -124,7 +124,7 @@ function RegisterForm({ status }: { readonly status: Status }) {
           error={refusal.at('username')}
         />
         <PasswordField
-          fresh
+          isNew
           label={text.password}
           value={password}
           onChange={(event) => change({ password: event.currentTarget.value })}

@@ -1,9 +1,9 @@
-/** What the link of the letter leads to: a new password is chosen. */
+/** The target of the link in a password reset email: sets a new password. */
 import { Button, Stack } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
@@ -52,8 +52,8 @@ function ResetForm({
   const refusal = useFormRefusal('password');
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
-  const reset = useDoing(() => call('POST /api/user/reset', { body: { email, token, password } }), {
-    // The code does not stay in the history of the browser.
+  const reset = useAction(() => call('POST /api/user/reset', { body: { email, token, password } }), {
+    // Removes the code from the browser history.
     done: () => go('/login?done=reset', { replace: true }),
     refused(why) {
       setDead(why.code === 'reset_refused');
@@ -70,10 +70,10 @@ function ResetForm({
       }}
     >
       <Stack gap="sm">
-        {/* Password managers keep the new one under this name. */}
+        {/* Password managers store the new password under this username. */}
         <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
         <PasswordField
-          fresh
+          isNew
           ref={first}
           label={text.password}
           value={password}

@@ -1,8 +1,8 @@
-/** The second step of a sign-in: a code of the authenticator, or a backup code. */
+/** The second step of a sign-in: an authenticator code or a backup code. */
 import { Button, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import type { SecondStepRequired } from '../../api/operations.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
@@ -10,25 +10,31 @@ import { CodeField } from '../../parts/secret-fields.tsx';
 import { useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { useEntered } from './entered.ts';
+import { useAfterSignIn } from './entered.ts';
 import { Frame } from './frame.tsx';
 import { TEXT } from './text.ts';
 
-/** What the first step answered. */
-export type Half = SecondStepRequired;
+/** The answer of the first step. */
+export type PendingSignIn = SecondStepRequired;
 
-/** `half` undefined: the first step was elsewhere, and a cookie remembers it. */
-export function SecondStep({ half, onRestart }: { readonly half: Half | undefined; onRestart(why?: string): void }) {
+/** `half` undefined: the first step was an OAuth sign-in, and a cookie identifies it. */
+export function SecondStep({
+  half,
+  onRestart,
+}: {
+  readonly half: PendingSignIn | undefined;
+  onRestart(why?: string): void;
+}) {
   const text = useText(TEXT).second;
   const language = useLanguage();
   const format = useFormat();
-  const entered = useEntered();
+  const entered = useAfterSignIn();
   const [code, setCode] = useState('');
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const refusal = useFormRefusal('code');
   const body = half === undefined ? { code } : { code, flow_token: half.flow_token };
-  const finish = useDoing(() => call('POST /api/user/login/2fa', { body }), {
+  const finish = useAction(() => call('POST /api/user/login/2fa', { body }), {
     done: entered,
     refused(why) {
       if (why.code === 'sign_in_expired') onRestart(sentenceOf(why, language));

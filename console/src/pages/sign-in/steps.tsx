@@ -1,4 +1,4 @@
-/** The sign-in: a password, a passkey or an account elsewhere, and a code after that where one is wanted. */
+/** The sign-in: password, passkey or OAuth account, then a code if required. */
 import { Alert, Anchor, Divider, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -9,18 +9,18 @@ import { useLanguage } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { FirstStart } from './first-start.tsx';
 import { Frame } from './frame.tsx';
-import { OtherWays } from './other-ways.tsx';
+import { OtherMethods } from './other-ways.tsx';
 import { PasswordStep } from './password-step.tsx';
-import { type Half, SecondStep } from './second-step.tsx';
+import { type PendingSignIn, SecondStep } from './second-step.tsx';
 import { TEXT } from './text.ts';
 
-/** Both steps of it. */
+/** Both steps. */
 export function SignInSteps() {
   const text = useText(TEXT);
   const language = useLanguage();
-  // `step` and `error` are what a sign-in elsewhere comes back with; `done` what another page here was left with.
+  // `step` and `error` come from an OAuth redirect; `done` comes from another sign-in page.
   const [address, change] = useAddress({ step: '', error: '', done: '' });
-  const [half, setHalf] = useState<Half>();
+  const [half, setHalf] = useState<PendingSignIn>();
   const [over, setOver] = useState<string>();
   const status = useStatus();
 
@@ -54,15 +54,15 @@ export function SignInSteps() {
         </Alert>
       )}
       <PasswordStep
-        onHalf={(given) => {
+        onHalf={(answer) => {
           setOver(undefined);
-          setHalf(given);
+          setHalf(answer);
         }}
       />
       {status !== undefined && (status.passkey_login || status.oauth_providers.length > 0) && (
         <Stack gap="xs">
           <Divider label={text.or} />
-          <OtherWays providers={status.oauth_providers} />
+          <OtherMethods providers={status.oauth_providers} />
         </Stack>
       )}
       {status?.register_enabled === true && (
@@ -77,7 +77,7 @@ export function SignInSteps() {
   );
 }
 
-/** Where the console is for https alone and this page came without: its cookies would never come back. Else undefined. */
+/** The https address, if the gateway requires https and this page uses http, which its cookies would not reach; otherwise undefined. */
 function httpsHome(address: string): string | undefined {
   return address.startsWith('https:') && location.protocol === 'http:' ? `${address}/console/` : undefined;
 }

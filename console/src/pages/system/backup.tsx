@@ -1,31 +1,31 @@
-/** Backups: the last one, and how to make them. */
+/** Backups: the last one, and how to make one. */
 import { Stack, Text } from '@mantine/core';
 import { Coded } from '../../parts/coded.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { backupMood, type Vitals } from './judge.ts';
+import { backupTone, type Vitals } from './judge.ts';
 import { Reading } from './reading.tsx';
 import { TEXT } from './text.ts';
 
 const COMMAND = 'npx turnpike backup turnpike-$(date +%F).db';
-/** In a crontab a percent sign ends the command, unless it is escaped. */
+/** A percent sign in a crontab must be escaped. */
 const CRON = '0 3 * * * cd /path/to/turnpike && npx turnpike backup /backups/turnpike-$(date +\\%F).db';
 
-/** When there was one, and what to do where that is too long ago. */
+/** The last backup, and what to do if it is too old. */
 export function Backups({ vitals }: { readonly vitals: Vitals }) {
   const text = useText(TEXT);
   const format = useFormat();
   const { backup, store } = vitals;
-  const mood = backupMood(vitals, Date.now() / 1_000);
+  const tone = backupTone(vitals, Date.now() / 1_000);
   return (
     <Section flush title={text.backup}>
       <Reading
         name={text.backupLast}
-        mood={mood}
+        tone={tone}
         value={backup === null ? text.backupNone : <When at={backup.at} />}
-        about={backup === null ? text.backupNoneAbout : mood === 'good' ? text.backupFine : text.backupOld}
+        about={backup === null ? text.backupNoneAbout : tone === 'good' ? text.backupFine : text.backupOld}
       >
         {backup !== null && (
           <Text size="xs" c="dimmed">

@@ -1,4 +1,4 @@
-/** The gateways on one database: how each is doing, and which of them do not answer. */
+/** The gateways on one database, and their health. */
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
@@ -6,10 +6,10 @@ import { Section } from '../../parts/page.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { type Gateway, gatewayMood } from './judge.ts';
+import { type Gateway, gatewayTone } from './judge.ts';
 import { TEXT } from './text.ts';
 
-/** The table. There are at least two of them, and the rest of the page is about the one that answered. */
+/** The table. There are at least two gateways; the rest of the page is about the one that answered. */
 export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }) {
   const text = useText(TEXT).gateways;
   const format = useFormat();
@@ -18,13 +18,15 @@ export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }
     {
       key: 'name',
       title: text.name,
-      cell: ({ name, version, self }) => <Two first={name} second={self ? `${version} · ${text.self}` : version} />,
+      cell: ({ name, version, self }) => (
+        <TwoLines first={name} second={self ? `${version} · ${text.self}` : version} />
+      ),
     },
     {
       key: 'state',
       title: text.state,
       cell: (gateway) => (
-        <State mood={gatewayMood(gateway)}>
+        <State tone={gatewayTone(gateway)}>
           {gateway.report === null ? text.silent : text.states[gateway.report.readiness]}
         </State>
       ),
@@ -38,7 +40,7 @@ export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }
         report === null ? (
           '–'
         ) : (
-          <Two first={format.number(report.in_flight)} second={text.lately(format.number(report.calls))} />
+          <TwoLines first={format.number(report.in_flight)} second={text.lately(format.number(report.calls))} />
         ),
     },
     {
@@ -50,7 +52,7 @@ export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }
         report === null ? (
           '–'
         ) : (
-          <Two
+          <TwoLines
             first={format.bytes(report.memory.rss)}
             second={text.share(format.percent(report.memory.rss / report.memory.machine))}
           />
@@ -80,7 +82,7 @@ export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }
       cell: ({ report }) => {
         if (report === null) return '–';
         const differs = report.configuration !== own?.report?.configuration;
-        return <Two first={report.configuration.slice(0, 6)} second={differs ? text.differs : ''} />;
+        return <TwoLines first={report.configuration.slice(0, 6)} second={differs ? text.differs : ''} />;
       },
     },
     { key: 'limits', title: text.limits, from: 'lg', cell: ({ report }) => <Limits of={report?.counters ?? null} /> },
@@ -91,7 +93,7 @@ export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }
         caption={text.title}
         columns={columns}
         rows={gateways}
-        // Machines that were given the same name are told apart by when they started.
+        // Machines with the same name are distinguished by their start time.
         rowKey={({ name, started_at: at, self }) => `${name} ${at} ${self}`}
       />
     </Section>
@@ -105,7 +107,7 @@ function Limits({ of: counters }: { readonly of: NonNullable<Gateway['report']>[
   return counters.shared ? text.countedOn(counters.driver) : text.countedNot(counters.driver);
 }
 
-function Two({ first, second }: { readonly first: ReactNode; readonly second: string }) {
+function TwoLines({ first, second }: { readonly first: ReactNode; readonly second: string }) {
   return (
     <>
       {first}

@@ -1,4 +1,4 @@
-/** The last hour of the process, drawn. */
+/** Charts of the last hour of the process. */
 import { Text } from '@mantine/core';
 import { Chart, type Series } from '../../parts/chart.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -11,7 +11,7 @@ import { TEXT } from './text.ts';
 export function LastHour({ history }: { readonly history: readonly Sample[] }) {
   const text = useText(TEXT);
   const format = useFormat();
-  const words = text.charts;
+  const chartText = text.charts;
   const times = history.map(({ at }) => at);
   const series = (name: string, of: (sample: Sample) => number): Series => ({
     name,
@@ -30,14 +30,14 @@ export function LastHour({ history }: { readonly history: readonly Sample[] }) {
     <Section title={text.hour} about={text.hourAbout}>
       <div className="two-columns">
         {chart(
-          words.memory,
-          [series(words.rss, ({ rss }) => rss), series(words.heap, (sample) => sample.heap_used)],
+          chartText.memory,
+          [series(chartText.rss, ({ rss }) => rss), series(chartText.heap, (sample) => sample.heap_used)],
           format.bytes,
         )}
-        {chart(words.lag, [series(words.lag, (sample) => sample.lag_ms)], format.duration)}
-        {chart(words.cpu, [series(words.cpu, ({ cpu }) => cpu)], format.number)}
-        {chart(words.calls, [series(words.calls, (sample) => sample.in_flight)], format.number)}
-        {chart(words.waiting, [series(words.waiting, ({ waiting }) => waiting)], format.number)}
+        {chart(chartText.lag, [series(chartText.lag, (sample) => sample.lag_ms)], format.duration)}
+        {chart(chartText.cpu, [series(chartText.cpu, ({ cpu }) => cpu)], format.number)}
+        {chart(chartText.calls, [series(chartText.calls, (sample) => sample.in_flight)], format.number)}
+        {chart(chartText.waiting, [series(chartText.waiting, ({ waiting }) => waiting)], format.number)}
       </div>
     </Section>
   );

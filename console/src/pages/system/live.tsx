@@ -1,4 +1,4 @@
-/** The calls that run now: they come at the end, and those that end stay while somebody points at the list. */
+/** Running calls: new ones are appended, and ended ones stay while the pointer is over the list. */
 import { Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
@@ -9,7 +9,7 @@ import { Section } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { type Steady, useSteadyRows } from './steady.ts';
+import { type SteadyRow, useSteadyRows } from './steady.ts';
 import { TEXT } from './text.ts';
 
 type Live = RunningCalls;
@@ -17,14 +17,14 @@ type Call = Live['items'][number];
 
 const MOODS = { waiting: 'idle', asking: 'info', answering: 'good' } as const;
 
-/** The list. `every`: milliseconds between two looks; false: it holds still. */
+/** The list. `every`: the polling interval in milliseconds; false: paused. */
 export function LiveCalls({ every }: { readonly every: number | false }) {
   const text = useText(TEXT);
   const live = useApi('GET /api/log/live', undefined, { refetchInterval: every });
   const [held, setHeld] = useState(false);
   return (
     <Section flush title={text.live} about={text.liveAbout}>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: it does nothing; it is only noticed that somebody is there */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: only detects the pointer */}
       <div
         className="live"
         onPointerEnter={() => setHeld(true)}
@@ -46,7 +46,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
   const oldestFirst = useMemo(() => items.toReversed(), [items]);
   const rows = useSteadyRows(oldestFirst, held);
   const several = items.some(({ gateway }) => gateway !== null);
-  const columns: readonly Column<Steady<Call>>[] = [
+  const columns: readonly Column<SteadyRow<Call>>[] = [
     {
       key: 'model',
       title: text.model,
@@ -64,9 +64,9 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
       title: text.phase,
       cell: ({ row: { phase }, ended }) =>
         ended ? (
-          <State mood="idle">{text.phases.ended}</State>
+          <State tone="idle">{text.phases.ended}</State>
         ) : (
-          <State mood={MOODS[phase]}>{text.phases[phase]}</State>
+          <State tone={MOODS[phase]}>{text.phases[phase]}</State>
         ),
     },
     { key: 'running', title: text.running, align: 'right', cell: ({ row }) => format.duration(row.ms) },
@@ -104,7 +104,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
             key: 'gateway',
             title: text.gateway,
             from: 'sm' as const,
-            cell: ({ row }: Steady<Call>) => row.gateway ?? '–',
+            cell: ({ row }: SteadyRow<Call>) => row.gateway ?? '–',
           },
         ]
       : []),

@@ -1,4 +1,4 @@
-/** The system: how the gateways and the machine of this one are doing. */
+/** The system: health of the gateways and of this machine. */
 import { Alert, Anchor, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -23,7 +23,7 @@ import { TEXT } from './text.ts';
 
 const LIVE_MS = 5_000;
 const VITALS_MS = 10_000;
-/** Charts change little, and whoever points at one reads. */
+/** Charts are refreshed less often, because they change little. */
 const HISTORY_MS = 30_000;
 
 export default function SystemPage() {

@@ -1,10 +1,10 @@
-/** The process: its memory, its event loop, its share of the processor. */
+/** The process: memory, event loop, CPU. */
 import { Text } from '@mantine/core';
 import { Section } from '../../parts/page.tsx';
 import { Meter } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { coresUsed, cpuMood, heapMood, lagMood, loadMood, memoryMood, type Sample, type Vitals } from './judge.ts';
+import { coresUsed, cpuTone, heapTone, lagTone, loadTone, memoryTone, type Sample, type Vitals } from './judge.ts';
 import { Reading } from './reading.tsx';
 import { TEXT } from './text.ts';
 
@@ -16,15 +16,15 @@ export function ProcessReadings({ vitals, history }: { readonly vitals: Vitals; 
   const cores = coresUsed(history);
   return (
     <Section flush title={text.process}>
-      <Reading name={text.memory} mood={memoryMood(vitals)} about={text.memoryAbout}>
+      <Reading name={text.memory} tone={memoryTone(vitals)} about={text.memoryAbout}>
         <Meter label={text.ofMachine} used={memory.rss} limit={memory.machine} show={format.bytes} />
       </Reading>
-      <Reading name={text.heap} mood={heapMood(vitals)} about={text.heapAbout}>
+      <Reading name={text.heap} tone={heapTone(vitals)} about={text.heapAbout}>
         <Meter label={text.ofLimit} used={memory.heap_used} limit={memory.heap_limit} show={format.bytes} />
       </Reading>
       <Reading
         name={text.lag}
-        mood={lagMood(vitals)}
+        tone={lagTone(vitals)}
         about={text.lagAbout}
         value={
           lag === null
@@ -34,7 +34,7 @@ export function ProcessReadings({ vitals, history }: { readonly vitals: Vitals; 
       />
       <Reading
         name={text.cpu}
-        mood={cpuMood(cores)}
+        tone={cpuTone(cores)}
         about={text.cpuAbout}
         value={cores === undefined ? text.lagUnknown : text.cpuValue(format.percent(cores))}
       >
@@ -44,7 +44,7 @@ export function ProcessReadings({ vitals, history }: { readonly vitals: Vitals; 
       </Reading>
       <Reading
         name={text.load}
-        mood={loadMood(vitals)}
+        tone={loadTone(vitals)}
         about={text.loadAbout}
         value={text.loadValue(cpu.load.map(format.number).join(' · '), format.number(cpu.cores))}
       />

@@ -1,22 +1,22 @@
-/** A figure of the machine: what it is, whether that is normal, and a sentence on what to do where it is not. */
+/** A figure with its rating and a remedy. */
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Coded } from '../../parts/coded.tsx';
-import { type Mood, State } from '../../parts/values.tsx';
+import { State, type Tone } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** One of them. `children`: a meter, or more of it. */
+/** The figure. `children`: a meter or other details. */
 export function Reading({
   name,
   value,
-  mood,
+  tone,
   about,
   children,
 }: {
   readonly name: string;
   readonly value?: ReactNode;
-  readonly mood: Mood;
+  readonly tone: Tone;
   readonly about: string;
   readonly children?: ReactNode;
 }) {
@@ -28,7 +28,7 @@ export function Reading({
           <Text size="sm" c="dimmed" component="h3" fw={400} m={0}>
             {name}
           </Text>
-          <State mood={mood}>{text.moods[mood]}</State>
+          <State tone={tone}>{text.moods[tone]}</State>
         </div>
         {value !== undefined && (
           <Text fw={600} component="div" className="reading-figure">
@@ -37,7 +37,7 @@ export function Reading({
         )}
         {children}
       </div>
-      <Text size="sm" c={mood === 'warn' || mood === 'bad' ? undefined : 'dimmed'}>
+      <Text size="sm" c={tone === 'warn' || tone === 'bad' ? undefined : 'dimmed'}>
         <Coded>{about}</Coded>
       </Text>
     </div>

@@ -1,10 +1,10 @@
-/** The database: how large it is, what is left of the disk, whether it can be written, and how long it keeps things. */
+/** The database: size, free disk space, writes, retention. */
 import { Text } from '@mantine/core';
 import { Section } from '../../parts/page.tsx';
 import { Meter } from '../../parts/values.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { diskMood, sizeMood, type Vitals, writingMood } from './judge.ts';
+import { diskTone, sizeTone, type Vitals, writingTone } from './judge.ts';
 import { Reading } from './reading.tsx';
 import { TEXT } from './text.ts';
 
@@ -26,13 +26,13 @@ export function StoreReadings({ vitals }: { readonly vitals: Vitals }) {
     <Section flush title={text.store} about={name}>
       <Reading
         name={text.size}
-        mood={sizeMood(vitals)}
+        tone={sizeTone(vitals)}
         about={text.sizeAbout}
         value={bytes === null || log === null ? text.unknown : text.sizeValue(format.bytes(bytes), format.bytes(log))}
       />
       <Reading
         name={text.disk}
-        mood={diskMood(vitals)}
+        tone={diskTone(vitals)}
         about={keepsResponses ? text.diskAbout : text.diskScarce}
         {...((free === null || total === null) && { value: text.unknown })}
       >
@@ -42,28 +42,28 @@ export function StoreReadings({ vitals }: { readonly vitals: Vitals }) {
       </Reading>
       <Reading
         name={text.writable}
-        mood={writingMood(vitals)}
+        tone={writingTone(vitals)}
         about={writable ? text.writableAbout : text.writableNot}
         value={`${writable ? text.writableValue.yes : text.writableValue.no} · ${text.waiting(format.number(waiting))}`}
       />
-      <Reading name={text.keeps} mood="info" about={text.keepsAbout}>
-        <Keeps keeps={vitals.keeps} />
+      <Reading name={text.keeps} tone="info" about={text.keepsAbout}>
+        <Retention keeps={vitals.keeps} />
       </Reading>
     </Section>
   );
 }
 
-function Keeps({ keeps }: { readonly keeps: Vitals['keeps'] }) {
+function Retention({ keeps }: { readonly keeps: Vitals['keeps'] }) {
   const text = useText(TEXT);
   const format = useFormat();
   const sections = Object.entries(keeps);
   if (sections.length === 0) return <Text size="sm">{text.keepsNone}</Text>;
   return (
     <dl className="reading-list">
-      {sections.map(([section, keep]) => (
+      {sections.map(([section, retention]) => (
         <div key={section}>
           <dt>{text.sections[section as keyof typeof text.sections] ?? section}</dt>
-          <dd>{lengthOf(keep, format) ?? text.nothingKept}</dd>
+          <dd>{lengthOf(retention, format) ?? text.nothingKept}</dd>
         </div>
       ))}
     </dl>
@@ -72,7 +72,7 @@ function Keeps({ keeps }: { readonly keeps: Vitals['keeps'] }) {
 
 const UNITS = { ms: 'millisecond', s: 'second', m: 'minute', h: 'hour', d: 'day' } as const;
 
-/** `90d` as people say it; undefined: no time at all. */
+/** A duration such as `90d` in words; undefined: not kept. */
 function lengthOf(written: string, { locale }: Format): string | undefined {
   const [, count = '', unit = ''] = /^(\d+)(ms|s|m|h|d)?$/.exec(written) ?? [];
   if (Number(count) === 0 && count !== '') return undefined;

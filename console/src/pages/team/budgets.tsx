@@ -1,4 +1,4 @@
-/** How the budgets of departments stand. */
+/** Budgets of departments. */
 import { Box, Progress } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import type { DepartmentBudget } from '../../api/operations.ts';
@@ -17,7 +17,7 @@ import { type Change, searchOf, type View } from './view.ts';
 type Row = DepartmentBudget;
 const PAGE_SIZE = 25;
 
-/** The part. */
+/** The tab. */
 export function Budgets({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT);
   const month = useFormat().dates({ month: 'long', year: 'numeric' }, true);

@@ -1,4 +1,4 @@
-/** How a department's budget goes down through the month, and where it would be at its end; without a budget, how spending goes up. */
+/** The remaining budget of a department over the month with a forecast; without a budget, its spending. */
 import { NativeSelect, Select } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { Chart, type Series } from '../../parts/chart.tsx';
@@ -12,12 +12,12 @@ import type { Change, View } from './view.ts';
 
 /** The section. */
 export function BurnDown({
-  told,
+  forecast,
   view,
   change,
   nameOf,
 }: {
-  readonly told: Forecast;
+  readonly forecast: Forecast;
   readonly view: View;
   change(change: Change): void;
   nameOf(id: number, name: string): string;
@@ -25,7 +25,7 @@ export function BurnDown({
   const text = useText(TEXT);
   const format = useFormat();
   const [id = '', period] = view.of.split(' ');
-  const department = told.departments.find(({ department_id }) => `${department_id}` === id);
+  const department = forecast.departments.find(({ department_id }) => `${department_id}` === id);
   const budgets = department?.budgets ?? [];
   const budget = budgets.find((each) => each.period === period) ?? budgets[0];
   const now = Date.now() / 1_000;
@@ -33,8 +33,8 @@ export function BurnDown({
     'GET /api/usage/trend',
     {
       search: {
-        start_timestamp: told.month_start,
-        end_timestamp: told.month_end - 1,
+        start_timestamp: forecast.month_start,
+        end_timestamp: forecast.month_end - 1,
         granularity: 'day',
         group_by: 'none',
         ...(department !== undefined && { department_id: department.department_id }),
@@ -46,7 +46,7 @@ export function BurnDown({
   const title = budget === undefined ? text.burn.spending(name) : text.burn.title(name);
   const choices = [
     { value: '', label: text.forecast.everybody },
-    ...told.departments
+    ...forecast.departments
       .map((each) => ({ value: `${each.department_id}`, label: nameOf(each.department_id, each.name) }))
       .sort((a, b) => a.label.localeCompare(b.label)),
   ];
@@ -85,10 +85,10 @@ export function BurnDown({
       <Loaded query={trend} height={290}>
         {({ items }) => {
           const spent = new Map(items.map(({ timestamp, quota }) => [timestamp, quota]));
-          const perDay = (department ?? told.total).daily_mean_7;
-          const { days, known, ahead, even } = burnOf(told, spent, perDay, budget, now);
+          const perDay = (department ?? forecast.total).daily_mean_7;
+          const { days, actual, ahead, even } = burnOf(forecast, spent, perDay, budget, now);
           const series: Series[] = [
-            { name: budget === undefined ? text.burn.spent : text.burn.left, values: known },
+            { name: budget === undefined ? text.burn.spent : text.burn.left, values: actual },
             { name: text.burn.ahead, values: ahead, line: 'dashed' },
             ...(even === undefined ? [] : [{ name: text.burn.even, values: even, line: 'solid' as const, rest: true }]),
           ];

@@ -1,14 +1,14 @@
-/** Saves what a part of the page shows as a file; `/api` asks for the second check first. */
+/** Saves a part of the page as CSV; `/api` requires a second factor. */
 import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { type Operation, saveFile } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { dateOf } from '../../parts/range.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 import { searchOf, type View } from './view.ts';
 
-/** The button. `what`: the name of what it saves, for whoever reads by ear. */
+/** The button. `what`: what it saves, for screen readers. */
 export function CsvButton({
   of,
   view,
@@ -23,7 +23,7 @@ export function CsvButton({
   const text = useText(TEXT);
   const { range } = view;
   const name = `team-${of.slice(of.lastIndexOf('/') + 1)}-${dateOf(range.start)}-${dateOf(range.end)}.csv`;
-  const save = useDoing(() => saveFile(of, name, { search: { ...searchOf(view), ...more, format: 'csv' } }));
+  const save = useAction(() => saveFile(of, name, { search: { ...searchOf(view), ...more, format: 'csv' } }));
   return (
     <Button
       variant="default"

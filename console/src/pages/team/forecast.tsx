@@ -1,4 +1,4 @@
-/** What the month will come to, department by department, and whether budgets last. */
+/** The forecast of the month by department, and whether budgets last. */
 import { Group, Text, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
@@ -15,38 +15,38 @@ import { type Budget, type DepartmentForecast, MOODS, outlookOf, type Forecast a
 import { TEXT } from './text.ts';
 import type { Change, View } from './view.ts';
 
-/** A department with one of its budgets; everybody is number 0. */
+/** A department with one of its budgets; number 0 stands for all users. */
 interface Row {
   readonly of: Omit<DepartmentForecast, 'budgets' | 'parent_id'>;
   readonly budget: Budget | undefined;
-  /** Another budget of the same department is in the row above. */
+  /** True if the row above is for another budget of the same department. */
   readonly again: boolean;
 }
 const PAGE_SIZE = 25;
 
-/** The part. */
+/** The tab. */
 export function Forecast({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT);
   const forecast = useApi('GET /api/team/forecast', undefined, { refetchOnWindowFocus: false });
   const paths = useDepartments();
   return (
     <Loaded query={forecast} height={480}>
-      {(told) => {
+      {(data) => {
         const path = new Map(paths?.map(({ id, path }) => [id, path]));
         const nameOf = (id: number, name: string): string =>
           id === 0 ? text.forecast.everybody : (path.get(id) ?? name);
-        const rows = rowsOf(told, nameOf);
+        const rows = rowsOf(data, nameOf);
         const page = Math.min(view.page, Math.ceil(rows.length / PAGE_SIZE));
         return (
           <>
-            <BurnDown told={told} view={view} change={change} nameOf={nameOf} />
+            <BurnDown forecast={data} view={view} change={change} nameOf={nameOf} />
             <Section
               title={text.forecast.title}
-              about={`${text.forecast.about} ${told.departments.length > 0 ? text.forecast.show : ''}`}
+              about={`${text.forecast.about} ${data.departments.length > 0 ? text.forecast.show : ''}`}
               flush
             >
               <Table
-                told={told}
+                forecast={data}
                 rows={rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
                 nameOf={nameOf}
                 change={change}
@@ -60,7 +60,7 @@ export function Forecast({ view, change }: { readonly view: View; change(change:
                   onPage={(next) => change({ page: `${next}` })}
                 />
               )}
-              {told.departments.length === 0 && <NoDepartments />}
+              {data.departments.length === 0 && <NoDepartments />}
             </Section>
           </>
         );
@@ -69,9 +69,9 @@ export function Forecast({ view, change }: { readonly view: View; change(change:
   );
 }
 
-function rowsOf(told: Told, nameOf: (id: number, name: string) => string): readonly Row[] {
-  const all: Row = { of: { department_id: 0, name: '', ...told.total }, budget: undefined, again: false };
-  const departments = told.departments.toSorted((a, b) =>
+function rowsOf(forecast: Told, nameOf: (id: number, name: string) => string): readonly Row[] {
+  const all: Row = { of: { department_id: 0, name: '', ...forecast.total }, budget: undefined, again: false };
+  const departments = forecast.departments.toSorted((a, b) =>
     nameOf(a.department_id, a.name).localeCompare(nameOf(b.department_id, b.name)),
   );
   return [
@@ -85,13 +85,13 @@ function rowsOf(told: Told, nameOf: (id: number, name: string) => string): reado
 }
 
 function Table({
-  told,
+  forecast,
   rows,
   nameOf,
   view,
   change,
 }: {
-  readonly told: Told;
+  readonly forecast: Told;
   readonly rows: readonly Row[];
   nameOf(id: number, name: string): string;
   readonly view: View;
@@ -109,8 +109,8 @@ function Table({
       title: text.state,
       cell: ({ of, budget }) => {
         if (budget === undefined) return null;
-        const outlook = outlookOf(of, budget, told.month_end);
-        return <State mood={MOODS[outlook]}>{text.words[outlook]}</State>;
+        const outlook = outlookOf(of, budget, forecast.month_end);
+        return <State tone={MOODS[outlook]}>{text.words[outlook]}</State>;
       },
     },
     {
@@ -144,7 +144,7 @@ function Table({
             {of.confidence === 'low' && (
               <Tooltip label={text.why}>
                 <span>
-                  <State mood="info">{text.uncertain}</State>
+                  <State tone="info">{text.uncertain}</State>
                 </span>
               </Tooltip>
             )}

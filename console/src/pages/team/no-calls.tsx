@@ -1,11 +1,11 @@
-/** Nobody called in this time. */
+/** The empty state for a range without calls. */
 import { Button } from '@mantine/core';
 import { Empty } from '../../parts/notes.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 import type { Change, View } from './view.ts';
 
-/** Says so, and offers a longer look. */
+/** The message, with a button for a longer range. */
 export function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT).empty;
   const isLong = view.range.name === '30d' && view.department === '';

@@ -1,11 +1,11 @@
-/** There are no departments. */
+/** The empty state without departments. */
 import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 import { Empty } from '../../parts/notes.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** Says what they are good for here. */
+/** Explains what departments provide here. */
 export function NoDepartments() {
   const text = useText(TEXT).empty;
   return (

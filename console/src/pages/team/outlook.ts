@@ -1,24 +1,24 @@
-/** How a budget is likely to end, in one word; and what is left of it day by day. */
+/** The outlook of a budget, and its remaining amount per day. */
 import type * as api from '../../api/operations.ts';
-import type { Mood } from '../../parts/values.tsx';
+import type { Tone } from '../../parts/values.tsx';
 
-/** What `/api` tells. */
+/** The forecast from `/api`. */
 export type Forecast = api.Forecast;
-/** A department of it. */
+/** A department of the forecast. */
 export type DepartmentForecast = Forecast['departments'][number];
-/** A budget of that. */
+/** A budget of a department. */
 export type Budget = DepartmentForecast['budgets'][number];
 
-/** The words. */
+/** The outlooks. */
 export type Outlook = 'within' | 'tight' | 'over' | 'used';
-/** Their moods. */
-export const MOODS: Readonly<Record<Outlook, Mood>> = { within: 'good', tight: 'warn', over: 'bad', used: 'bad' };
+/** Their colours. */
+export const MOODS: Readonly<Record<Outlook, Tone>> = { within: 'good', tight: 'warn', over: 'bad', used: 'bad' };
 
-/** From this share of a budget on, what is expected is close to all of it. */
+/** From this share on, a forecast counts as close to the budget. */
 const TIGHT = 0.9;
 const DAY_S = 86_400;
 
-/** The word for a budget. One without an end of its month is tight when it ends within the month after this one. */
+/** The outlook of a budget. A total budget is tight if it ends within the next month. */
 export function outlookOf(
   { spent, projected }: Pick<DepartmentForecast, 'spent' | 'projected'>,
   budget: Budget,
@@ -31,18 +31,18 @@ export function outlookOf(
   return soon ? 'tight' : 'within';
 }
 
-/** A month by its days; values are those of each day's end, today's those of now. */
+/** The days of a month; values are at the end of each day, for today the current ones. */
 export interface Burn {
   readonly days: readonly number[];
-  /** Null ahead of today. */
-  readonly known: readonly (number | null)[];
-  /** Null before today. */
+  /** Null for future days. */
+  readonly actual: readonly (number | null)[];
+  /** Null for past days. */
   readonly ahead: readonly (number | null)[];
-  /** The budget spent evenly; undefined where there is none, or it is not one of a month. */
+  /** Even spending of the budget; undefined without a monthly budget. */
   readonly even: readonly number[] | undefined;
 }
 
-/** What is left of a budget, or without one what was spent, on every day of the month. `spent`: per day of the month, up to today. */
+/** The remaining budget per day, or the spending without a budget. `spent`: per day of the month up to today. */
 export function burnOf(
   { month_start, month_end }: Pick<Forecast, 'month_start' | 'month_end'>,
   spent: ReadonlyMap<number, number>,
@@ -56,13 +56,13 @@ export function burnOf(
   const restOfToday = 1 - ((now - month_start) % DAY_S) / DAY_S;
   const total = days.reduce((sum, day) => sum + (spent.get(day) ?? 0), 0);
   let sum = 0;
-  const known = days.map((day, at) => {
+  const actual = days.map((day, at) => {
     sum += spent.get(day) ?? 0;
     if (at > today) return null;
-    // What the ledger says is left now is true; days before are told from what was spent since.
+    // The current remainder is from the ledger; that of earlier days is derived from later spending.
     return budget === undefined ? sum : budget.remaining + total - sum;
   });
-  const last = known[today] ?? 0;
+  const last = actual[today] ?? 0;
   const ahead = days.map((_, at) => {
     if (at < today) return null;
     if (at === today) return last;
@@ -73,5 +73,5 @@ export function burnOf(
     budget?.period === 'month'
       ? days.map((_, at) => Math.round(budget.budget * (1 - (at + 1) / days.length)))
       : undefined;
-  return { days, known, ahead, even };
+  return { days, actual, ahead, even };
 }

@@ -1,4 +1,4 @@
-/** The team in one look: figures, cost over time, departments. */
+/** Overview of the team: figures, cost over time, departments. */
 import { NativeSelect, Skeleton } from '@mantine/core';
 import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
@@ -19,7 +19,7 @@ import { NoCalls } from './no-calls.tsx';
 import { TEXT } from './text.ts';
 import { type Change, GROUPS, searchOf, type View } from './view.ts';
 
-/** The part. */
+/** The tab. */
 export function Overview({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT);
   const overview = useApi('GET /api/team/overview', { search: searchOf(view) }, { refetchOnWindowFocus: false });
@@ -115,19 +115,19 @@ function Trend({ view, change }: { readonly view: View; change(change: Change): 
     { refetchOnWindowFocus: false },
   );
   const moments = momentsOf(range, Date.now() / 1_000);
-  const name = (id: string | null, said: string): string => {
+  const name = (id: string | null, label: string): string => {
     if (id === null) return text.trend.others;
-    if (said !== '') return said;
+    if (label !== '') return label;
     return id === '' || id === '0' ? text.nameless[group] : `#${id}`;
   };
-  const look = (time: number): void => {
+  const openDay = (time: number): void => {
     const end = time + stepOf(range) - 1;
     if (range.granularity === 'day') change({ ...customRange(time, end), page: '1' });
     else
       go(
         usageHref(view.department === '' ? {} : { department_id: view.department }, {
           range: { start: time, end },
-          everybody: true,
+          allUsers: true,
         }),
       );
   };
@@ -167,7 +167,7 @@ function Trend({ view, change }: { readonly view: View; change(change: Change): 
               height={240}
               unit={text.trend.unit}
               show={format.money}
-              onPick={look}
+              onPick={openDay}
             />
           )}
         </Loaded>

@@ -1,4 +1,4 @@
-/** The page of the team, for administrators: what everybody spends, and how long budgets last. */
+/** The team page for administrators: spending of all users, and budget forecasts. */
 import { Group, Stack, Tabs } from '@mantine/core';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
@@ -17,12 +17,12 @@ const PARTS = { overview: Overview, forecast: Forecast, budgets: Budgets, member
 export default function TeamPage() {
   const text = useText(TEXT);
   const names = useText(PAGE_NAMES);
-  const words = useRangeWords();
+  const rangeText = useRangeWords();
   const [view, change] = useView();
   const { tab, range, department } = view;
   const Part = PARTS[tab];
   return (
-    <Page title={names.team} about={tab === 'forecast' ? text.about : text.aboutIn(words(range))}>
+    <Page title={names.team} about={tab === 'forecast' ? text.about : text.aboutIn(rangeText(range))}>
       <Tabs
         value={tab}
         keepMounted={false}

@@ -1,4 +1,4 @@
-/** Who spends, and on what: each person, each model, with the way to their usage. */
+/** Spending by user and by model, with links to their usage. */
 import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { logsHref, usageHref } from '../../parts/links.ts';
@@ -11,13 +11,13 @@ import { NoCalls } from './no-calls.tsx';
 import { TEXT } from './text.ts';
 import { type Change, searchOf, type View } from './view.ts';
 
-interface Shown {
+interface ListProps {
   readonly view: View;
   change(change: Change): void;
 }
 
-/** Everybody whose calls came to something. */
-export function Members({ view, change }: Shown) {
+/** All users with calls. */
+export function Members({ view, change }: ListProps) {
   const text = useText(TEXT);
   const [, go] = useLocation();
   const members = useApi('GET /api/team/members', { search: searchOf(view) }, { refetchOnWindowFocus: false });
@@ -66,8 +66,8 @@ export function Members({ view, change }: Shown) {
   );
 }
 
-/** Every model that was called. */
-export function Models({ view, change }: Shown) {
+/** All called models. */
+export function Models({ view, change }: ListProps) {
   const text = useText(TEXT);
   const [, go] = useLocation();
   const models = useApi('GET /api/team/models', { search: searchOf(view) }, { refetchOnWindowFocus: false });

@@ -1,11 +1,11 @@
-/** What the page of the team shows: which part, when, of which department. All of it is in the address. */
+/** The view of the team page: tab, range, department. All of it is in the address. */
 import { pageOf, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { useRangeOf } from '../../parts/time-range.tsx';
 
-/** The parts of the page. */
+/** The tabs of the page. */
 export const TABS = ['overview', 'forecast', 'budgets', 'members', 'models'] as const;
-/** By what cost is told apart. */
+/** The groups of the cost chart. */
 export const GROUPS = ['department', 'member', 'model'] as const;
 
 const NAMES = {
@@ -15,19 +15,19 @@ const NAMES = {
   end: '',
   department_id: '',
   group: 'department',
-  /** The department of the forecast's chart. */
+  /** The department of the forecast chart. */
   of: '',
   find: '',
   page: '1',
 } as const;
-/** Members of the address. */
+/** Parameters of the address. */
 export type Change = Partial<Record<keyof typeof NAMES, string>>;
 
-/** What is shown. */
+/** The view. */
 export interface View {
   readonly tab: (typeof TABS)[number];
   readonly range: TimeRange;
-  /** '': all of them. */
+  /** '': all departments. */
   readonly department: string;
   readonly group: (typeof GROUPS)[number];
   readonly of: string;
@@ -35,23 +35,23 @@ export interface View {
   readonly page: number;
 }
 
-/** What the address says, and how to change it. */
+/** The view of the address, and how to change it. */
 export function useView(): readonly [View, (change: Change) => void] {
-  const [said, change] = useAddress(NAMES);
-  const range = useRangeOf(said, NAMES.range);
+  const [params, change] = useAddress(NAMES);
+  const range = useRangeOf(params, NAMES.range);
   const view: View = {
-    tab: TABS.find((tab) => tab === said.tab) ?? 'overview',
+    tab: TABS.find((tab) => tab === params.tab) ?? 'overview',
     range,
-    department: /^[1-9]\d{0,14}$/.test(said.department_id) ? said.department_id : '',
-    group: GROUPS.find((group) => group === said.group) ?? 'department',
-    of: said.of,
-    find: said.find,
-    page: pageOf(said.page),
+    department: /^[1-9]\d{0,14}$/.test(params.department_id) ? params.department_id : '',
+    group: GROUPS.find((group) => group === params.group) ?? 'department',
+    of: params.of,
+    find: params.find,
+    page: pageOf(params.page),
   };
   return [view, change];
 }
 
-/** The same as `/api` is asked for it. */
+/** The view as a query of `/api`. */
 export function searchOf({ range, department }: Pick<View, 'range' | 'department'>) {
   return {
     start_timestamp: range.start,

@@ -1,4 +1,4 @@
-/** What all calls of the view came to, and how that compares with as long a time before. */
+/** Totals of the view, compared with the previous period. */
 import { Skeleton } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { rangeBefore } from '../../parts/range.ts';
@@ -12,13 +12,13 @@ import { searchOf, type View } from './view.ts';
 const HOUR_S = 3_600;
 const MANY_TIMES = 10;
 
-/** The numbers at the top. */
+/** The figures at the top. */
 export function Figures({ view, total }: { readonly view: View; readonly total: Sums | undefined }) {
   const text = useText(TEXT).figures;
   const format = useFormat();
-  // Whole hours: what is asked stays the same for a while, and so does the answer.
+  // Whole hours, so that the query stays the same for a while and its answer is cached.
   const now = Math.floor(Date.now() / 1_000 / HOUR_S) * HOUR_S + HOUR_S - 1;
-  const { data: earlier } = useApi(view.everybody ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums', {
+  const { data: earlier } = useApi(view.allUsers ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums', {
     search: { ...searchOf(view, rangeBefore(view.range, now)), group_by: 'none' },
   });
   if (total === undefined) return <Skeleton height={84} aria-hidden />;
@@ -27,7 +27,7 @@ export function Figures({ view, total }: { readonly view: View; readonly total: 
     if (then === undefined || (now === 0 && then === 0)) return undefined;
     if (then === 0) return text.none;
     const change = now / then - 1;
-    // Thousands of percent say less than how many times as much.
+    // Large changes are shown as a factor instead of thousands of percent.
     if (change >= MANY_TIMES - 1) return text.times(format.number(Math.round(now / then)));
     if (Math.abs(change) < 0.005) return text.same;
     return text.than(

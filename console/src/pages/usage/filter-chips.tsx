@@ -1,11 +1,11 @@
-/** The filters that the address says, each to be taken away again. */
+/** The active filters; each can be removed. */
 import { useApi } from '../../api/hooks.ts';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 import { type Change, searchOf, type View, WITHOUT_FILTERS } from './view.ts';
 
-/** A row of chips; nothing where nothing is asked for. */
+/** A row of chips; renders nothing without filters. */
 export function Chips({ view, change }: { readonly view: View; change(change: Change): void }) {
   if (view.filters.length === 0) return null;
   return (
@@ -35,12 +35,12 @@ function Chip({
   return <FilterChip what={text.column[filter.by]} value={useFilterName(view, filter)} onRemove={onRemove} />;
 }
 
-/** What people call what a filter asks for by its number. */
+/** The display name of a filter by ID. */
 function useFilterName(view: View, { by, value }: View['filters'][number]): string {
   const named = by === 'key' || by === 'account';
-  // Of the filters this alone, and the other way round: whoever has no calls under all of them has a name all the same.
+  // Queried with this filter only, and the other way round, because the combination may have no calls.
   const { data } = useApi(
-    view.everybody ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums',
+    view.allUsers ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums',
     {
       search: {
         ...searchOf({ ...view, filters: view.filters.filter((filter) => filter.by === by) }, view.range),
@@ -56,7 +56,7 @@ function useFilterName(view: View, { by, value }: View['filters'][number]): stri
   return name === undefined || name === '' ? `#${value}` : name;
 }
 
-function useDepartmentNames(wanted: boolean): ReadonlyMap<number, string> | undefined {
-  const { data } = useApi('GET /api/department/names', undefined, { staleTime: 30_000, enabled: wanted });
+function useDepartmentNames(isNeeded: boolean): ReadonlyMap<number, string> | undefined {
+  const { data } = useApi('GET /api/department/names', undefined, { staleTime: 30_000, enabled: isNeeded });
   return data && new Map(data.map(({ id, name }) => [id, name]));
 }

@@ -1,10 +1,10 @@
-/** The page of usage: what calls came to, of oneself or of everybody, by time and by what they were. */
+/** The usage page: cost of the viewer's or all users' calls, by time and group. */
 import { ActionIcon, Anchor, Button, Group, Menu, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { MOST_SERIES, useSeriesColor } from '../../parts/chart-colors.ts';
 import { logsHref } from '../../parts/links.ts';
@@ -14,42 +14,42 @@ import { dateOf } from '../../parts/range.ts';
 import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { dearestFirst } from '../../parts/trend-series.ts';
-import { keepWhose } from '../../parts/whose.ts';
+import { storeScope } from '../../parts/whose.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { Figures } from './figures.tsx';
 import { Chips } from './filter-chips.tsx';
 import { TEXT } from './text.ts';
 import { Trend } from './trend.tsx';
-import { type Change, drilled, FILTER_OF, searchOf, useView, type View, WITHOUT_FILTERS, withRange } from './view.ts';
+import { type Change, drillDown, FILTER_OF, searchOf, useView, type View, WITHOUT_FILTERS, withRange } from './view.ts';
 
 export default function UsagePage() {
   const text = useText(TEXT);
   const names = useText(PAGE_NAMES);
-  const words = useRangeWords();
+  const rangeText = useRangeWords();
   const [view, change, hrefOf] = useView();
-  const { range, group, everybody } = view;
+  const { range, group, allUsers } = view;
   const sums = useApi(
-    everybody ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums',
+    allUsers ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums',
     { search: { ...searchOf(view, range), group_by: group } as object },
     { refetchOnWindowFocus: false },
   );
-  const nameOf = (id: string, said: string): string => {
-    if (said !== '') return said;
+  const nameOf = (id: string, label: string): string => {
+    if (label !== '') return label;
     return id === '' || id === '0' ? text.nameless[group] : `#${id}`;
   };
   const colorAt = useSeriesColor();
-  const asked = Object.fromEntries(view.filters.map(({ name, value }) => [name, value]));
+  const active = Object.fromEntries(view.filters.map(({ name, value }) => [name, value]));
   const ranked = sums.data?.items.toSorted(dearestFirst);
   const rows = ranked?.map((item, at): SumRow => {
     const opens = item.group !== '' && item.group !== '0';
     return {
       key: item.group,
       name: nameOf(item.group, item.name),
-      note: everybody && group === 'key' && item.name !== '' ? `#${item.group}` : undefined,
+      note: allUsers && group === 'key' && item.name !== '' ? `#${item.group}` : undefined,
       sums: item,
       color: colorAt(at < MOST_SERIES ? at : undefined),
-      logs: opens ? logsHref({ ...asked, [FILTER_OF[group]]: item.group }, { range, everybody }) : undefined,
+      logs: opens ? logsHref({ ...active, [FILTER_OF[group]]: item.group }, { range, allUsers }) : undefined,
       closed: !opens,
     };
   });
@@ -58,7 +58,7 @@ export default function UsagePage() {
   return (
     <Page
       title={names.usage}
-      about={(everybody ? text.all : text.mine)(words(range))}
+      about={(allUsers ? text.all : text.mine)(rangeText(range))}
       actions={<Actions view={view} change={change} />}
     >
       <TimeRangePicker range={range} onChange={(chosen) => change(withRange(chosen))} />
@@ -77,14 +77,16 @@ export default function UsagePage() {
               <Trend
                 view={view}
                 change={change}
-                name={(id, said) => (everybody && group === 'key' && said !== '' ? `${said} #${id}` : nameOf(id, said))}
+                name={(id, label) =>
+                  allUsers && group === 'key' && label !== '' ? `${label} #${id}` : nameOf(id, label)
+                }
               />
               <Section
                 title={text.titles[group]}
                 about={text.open}
                 flush
                 actions={
-                  <Anchor component={Link} href={logsHref(asked, { range, everybody })} size="sm" py={2}>
+                  <Anchor component={Link} href={logsHref(active, { range, allUsers })} size="sm" py={2}>
                     {text.logs}
                   </Anchor>
                 }
@@ -97,8 +99,8 @@ export default function UsagePage() {
                   find={view.find}
                   page={view.page}
                   onView={change}
-                  onOpen={({ key }) => change(drilled(view, group, key))}
-                  hrefOf={({ key }) => hrefOf(drilled(view, group, key))}
+                  onOpen={({ key }) => change(drillDown(view, group, key))}
+                  hrefOf={({ key }) => hrefOf(drillDown(view, group, key))}
                   empty={<NoCalls view={view} change={change} />}
                 />
               </Section>
@@ -110,7 +112,7 @@ export default function UsagePage() {
   );
 }
 
-/** Why there is nothing, and what to do. */
+/** Why the page is empty, and what to do. */
 function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT).empty;
   const { clear } = useText(TEXT);
@@ -143,21 +145,21 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
         </>
       }
     >
-      {view.everybody ? text.all : text.mine}
+      {view.allUsers ? text.all : text.mine}
     </Empty>
   );
 }
 
-/** Whose it is, read anew, and as files. */
+/** Scope, Refresh and CSV downloads. */
 function Actions({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT);
   const queries = useQueryClient();
-  const { everybody, range, group } = view;
+  const { allUsers, range, group } = view;
   const admin = isAdmin(useSelf());
   const file = `usage-${dateOf(range.start)}-${dateOf(range.end)}`;
-  const save = useDoing((what: 'sums' | 'trend') =>
+  const save = useAction((what: 'sums' | 'trend') =>
     saveFile(
-      everybody ? `GET /api/usage/${what}` : `GET /api/usage/self/${what}`,
+      allUsers ? `GET /api/usage/${what}` : `GET /api/usage/self/${what}`,
       `${file}-${what === 'sums' ? group : range.granularity}.csv`,
       {
         search: {
@@ -179,10 +181,10 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
             { value: 'mine', label: text.whose.mine },
             { value: 'all', label: text.whose.all },
           ]}
-          value={everybody ? 'all' : 'mine'}
-          onChange={(whose) => {
-            keepWhose(whose === 'all');
-            change({ ...WITHOUT_FILTERS, whose, group: 'model' });
+          value={allUsers ? 'all' : 'mine'}
+          onChange={(scope) => {
+            storeScope(scope === 'all');
+            change({ ...WITHOUT_FILTERS, whose: scope, group: 'model' });
           }}
         />
       )}

@@ -1,12 +1,12 @@
-/** What the page of usage says. */
+/** Texts of the usage page. */
 import { texts } from '../../text.ts';
 
-/** Its texts. */
+/** The texts in English and Chinese. */
 export const TEXT = texts(
   {
     mine: (range: string) => `What your calls cost. ${range}.`,
     all: (range: string) => `Cost of all users’ calls. ${range}.`,
-    whose: { label: 'Whose', mine: 'Mine', all: 'All users' },
+    whose: { label: 'Scope', mine: 'Mine', all: 'All users' },
     refresh: 'Refresh',
     csv: 'Download CSV',
     csvGroups: (by: string) => `Table: by ${by}`,
@@ -37,19 +37,19 @@ export const TEXT = texts(
       measure: 'Measure',
       others: 'All others',
     },
-    groups: { model: 'model', key: 'key', account: 'person', department: 'department', channel: 'channel' },
-    titles: { model: 'Models', key: 'Keys', account: 'People', department: 'Departments', channel: 'Channels' },
-    column: { model: 'Model', key: 'Key', account: 'Person', department: 'Department', channel: 'Channel' },
+    groups: { model: 'model', key: 'key', account: 'user', department: 'department', channel: 'channel' },
+    titles: { model: 'Models', key: 'Keys', account: 'Users', department: 'Departments', channel: 'Channels' },
+    column: { model: 'Model', key: 'Key', account: 'User', department: 'Department', channel: 'Channel' },
     nameless: {
       model: 'no model (refused before one was found)',
       key: 'no key',
-      account: 'no person',
+      account: 'no user',
       department: 'no department',
       channel: 'no channel (refused before an attempt)',
     },
-    open: 'Select a name to filter by it; the icon at the end of a row lists its calls.',
+    open: 'Select a name to filter by it, or the icon at the end of a row to list its calls.',
     clear: 'Clear filters',
-    logs: 'Calls in the log',
+    logs: 'View calls in Logs',
     empty: {
       title: 'No calls in this period',
       mine: 'Calls with your keys appear here as soon as they end, with their cost.',
@@ -61,9 +61,9 @@ export const TEXT = texts(
     },
   },
   {
-    mine: (range: string) => `您的调用花费。${range}。`,
-    all: (range: string) => `所有人的调用花费。${range}。`,
-    whose: { label: '查看范围', mine: '我的', all: '所有人' },
+    mine: (range: string) => `您的调用费用。${range}。`,
+    all: (range: string) => `所有用户的调用费用。${range}。`,
+    whose: { label: '查看范围', mine: '我的', all: '所有用户' },
     refresh: '刷新',
     csv: '下载 CSV',
     csvGroups: (by: string) => `表格：按${by}`,
@@ -71,7 +71,7 @@ export const TEXT = texts(
     figures: {
       cost: '费用',
       requests: '调用',
-      errors: '错误率',
+      errors: '错误',
       input: '输入 Token',
       output: '输出 Token',
       each: '每次调用费用',
@@ -89,7 +89,7 @@ export const TEXT = texts(
       title: { cost: '费用', requests: '调用', tokens: 'Token' },
       unit: { cost: '美元', requests: '调用次数', tokens: 'Token 数' },
       label: (measure: string, step: string, by: string) => `${measure}：按${step}和${by}`,
-      pick: '点击柱形可查看详情。',
+      pick: '点击柱形可放大。',
       group: '分组',
       measure: '指标',
       others: '其他',
@@ -104,17 +104,17 @@ export const TEXT = texts(
       department: '无部门',
       channel: '无渠道（在请求渠道前被拒绝）',
     },
-    open: '点击名称可单独查看；行末图标列出对应的调用。',
+    open: '点击名称可按其筛选；点击行末图标可列出其调用。',
     clear: '清除筛选',
-    logs: '查看调用日志',
+    logs: '在日志中查看调用',
     empty: {
       title: '这段时间没有调用',
-      mine: '使用您的密钥发起的调用一结束就会显示在这里，并附上费用。',
-      all: '调用一结束就会显示在这里，并附上费用。',
+      mine: '使用您的密钥发起的调用结束后会显示在这里，并附上费用。',
+      all: '调用结束后会显示在这里，并附上费用。',
       action: '接入客户端',
       longer: '查看 30 天',
-      filtered: '这些筛选条件下没有调用',
-      filteredAbout: '去掉筛选条件，或换一段时间，也许会有。',
+      filtered: '没有符合条件的调用',
+      filteredAbout: '请更改筛选条件或时间范围。',
     },
   },
 );

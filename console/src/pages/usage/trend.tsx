@@ -1,4 +1,4 @@
-/** The chart: what the calls of the view came to, by day or hour, told apart as chosen. */
+/** The chart of the view by day or hour and group. */
 import { Group, NativeSelect, SegmentedControl } from '@mantine/core';
 import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
@@ -15,7 +15,7 @@ import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 import { type Change, GROUPS, OWN_GROUPS, searchOf, type View, withRange } from './view.ts';
 
-/** The section. `name`: what a group is called. */
+/** The section. `name`: the display name of a group. */
 export function Trend({
   view,
   change,
@@ -23,14 +23,14 @@ export function Trend({
 }: {
   readonly view: View;
   change(change: Change): void;
-  name(group: string, said: string): string;
+  name(group: string, label: string): string;
 }) {
   const text = useText(TEXT);
   const format = useFormat();
   const [, go] = useLocation();
   const { range, measure, group } = view;
   const trend = useApi(
-    view.everybody ? 'GET /api/usage/trend' : 'GET /api/usage/self/trend',
+    view.allUsers ? 'GET /api/usage/trend' : 'GET /api/usage/self/trend',
     {
       search: {
         ...searchOf(view, range),
@@ -44,11 +44,11 @@ export function Trend({
   const step = range.granularity === 'hour' ? text.chart.hour : text.chart.day;
   const title = text.chart.label(text.chart.title[measure], step, text.groups[group]);
   const moments = momentsOf(range, Date.now() / 1_000);
-  const look = (time: number): void => {
+  const openStep = (time: number): void => {
     const end = time + stepOf(range) - 1;
-    const asked = Object.fromEntries(view.filters.map(({ name, value }) => [name, value]));
+    const active = Object.fromEntries(view.filters.map(({ name, value }) => [name, value]));
     if (range.granularity === 'day') change(withRange(customRange(time, end)));
-    else go(logsHref(asked, { range: { start: time, end }, everybody: view.everybody }));
+    else go(logsHref(active, { range: { start: time, end }, allUsers: view.allUsers }));
   };
   return (
     <Section
@@ -59,7 +59,7 @@ export function Trend({
           <NativeSelect
             size="xs"
             aria-label={text.chart.group}
-            data={(view.everybody ? GROUPS : OWN_GROUPS).map((each) => ({ value: each, label: text.column[each] }))}
+            data={(view.allUsers ? GROUPS : OWN_GROUPS).map((each) => ({ value: each, label: text.column[each] }))}
             value={group}
             onChange={(event) => change({ group: event.currentTarget.value, find: '', page: '1' })}
           />
@@ -79,15 +79,15 @@ export function Trend({
             label={title}
             times={moments}
             step={stepOf(range)}
-            series={trendSeries(items, moments, measure, (id, said) =>
-              id === null ? text.chart.others : name(id, said),
+            series={trendSeries(items, moments, measure, (id, label) =>
+              id === null ? text.chart.others : name(id, label),
             )}
             bars
             stacked
             height={240}
             unit={text.chart.unit[measure]}
             show={measure === 'cost' ? format.money : format.short}
-            onPick={look}
+            onPick={openStep}
           />
         )}
       </Loaded>

@@ -1,20 +1,20 @@
-/** What the page of usage shows: whose, when, of what, told apart by what. All of it is in the address. */
+/** The view of the usage page: scope, range, filters, group. All of it is in the address. */
 import type { Search } from '../../api/client.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { type RangeChange, useRangeOf } from '../../parts/time-range.tsx';
 import { MEASURES, type Measure } from '../../parts/trend-series.ts';
-import { useWhose } from '../../parts/whose.ts';
+import { useScope } from '../../parts/whose.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 
-/** What one's own usage is told apart by. */
+/** Groups for the viewer's own usage. */
 export const OWN_GROUPS = ['model', 'key'] as const;
-/** And everybody's. */
+/** More groups for all users. */
 export const GROUPS = ['model', 'key', 'account', 'department', 'channel'] as const;
-/** One of them. */
+/** A value of `GROUPS`. */
 export type GroupBy = (typeof GROUPS)[number];
 
-/** The member of a query, and of the address, that asks for one group only. */
+/** The query parameter, and the parameter of the address, that selects one group. */
 export const FILTER_OF = {
   model: 'model',
   key: 'token_id',
@@ -25,13 +25,13 @@ export const FILTER_OF = {
 /** Its name. */
 export type FilterName = (typeof FILTER_OF)[GroupBy];
 
-/** What is shown. */
+/** The view. */
 export interface View {
-  readonly everybody: boolean;
+  readonly allUsers: boolean;
   readonly range: TimeRange;
   readonly group: GroupBy;
   readonly measure: Measure;
-  /** Those that are asked for, in the order of `GROUPS`. */
+  /** The active filters in the order of `GROUPS`. */
   readonly filters: readonly { readonly by: GroupBy; readonly name: FilterName; readonly value: string }[];
   readonly find: string;
   readonly page: number;
@@ -52,38 +52,38 @@ const NAMES = {
   find: '',
   page: '1',
 } as const;
-/** Members of the address. */
+/** Parameters of the address. */
 export type Change = Partial<Record<keyof typeof NAMES, string>>;
 
-/** What the address says, how to change it, and the address of a change. */
+/** The view of the address, how to change it, and the address of a change. */
 export function useView(): readonly [View, (change: Change) => void, (change: Change) => string] {
-  const [said, change, hrefOf] = useAddress(NAMES);
-  const everybody = useWhose(isAdmin(useSelf()), said.whose, change);
-  const range = useRangeOf(said, NAMES.range);
-  const groups: readonly GroupBy[] = everybody ? GROUPS : OWN_GROUPS;
+  const [params, change, hrefOf] = useAddress(NAMES);
+  const allUsers = useScope(isAdmin(useSelf()), params.whose, change);
+  const range = useRangeOf(params, NAMES.range);
+  const groups: readonly GroupBy[] = allUsers ? GROUPS : OWN_GROUPS;
   const view: View = {
-    everybody,
+    allUsers,
     range,
-    group: groups.find((group) => group === said.group) ?? 'model',
-    measure: MEASURES.find((measure) => measure === said.measure) ?? 'cost',
+    group: groups.find((group) => group === params.group) ?? 'model',
+    measure: MEASURES.find((measure) => measure === params.measure) ?? 'cost',
     filters: groups.flatMap((by) => {
       const name = FILTER_OF[by];
-      const value = said[name];
+      const value = params[name];
       const isNumber = by === 'key' || by === 'account' || by === 'department';
       return value === '' || (isNumber && !/^[1-9]\d{0,14}$/.test(value)) ? [] : [{ by, name, value }];
     }),
-    find: said.find,
-    page: pageOf(said.page),
+    find: params.find,
+    page: pageOf(params.page),
   };
   return [view, change, hrefOf];
 }
 
-/** Another range; what was turned to or looked for was in the one before. */
+/** Another range; resets page and search. */
 export function withRange(range: RangeChange): Change {
   return { ...range, page: '1' };
 }
 
-/** Everything without filters. */
+/** The parameters that reset all filters. */
 export const WITHOUT_FILTERS: Change = {
   model: '',
   token_id: '',
@@ -94,14 +94,14 @@ export const WITHOUT_FILTERS: Change = {
   page: '1',
 };
 
-/** One group alone, told apart by what was not asked for yet. */
-export function drilled({ everybody, filters }: View, by: GroupBy, value: string): Change {
-  const groups: readonly GroupBy[] = everybody ? GROUPS : OWN_GROUPS;
+/** Filters by one group, and groups by the next one without a filter. */
+export function drillDown({ allUsers, filters }: View, by: GroupBy, value: string): Change {
+  const groups: readonly GroupBy[] = allUsers ? GROUPS : OWN_GROUPS;
   const next = groups.find((group) => group !== by && !filters.some((filter) => filter.by === group));
   return { [FILTER_OF[by]]: value, group: next ?? by, find: '', page: '1' };
 }
 
-/** The same as `/api` is asked for it. */
+/** The view as a query of `/api`. */
 export function searchOf({ filters }: View, { start, end }: { readonly start: number; readonly end: number }) {
   const search: Search<'GET /api/usage/sums'> = { start_timestamp: start, end_timestamp: end };
   for (const { name, value } of filters) {

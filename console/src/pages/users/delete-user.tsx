@@ -1,9 +1,9 @@
-/** Ends an account for good, once its name was typed. */
+/** Deletes an account after its name was typed. */
 import { Modal, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { useText } from '../../text.ts';
@@ -31,7 +31,7 @@ function Fields({ user: { id, username }, onClose, onDeleted }: DeleteUserProps)
   const text = useText(TEXT);
   const [typed, setTyped] = useState('');
   const refusal = useFormRefusal();
-  const remove = useDoing(() => call('DELETE /api/user/{id}', { params: { id } }), {
+  const remove = useAction(() => call('DELETE /api/user/{id}', { params: { id } }), {
     changes: [...USER_CHANGES, 'GET /api/department/tree'],
     done() {
       notifications.show({ message: text.removed(username) });
@@ -44,7 +44,7 @@ function Fields({ user: { id, username }, onClose, onDeleted }: DeleteUserProps)
     <DialogForm
       refusal={refusal}
       action={text.remove}
-      doing={remove}
+      running={remove}
       ready={typed === username}
       danger
       onSubmit={() => remove.mutate()}

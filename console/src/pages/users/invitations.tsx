@@ -1,24 +1,24 @@
-/** Invitations: links with which people make their own account; made, seen, taken back. */
+/** Invitations: links for creating accounts; create, list, revoke. */
 import { ActionIcon, Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text, Tooltip } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, type Data, HOME } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import type { Invitation } from '../../api/operations.ts';
 import { useStatus } from '../../api/status.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Copy, type Mood, State, When } from '../../parts/values.tsx';
+import { Copy, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
 const PAGE_SIZE = 25;
-const MOODS: Readonly<Record<Invitation['status'], Mood>> = {
+const MOODS: Readonly<Record<Invitation['status'], Tone>> = {
   open: 'info',
   used: 'good',
   expired: 'idle',
@@ -39,13 +39,13 @@ export function Invitations({
   onUser(id: number): void;
 }) {
   const text = useText(TEXT);
-  const revoking = useAsking<number>();
+  const revoking = useDialog<number>();
   const invitations = useApi(
     'GET /api/user/invitations',
     { search: { p: page, page_size: PAGE_SIZE } },
     { placeholderData: (before) => before },
   );
-  const revoke = useDoing((id: number) => call('DELETE /api/user/invitations/{id}', { params: { id } }), {
+  const revoke = useAction((id: number) => call('DELETE /api/user/invitations/{id}', { params: { id } }), {
     changes: CHANGES,
     done: revoking.close,
   });
@@ -53,7 +53,7 @@ export function Invitations({
     {
       key: 'state',
       title: text.state,
-      cell: ({ status }) => <State mood={MOODS[status]}>{text.invitationStates[status]}</State>,
+      cell: ({ status }) => <State tone={MOODS[status]}>{text.invitationStates[status]}</State>,
     },
     { key: 'by', title: text.madeBy, cell: ({ made_by_name: name }) => name },
     { key: 'made', title: text.madeAt, cell: ({ created_at: at }) => <When at={at} />, from: 'sm' },
@@ -130,7 +130,7 @@ export function Invitations({
   );
 }
 
-/** What an invitation is good for as this gateway is set up. */
+/** What an invitation is good for with the current registration setting. */
 function RegistrationNote() {
   const text = useText(TEXT);
   const status = useStatus();
@@ -142,28 +142,32 @@ function RegistrationNote() {
   );
 }
 
-/** The dialog that makes one. */
+/** The dialog that creates one. */
 export function NewInvitation({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
   const text = useText(TEXT);
-  const [made, setMade] = useState<Data<'POST /api/user/invitation'>>();
+  const [created, setMade] = useState<Data<'POST /api/user/invitation'>>();
   return (
     <Modal
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setMade(undefined)}
       title={text.invitationNew}
-      closeOnClickOutside={made === undefined}
+      closeOnClickOutside={created === undefined}
     >
-      {made === undefined ? <Fields onClose={onClose} onMade={setMade} /> : <Link made={made} onClose={onClose} />}
+      {created === undefined ? (
+        <Fields onClose={onClose} onMade={setMade} />
+      ) : (
+        <Link created={created} onClose={onClose} />
+      )}
     </Modal>
   );
 }
 
-function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Data<'POST /api/user/invitation'>): void }) {
+function Fields({ onClose, onMade }: { onClose(): void; onMade(created: Data<'POST /api/user/invitation'>): void }) {
   const text = useText(TEXT);
   const [days, setDays] = useState<number | string>(7);
   const refusal = useFormRefusal('expires_days');
-  const make = useDoing(() => call('POST /api/user/invitation', { body: { expires_days: Number(days) || 7 } }), {
+  const make = useAction(() => call('POST /api/user/invitation', { body: { expires_days: Number(days) || 7 } }), {
     changes: CHANGES,
     done: onMade,
     refused: refusal.refused,
@@ -172,7 +176,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Data<'POST 
     <DialogForm
       refusal={refusal}
       action={text.invitationMake}
-      doing={make}
+      running={make}
       onSubmit={() => make.mutate()}
       onClose={onClose}
     >
@@ -192,11 +196,11 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Data<'POST 
   );
 }
 
-function Link({ made, onClose }: { readonly made: Data<'POST /api/user/invitation'>; onClose(): void }) {
+function Link({ created, onClose }: { readonly created: Data<'POST /api/user/invitation'>; onClose(): void }) {
   const text = useText(TEXT);
   const format = useFormat();
   const link = new URL('register', HOME);
-  link.searchParams.set('invite', made.code);
+  link.searchParams.set('invite', created.code);
   return (
     <Stack>
       <Alert color="orange">{text.invitationOnce}</Alert>
@@ -205,7 +209,7 @@ function Link({ made, onClose }: { readonly made: Data<'POST /api/user/invitatio
         <Copy value={link.href} what={text.invitationLink} />
       </div>
       <Text size="sm" c="dimmed">
-        {text.invitationUntil} {format.moment(made.expires_at)}
+        {text.invitationUntil} {format.moment(created.expires_at)}
       </Text>
       <Group justify="flex-end">
         <Button onClick={onClose}>{text.close}</Button>

@@ -1,8 +1,8 @@
-/** Dialogs that freeze and unfreeze an account, and that change its role; each takes a reason for the audit. */
+/** Dialogs that disable and enable an account, and that change its role; each records a reason in the audit log. */
 import { Modal, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import type { UserAction } from '../../api/operations.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
@@ -16,7 +16,7 @@ interface DialogProps {
   onClose(): void;
 }
 
-/** Freezes, or unfreezes who is frozen. */
+/** Disables an account, or enables a disabled one. */
 export function FreezeDialog({ user, ...others }: DialogProps) {
   const text = useText(TEXT);
   const isFrozen = user.status === 2;
@@ -33,7 +33,7 @@ export function FreezeDialog({ user, ...others }: DialogProps) {
   );
 }
 
-/** Makes a member an administrator, or the other way round. */
+/** Makes a member an administrator, or an administrator a member. */
 export function RoleDialog({ user, ...others }: DialogProps) {
   const text = useText(TEXT);
   const isMember = user.role === 1;
@@ -70,7 +70,7 @@ function Fields({ id, action, about, button, danger = false, onClose }: ManageDi
   const text = useText(TEXT);
   const [reason, setReason] = useState('');
   const refusal = useFormRefusal('reason');
-  const manage = useDoing(
+  const manage = useAction(
     () => call('POST /api/user/manage', { body: { id, action, ...(reason.trim() && { reason: reason.trim() }) } }),
     { changes: USER_CHANGES, done: onClose, refused: refusal.refused },
   );
@@ -78,7 +78,7 @@ function Fields({ id, action, about, button, danger = false, onClose }: ManageDi
     <DialogForm
       refusal={refusal}
       action={button}
-      doing={manage}
+      running={manage}
       danger={danger}
       onSubmit={() => manage.mutate()}
       onClose={onClose}

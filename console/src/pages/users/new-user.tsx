@@ -1,8 +1,8 @@
-/** Makes an account for somebody, with a password that is shown until the dialog is closed. */
+/** Creates an account with a password that is shown until the dialog is closed. */
 import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
@@ -14,11 +14,11 @@ import { TEXT } from './text.ts';
 interface NewUserProps {
   readonly opened: boolean;
   onClose(): void;
-  /** Shows the account that was made. */
+  /** Shows the new account. */
   onOpen(id: number): void;
 }
 
-interface Made {
+interface CreatedUser {
   readonly id: number;
   readonly username: string;
   readonly password: string;
@@ -27,34 +27,34 @@ interface Made {
 /** The dialog. */
 export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
   const text = useText(TEXT);
-  const [made, setMade] = useState<Made>();
+  const [created, setMade] = useState<CreatedUser>();
   return (
     <Modal
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setMade(undefined)}
-      title={made === undefined ? text.createTitle : text.created(made.username)}
-      // A password that nobody knows any more helps nobody: it takes a button to lose it.
-      closeOnClickOutside={made === undefined}
+      title={created === undefined ? text.createTitle : text.created(created.username)}
+      // Only a button closes the dialog, because the password is lost then.
+      closeOnClickOutside={created === undefined}
     >
-      {made === undefined ? (
+      {created === undefined ? (
         <Fields onClose={onClose} onMade={setMade} />
       ) : (
         <Stack>
           <Alert color="orange">{text.createdAbout}</Alert>
           <div>
             <Text size="sm">{text.username}</Text>
-            <Copy value={made.username} what={text.username} />
+            <Copy value={created.username} what={text.username} />
           </div>
           <div>
             <Text size="sm">{text.password}</Text>
-            <Copy value={made.password} what={text.password} />
+            <Copy value={created.password} what={text.password} />
           </div>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               {text.close}
             </Button>
-            <Button onClick={() => onOpen(made.id)}>{text.toAccount}</Button>
+            <Button onClick={() => onOpen(created.id)}>{text.toAccount}</Button>
           </Group>
         </Stack>
       )}
@@ -62,22 +62,22 @@ export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
   );
 }
 
-function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Made): void }) {
+function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedUser): void }) {
   const text = useText(TEXT);
   const self = useSelf();
   const [name, setName] = useState('');
-  const [shown, setShown] = useState('');
+  const [displayName, setShown] = useState('');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [visible, setVisible] = useState(false);
   const [role, setRole] = useState<'1' | '10'>('1');
   const refusal = useFormRefusal('username', 'password', 'display_name', 'email');
-  const make = useDoing(
+  const make = useAction(
     () => {
       const body: Body<'POST /api/user/'> = {
         username: name.trim(),
         password,
-        ...(shown.trim() !== '' && { display_name: shown.trim() }),
+        ...(displayName.trim() !== '' && { display_name: displayName.trim() }),
         ...(email.trim() !== '' && { email: email.trim() }),
         ...(role === '10' && { role: 10 as const }),
       };
@@ -93,7 +93,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Made): void
     <DialogForm
       refusal={refusal}
       action={text.createDo}
-      doing={make}
+      running={make}
       autoComplete="off"
       onSubmit={() => make.mutate()}
       onClose={onClose}
@@ -112,7 +112,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Made): void
       />
       <div>
         <PasswordField
-          fresh
+          isNew
           label={text.password}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
@@ -124,7 +124,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Made): void
           variant="default"
           mt={6}
           onClick={() => {
-            setPassword(madeUp());
+            setPassword(randomPassword());
             setVisible(true);
           }}
         >
@@ -133,7 +133,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Made): void
       </div>
       <TextInput
         label={text.displayName}
-        value={shown}
+        value={displayName}
         onChange={(event) => setShown(event.currentTarget.value)}
         error={refusal.at('display_name')}
         maxLength={64}
@@ -169,10 +169,10 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Made): void
   );
 }
 
-/** Twenty characters that nobody mistakes for each other when they are read out. */
-function madeUp(): string {
+/** Twenty characters without ambiguous letters. */
+function randomPassword(): string {
   const letters = 'abcdefghjkmnpqrstuvwxyz23456789';
-  // Of 256 values those beyond the last whole run would favour the first letters.
+  // Rejects byte values beyond the last multiple of the alphabet's length, which would favour its first letters.
   const most = 256 - (256 % letters.length);
   let text = '';
   while (text.length < 20) {

@@ -1,4 +1,4 @@
-/** Users: all accounts, one of them, and invitations to make more. */
+/** Users: all accounts, one of them, and invitations. */
 import { Box, Button, Group, SegmentedControl, Select } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -101,7 +101,7 @@ export default function UsersPage() {
             </Box>
           </Group>
           <UserTable
-            words={address.q}
+            query={address.q}
             role={Number(address.role)}
             state={address.state}
             department={Number(address.department)}

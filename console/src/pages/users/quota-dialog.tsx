@@ -1,9 +1,9 @@
-/** Gives an account quota, takes some away or sets it, and says before what will be left. */
+/** Adds, deducts or sets the balance of an account, with a preview. */
 import { Modal, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
@@ -37,7 +37,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
   const [amount, setAmount] = useState<number | null>(null);
   const [reason, setReason] = useState('');
   const refusal = useFormRefusal('value', 'reason');
-  const change = useDoing(
+  const change = useAction(
     () =>
       call('POST /api/user/manage', {
         body: {
@@ -57,13 +57,13 @@ function Fields({ user, onClose }: QuotaDialogProps) {
       refused: refusal.refused,
     },
   );
-  const after = afterwards(user, mode, amount ?? 0);
+  const after = preview(user, mode, amount ?? 0);
   const isPossible = amount !== null && (amount > 0 || mode === 'override') && !(mode === 'override' && user.debt > 0);
   return (
     <DialogForm
       refusal={refusal}
       action={text.quotaModes[mode]}
-      doing={change}
+      running={change}
       ready={isPossible}
       onSubmit={() => change.mutate()}
       onClose={onClose}
@@ -109,12 +109,8 @@ function Fields({ user, onClose }: QuotaDialogProps) {
   );
 }
 
-/** What will be left, and still owed. */
-function afterwards(
-  { quota, debt }: User,
-  mode: Mode,
-  amount: number,
-): { readonly left: number; readonly owed: number } {
+/** The resulting balance and debt. */
+function preview({ quota, debt }: User, mode: Mode, amount: number): { readonly left: number; readonly owed: number } {
   if (mode === 'override') return { left: amount, owed: debt };
   if (mode === 'subtract') return { left: Math.max(0, quota - amount), owed: debt };
   return { left: quota + Math.max(0, amount - debt), owed: Math.max(0, debt - amount) };

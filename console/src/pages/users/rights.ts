@@ -1,21 +1,21 @@
-/** Whom an administrator may change; the gateway sees to it, the page says it before. */
+/** Which accounts an administrator may change. The gateway enforces the rules; the page shows them in advance. */
 import type { UserDetail } from '../../api/operations.ts';
 import { isRoot, type Self } from '../../shell/self.ts';
 import type { TEXT } from './text.ts';
 
-/** An account, with how it can sign in. */
+/** An account with its sign-in methods. */
 export type User = UserDetail;
 /** The roles by their numbers. */
 const ADMIN = 10;
 export const ROOT = 100;
 
-/** Why somebody may not change an account at all; undefined: they may. */
-export function whyNot(self: Self | undefined, user: User, text: (typeof TEXT)['en']): string | undefined {
+/** Why the viewer may not change an account; undefined: they may. */
+export function changeForbidden(self: Self | undefined, user: User, text: (typeof TEXT)['en']): string | undefined {
   if (user.DeletedAt !== null) return text.deletedAbout;
   return isRoot(self) || user.role < ADMIN ? undefined : text.onlyRoot;
 }
 
-/** Operations whose answers tell of an account. */
+/** Operations whose cached answers contain accounts. */
 export const USER_CHANGES = [
   'GET /api/user/',
   'GET /api/user/search',

@@ -1,4 +1,4 @@
-/** One account: what it has and may do, who it is, how it signs in. */
+/** One account: balance, keys, profile, sign-in methods. */
 import { Button, Drawer, Group, Menu, Stack, Text } from '@mantine/core';
 import { IconChevronDown, IconCoins, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -15,7 +15,7 @@ import { useText } from '../../text.ts';
 import { DeleteUser } from './delete-user.tsx';
 import { FreezeDialog, RoleDialog } from './manage-dialogs.tsx';
 import { QuotaDialog } from './quota-dialog.tsx';
-import { ROOT, type User, whyNot } from './rights.ts';
+import { changeForbidden, ROOT, type User } from './rights.ts';
 import { TEXT } from './text.ts';
 import { UserKeys } from './user-keys.tsx';
 import { UserProfile } from './user-profile.tsx';
@@ -24,7 +24,7 @@ import { UserSignIn } from './user-sign-in.tsx';
 import { UserSubscription } from './user-subscription.tsx';
 import { UserLine } from './user-table.tsx';
 
-/** It; open while `id` is one. */
+/** The drawer; open if `id` is set. */
 export function UserDrawer({ id, onClose }: { readonly id: number; onClose(): void }) {
   const text = useText(TEXT);
   const isOpen = Number.isInteger(id) && id > 0;
@@ -39,13 +39,13 @@ export function UserDrawer({ id, onClose }: { readonly id: number; onClose(): vo
       {isMissing ? (
         <Empty title={text.gone} />
       ) : (
-        isOpen && <Loaded query={user}>{(data) => <Inside key={data.id} user={data} onClose={onClose} />}</Loaded>
+        isOpen && <Loaded query={user}>{(data) => <Content key={data.id} user={data} onClose={onClose} />}</Loaded>
       )}
     </Drawer>
   );
 }
 
-function Inside({ user, onClose }: { readonly user: User; onClose(): void }) {
+function Content({ user, onClose }: { readonly user: User; onClose(): void }) {
   const text = useText(TEXT);
   const names = useText(PAGE_NAMES);
   const format = useFormat();
@@ -55,10 +55,10 @@ function Inside({ user, onClose }: { readonly user: User; onClose(): void }) {
       <Group justify="space-between" gap="xs">
         <UserLine user={user} />
         <Group gap="xs">
-          <Button component={Link} href={logsHref({ username: user.username }, { everybody: true })} variant="default">
+          <Button component={Link} href={logsHref({ username: user.username }, { allUsers: true })} variant="default">
             {names.logs}
           </Button>
-          <Button component={Link} href={usageHref({ user_id: `${user.id}` }, { everybody: true })} variant="default">
+          <Button component={Link} href={usageHref({ user_id: `${user.id}` }, { allUsers: true })} variant="default">
             {names.usage}
           </Button>
         </Group>
@@ -96,7 +96,7 @@ function Actions({ user, onDeleted }: { readonly user: User; onDeleted(): void }
   const text = useText(TEXT);
   const self = useSelf();
   const [dialog, setDialog] = useState<'quota' | 'freeze' | 'role' | 'delete'>();
-  const why = whyNot(self, user, text);
+  const why = changeForbidden(self, user, text);
   const whyRoot = why ?? (user.role === ROOT ? text.rootStays : undefined);
   const whyRole = isRoot(self) ? whyRoot : text.onlyRootRoles;
   const close = (): void => setDialog(undefined);

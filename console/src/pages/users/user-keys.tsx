@@ -1,11 +1,11 @@
-/** The keys of a user: created, limited, disabled and ended for them. */
+/** The keys of a user: create, limit, disable, delete. */
 import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import type { Key } from '../../api/operations.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
@@ -17,7 +17,7 @@ import { ShownOnce } from '../../parts/shown-once.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { type User, whyNot } from './rights.ts';
+import { changeForbidden, type User } from './rights.ts';
 import { TEXT } from './text.ts';
 
 const PAGE_SIZE = 10;
@@ -27,7 +27,7 @@ const CHANGES = ['GET /api/token/'] as const;
 export function UserKeys({ user }: { readonly user: User }) {
   const all = useText(TEXT);
   const text = all.keys;
-  const why = whyNot(useSelf(), user, all);
+  const why = changeForbidden(useSelf(), user, all);
   const [page, setPage] = useState(1);
   const keys = useApi(
     'GET /api/token/',
@@ -35,14 +35,14 @@ export function UserKeys({ user }: { readonly user: User }) {
     { enabled: why === undefined, placeholderData: (before) => before },
   );
   const [form, setForm] = useState<'new' | Key>();
-  const [made, setMade] = useState<string>();
-  const ending = useAsking<Key>();
-  const enable = useDoing(
+  const [newKey, setMade] = useState<string>();
+  const ending = useDialog<Key>();
+  const enable = useAction(
     ({ id, status }: Key) =>
       call('PUT /api/token/', { search: { status_only: '1' }, body: { id, status: status === 2 ? 1 : 2 } }),
     { changes: CHANGES },
   );
-  const end = useDoing(({ id }: Key) => call('DELETE /api/token/{id}', { params: { id } }), {
+  const end = useAction(({ id }: Key) => call('DELETE /api/token/{id}', { params: { id } }), {
     changes: CHANGES,
     done: ending.close,
   });
@@ -53,7 +53,7 @@ export function UserKeys({ user }: { readonly user: User }) {
       title: text.name,
       cell: ({ name, key, status }) => (
         <>
-          {name} <State mood={status === 1 ? 'good' : 'idle'}>{text.states[status]}</State>
+          {name} <State tone={status === 1 ? 'good' : 'idle'}>{text.states[status]}</State>
           <Text size="xs" c="dimmed" className="number">
             {key}
           </Text>
@@ -143,7 +143,7 @@ export function UserKeys({ user }: { readonly user: User }) {
         )}
       </Modal>
       <ShownOnce
-        secret={made}
+        secret={newKey}
         title={text.shownTitle}
         about={text.shown(user.username)}
         done={text.kept}
@@ -163,7 +163,7 @@ export function UserKeys({ user }: { readonly user: User }) {
   );
 }
 
-/** A new key, or another limit for one that there is: empty, it may spend the balance of its user. */
+/** Creates a key, or changes the limit of one; empty: no limit. */
 function KeyForm({
   user,
   of,
@@ -180,7 +180,7 @@ function KeyForm({
   const [units, setUnits] = useState<number | null>(of === undefined || of.unlimited_quota ? null : of.remain_quota);
   const refusal = useFormRefusal('name', 'remain_quota');
   const limit = units === null ? { unlimited_quota: true } : { unlimited_quota: false, remain_quota: units };
-  const keep = useDoing(
+  const saving = useAction(
     () =>
       of === undefined
         ? call('POST /api/token/', { body: { name: name.trim(), user_id: user.id, ...limit } })
@@ -198,9 +198,9 @@ function KeyForm({
     <DialogForm
       refusal={refusal}
       action={of === undefined ? text.create : save}
-      doing={keep}
+      running={saving}
       ready={of !== undefined || name.trim() !== ''}
-      onSubmit={() => keep.mutate()}
+      onSubmit={() => saving.mutate()}
       onClose={onClose}
     >
       {of === undefined && (

@@ -1,16 +1,16 @@
-/** Who somebody is: names, address, group, department, and what administrators noted. */
+/** The profile of a user: names, email, group, department, remark. */
 import { Group, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { type FormEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Section } from '../../parts/page.tsx';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { USER_CHANGES, type User, whyNot } from './rights.ts';
+import { changeForbidden, USER_CHANGES, type User } from './rights.ts';
 import { TEXT } from './text.ts';
 
 const GROUP = /^[\w.-]{1,64}$/;
@@ -18,7 +18,7 @@ const GROUP = /^[\w.-]{1,64}$/;
 /** A section of the drawer. */
 export function UserProfile({ user }: { readonly user: User }) {
   const text = useText(TEXT);
-  const why = whyNot(useSelf(), user, text);
+  const why = changeForbidden(useSelf(), user, text);
   const before = {
     username: user.username,
     display_name: user.display_name,
@@ -34,7 +34,7 @@ export function UserProfile({ user }: { readonly user: User }) {
     Object.entries(form).filter(([name, value]) => value.trim() !== before[name as keyof typeof before]),
   );
   const isChanged = Object.keys(changed).length > 0 || department !== departmentBefore;
-  const save = useDoing(
+  const save = useAction(
     async () => {
       const trimmed = Object.fromEntries(Object.entries(changed).map(([name, value]) => [name, value.trim()]));
       if (Object.keys(trimmed).length > 0) await call('PUT /api/user/', { body: { id: user.id, ...trimmed } });

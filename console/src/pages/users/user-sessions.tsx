@@ -1,10 +1,10 @@
-/** Where somebody is signed in; each of them can be ended. */
+/** The sessions of a user; each can be ended. */
 import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import { IconLogout } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import type { UserSession } from '../../api/operations.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
@@ -13,7 +13,7 @@ import { Section } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { type User, whyNot } from './rights.ts';
+import { changeForbidden, type User } from './rights.ts';
 import { TEXT } from './text.ts';
 
 type Session = UserSession;
@@ -21,15 +21,15 @@ type Session = UserSession;
 /** A section of the drawer. */
 export function UserSessions({ user }: { readonly user: User }) {
   const text = useText(TEXT);
-  const why = whyNot(useSelf(), user, text);
+  const why = changeForbidden(useSelf(), user, text);
   const sessions = useApi('GET /api/user/{id}/sessions', { params: { id: user.id } });
-  const asking = useAsking<true>();
+  const asking = useDialog<true>();
   const changes = ['GET /api/user/{id}/sessions'] as const;
-  const end = useDoing(
+  const end = useAction(
     (session: number) => call('DELETE /api/user/{id}/sessions/{session}', { params: { id: user.id, session } }),
     { changes },
   );
-  const endAll = useDoing(() => call('DELETE /api/user/{id}/sessions', { params: { id: user.id } }), {
+  const endAll = useAction(() => call('DELETE /api/user/{id}/sessions', { params: { id: user.id } }), {
     changes,
     done: asking.close,
   });
@@ -110,7 +110,7 @@ export function UserSessions({ user }: { readonly user: User }) {
   );
 }
 
-/** `Firefox, Linux`; what it says itself where it says neither. */
+/** `Firefox, Linux`; the user agent itself if neither is recognized. */
 function nameOf(agent: string): string {
   const { browser, system } = deviceOf(agent);
   return [browser, system].filter(Boolean).join(', ') || agent || '–';

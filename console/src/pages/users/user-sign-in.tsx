@@ -1,10 +1,10 @@
-/** How somebody signs in, and what can be taken away of it for who has lost it. */
+/** The sign-in methods of a user, and resets for users who have lost one. */
 import { Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
@@ -13,10 +13,10 @@ import { PasswordField } from '../../parts/secret-fields.tsx';
 import { State } from '../../parts/values.tsx';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { USER_CHANGES, type User, whyNot } from './rights.ts';
+import { changeForbidden, USER_CHANGES, type User } from './rights.ts';
 import { TEXT } from './text.ts';
 
-/** What is asked about before it is done. */
+/** The actions that need a confirmation. */
 interface Question {
   readonly title: string;
   readonly about: string;
@@ -27,12 +27,12 @@ interface Question {
 /** A section of the drawer. */
 export function UserSignIn({ user }: { readonly user: User }) {
   const text = useText(TEXT);
-  const why = whyNot(useSelf(), user, text);
+  const why = changeForbidden(useSelf(), user, text);
   const status = useStatus();
-  const asking = useAsking<Question>();
+  const asking = useDialog<Question>();
   const [hasPasswordDialog, setPasswordDialog] = useState(false);
   const params = { id: user.id };
-  const answer = useDoing(({ work }: Question) => work(), { changes: USER_CHANGES, done: asking.close });
+  const answer = useAction(({ work }: Question) => work(), { changes: USER_CHANGES, done: asking.close });
 
   const unbind = (type: string, label: string, about: string) => (
     <GuardedButton
@@ -53,7 +53,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
   return (
     <Section title={text.signIn}>
       <Stack gap="xs">
-        <Way
+        <Method
           name={text.password}
           isOn={user.has_password}
           word={user.has_password ? text.hasPassword : text.noPassword}
@@ -63,7 +63,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
             </GuardedButton>
           }
         />
-        <Way
+        <Method
           name={text.twoFactor}
           isOn={user.two_factor}
           word={user.two_factor ? text.on : text.off}
@@ -85,7 +85,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
             )
           }
         />
-        <Way
+        <Method
           name={text.passkey}
           isOn={user.passkey}
           word={user.passkey ? text.on : text.off}
@@ -108,7 +108,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
           }
         />
         {user.email !== '' && (
-          <Way
+          <Method
             name={`${text.email}: ${user.email}`}
             isOn
             word={text.bound}
@@ -118,7 +118,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
         {user.bindings.map((provider) => {
           const label = status?.oauth_providers.find(({ name }) => name === provider)?.label ?? provider;
           return (
-            <Way
+            <Method
               key={provider}
               name={label}
               isOn
@@ -149,7 +149,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
   );
 }
 
-function Way({
+function Method({
   name,
   isOn,
   word,
@@ -166,7 +166,7 @@ function Way({
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {name}
         </Text>
-        <State mood={isOn ? 'good' : 'idle'}>{word}</State>
+        <State tone={isOn ? 'good' : 'idle'}>{word}</State>
       </Group>
       {action}
     </Group>
@@ -177,7 +177,7 @@ function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(
   const text = useText(TEXT);
   const [password, setPassword] = useState('');
   const refusal = useFormRefusal('password');
-  const set = useDoing(() => call('PUT /api/user/', { body: { id, password } }), {
+  const set = useAction(() => call('PUT /api/user/', { body: { id, password } }), {
     changes: USER_CHANGES,
     done: onClose,
     refused: refusal.refused,
@@ -186,14 +186,14 @@ function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(
     <DialogForm
       refusal={refusal}
       action={text.save}
-      doing={set}
+      running={set}
       ready={password !== ''}
       onSubmit={() => set.mutate()}
       onClose={onClose}
     >
       <Text size="sm">{text.setPasswordAbout}</Text>
       <PasswordField
-        fresh
+        isNew
         label={text.newPassword}
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}

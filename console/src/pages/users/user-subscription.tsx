@@ -1,9 +1,9 @@
-/** Somebody's subscription: its windows, and a plan given or ended. */
+/** The subscription of a user: limits; assign or end a plan. */
 import { Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
-import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { useAction, useApi } from '../../api/hooks.ts';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
@@ -13,25 +13,25 @@ import { SubscriptionWindows } from '../../parts/windows.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { type User, whyNot } from './rights.ts';
+import { changeForbidden, type User } from './rights.ts';
 import { TEXT } from './text.ts';
 
 const CHANGES = ['GET /api/subscription/admin/users/{id}', 'GET /api/user/{id}', 'GET /api/user/'] as const;
 
-/** A section of the drawer; nothing where there is no such thing. */
+/** A section of the drawer; renders nothing if plans are not available. */
 export function UserSubscription({ user }: { readonly user: User }) {
   const text = useText(TEXT);
   const format = useFormat();
-  const why = whyNot(useSelf(), user, text);
+  const why = changeForbidden(useSelf(), user, text);
   const { data: stats } = useApi(
     'GET /api/subscription/admin/users/{id}',
     { params: { id: user.id } },
     { retry: false },
   );
   const { data: plans = [] } = useApi('GET /api/subscription/plans', undefined, { staleTime: 60_000, retry: false });
-  const ending = useAsking<true>();
+  const ending = useDialog<true>();
   const [isGiving, setGiving] = useState(false);
-  const end = useDoing(() => call('POST /api/subscription/admin/cancel', { body: { user_id: user.id } }), {
+  const end = useAction(() => call('POST /api/subscription/admin/cancel', { body: { user_id: user.id } }), {
     changes: CHANGES,
     done: ending.close,
   });
@@ -60,7 +60,7 @@ export function UserSubscription({ user }: { readonly user: User }) {
             <Text size="sm" fw={600}>
               {stats.plan_name || stats.plan}
             </Text>
-            <State mood={stats.status === 'active' ? 'good' : 'idle'}>{text.planStates[stats.status]}</State>
+            <State tone={stats.status === 'active' ? 'good' : 'idle'}>{text.planStates[stats.status]}</State>
             <Text size="sm" c="dimmed">
               {text.until} {format.moment(stats.expires_at)}
             </Text>
@@ -101,7 +101,7 @@ function GiveForm({
   const text = useText(TEXT);
   const [plan, setPlan] = useState(plans[0]?.value ?? '');
   const refusal = useFormRefusal('plan');
-  const give = useDoing(() => call('POST /api/subscription/admin/bind', { body: { user_id: user.id, plan } }), {
+  const give = useAction(() => call('POST /api/subscription/admin/bind', { body: { user_id: user.id, plan } }), {
     changes: CHANGES,
     done: onClose,
     refused: refusal.refused,
@@ -110,7 +110,7 @@ function GiveForm({
     <DialogForm
       refusal={refusal}
       action={text.giveDo}
-      doing={give}
+      running={give}
       ready={plan !== ''}
       onSubmit={() => give.mutate()}
       onClose={onClose}

@@ -1,4 +1,4 @@
-/** The accounts that fit, a page of them. */
+/** The matching accounts, page by page. */
 import { Button, Group, Text } from '@mantine/core';
 import type { Search } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
@@ -13,9 +13,9 @@ type Row = User;
 const PAGE_SIZE = 25;
 const STATUS = { active: 1, frozen: 2, deleted: -1 } as const;
 
-/** The table. Numbers that are none ask for nothing. */
+/** The table. An invalid department or user ID in the address sends no query. */
 export function UserTable({
-  words,
+  query,
   role,
   state,
   department,
@@ -26,7 +26,7 @@ export function UserTable({
   onClear,
   onInvite,
 }: {
-  readonly words: string;
+  readonly query: string;
   readonly role: number;
   readonly state: string;
   readonly department: number;
@@ -38,30 +38,30 @@ export function UserTable({
   onInvite(): void;
 }) {
   const text = useText(TEXT);
-  const wanted: Search<'GET /api/user/'> = {
-    ...(words !== '' && { keyword: words }),
+  const search: Search<'GET /api/user/'> = {
+    ...(query !== '' && { keyword: query }),
     ...((role === 1 || role === 10 || role === 100) && { role }),
     ...(state in STATUS && { status: STATUS[state as keyof typeof STATUS] }),
     ...(department > 0 && { department_id: department }),
   };
-  const isFiltered = Object.keys(wanted).length > 0;
+  const isFiltered = Object.keys(search).length > 0;
   const users = useApi(
     'GET /api/user/',
-    { search: { ...wanted, p: page, page_size: PAGE_SIZE } },
+    { search: { ...search, p: page, page_size: PAGE_SIZE } },
     { placeholderData: (before) => before },
   );
   const columns: readonly Column<Row>[] = [
     {
       key: 'person',
       title: text.person,
-      cell: ({ username, display_name: shown }) =>
-        shown !== '' && shown !== username ? `${shown} (${username})` : username,
+      cell: ({ username, display_name: displayName }) =>
+        displayName !== '' && displayName !== username ? `${displayName} (${username})` : username,
     },
     {
       key: 'role',
       title: text.role,
       cell: ({ role: number }) =>
-        number === 1 ? text.roles[1] : <State mood="info">{text.roles[number] ?? number}</State>,
+        number === 1 ? text.roles[1] : <State tone="info">{text.roles[number] ?? number}</State>,
       from: 'sm',
     },
     { key: 'state', title: text.state, cell: (row) => <UserState user={row} /> },
@@ -124,18 +124,18 @@ export function UserTable({
   );
 }
 
-/** Active, frozen or deleted. */
+/** Active, disabled or deleted. */
 export function UserState({ user: { status, DeletedAt } }: { readonly user: Pick<Row, 'status' | 'DeletedAt'> }) {
   const text = useText(TEXT);
-  if (DeletedAt !== null) return <State mood="bad">{text.states.deleted}</State>;
+  if (DeletedAt !== null) return <State tone="bad">{text.states.deleted}</State>;
   return status === 2 ? (
-    <State mood="warn">{text.states.frozen}</State>
+    <State tone="warn">{text.states.frozen}</State>
   ) : (
-    <State mood="good">{text.states.active}</State>
+    <State tone="good">{text.states.active}</State>
   );
 }
 
-/** Name, role and state of an account, in one line. */
+/** Name, role and state of an account on one line. */
 export function UserLine({ user }: { readonly user: Pick<Row, 'username' | 'role' | 'status' | 'DeletedAt'> }) {
   const text = useText(TEXT);
   return (
@@ -143,7 +143,7 @@ export function UserLine({ user }: { readonly user: Pick<Row, 'username' | 'role
       <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
         {user.username}
       </Text>
-      <State mood={user.role === 1 ? 'idle' : 'info'}>{text.roles[user.role] ?? user.role}</State>
+      <State tone={user.role === 1 ? 'idle' : 'info'}>{text.roles[user.role] ?? user.role}</State>
       <UserState user={user} />
     </Group>
   );

@@ -1,4 +1,4 @@
-/** How to add a vendor: what to write into gateway.yaml, where to put the key, and what to do then. */
+/** How to add a vendor: lines for gateway.yaml, the key, and the next steps. */
 import { Button, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
@@ -18,7 +18,7 @@ import {
   type VendorKind,
 } from './vendor-lines.ts';
 
-/** The steps. `taken`: names of channels that there are. */
+/** The steps. `taken`: the names of existing channels. */
 export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
   const text = useText(TEXT);
   const mayConfigure = isRoot(useSelf());

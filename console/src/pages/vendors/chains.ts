@@ -1,39 +1,39 @@
-/** Where the calls for a model go: channels by priority, then fallbacks; and what becomes of them as things stand. */
+/** Routes: channels by priority, then fallbacks, and their current health. */
 import type { ModelRoute } from '../../api/operations.ts';
 import type { Price } from '../../parts/price-amounts.ts';
 import { type Channel, type Condition, conditionOfModel } from './channel.ts';
 
 type Route = ModelRoute;
 
-/** A channel that may be asked. */
-export interface Place {
+/** A channel of a route. */
+export interface Target {
   readonly channel: string;
-  /** What the model is called there. */
+  /** The upstream model name. */
   readonly model: string;
-  /** How much of the calls of its priority goes there, from 0 to 1. */
+  /** Its share of the calls of its priority, from 0 to 1. */
   readonly share: number;
   readonly condition: Condition;
 }
 
-/** `fallback`: something else answers in its place. */
+/** `fallback`: a fallback serves the calls. */
 export type ChainHealth = 'well' | 'degraded' | 'fallback' | 'down';
 
-/** What happens to calls for one public name. */
+/** The route of a public name. */
 export interface Chain {
   readonly name: string;
-  /** The model behind it. */
+  /** The model of the name. */
   readonly model: string;
   readonly free: boolean;
   readonly price: Price | null;
   /** Channels of the same priority share the calls. */
-  readonly tiers: readonly (readonly Place[])[];
+  readonly tiers: readonly (readonly Target[])[];
   readonly fallbacks: readonly { readonly name: string; readonly down: boolean; readonly unpriced: boolean }[];
   readonly health: ChainHealth;
 }
 
-/** One for each public name. */
+/** One route for each public name. */
 export function chainsOf(routes: readonly Route[], channels: readonly Channel[]): readonly Chain[] {
-  const placesOf = (route: Route): readonly (readonly Place[])[] => {
+  const placesOf = (route: Route): readonly (readonly Target[])[] => {
     const priorities = [...new Set(route.channels.map(({ priority }) => priority))].sort((a, b) => a - b);
     return priorities.map((priority) => {
       const tier = route.channels.filter((each) => each.priority === priority);
@@ -46,7 +46,7 @@ export function chainsOf(routes: readonly Route[], channels: readonly Channel[])
       }));
     });
   };
-  const isDown = (places: readonly (readonly Place[])[]): boolean =>
+  const isDown = (places: readonly (readonly Target[])[]): boolean =>
     places.flat().every(({ condition }) => condition === 'open');
   const down = new Set(routes.filter((route) => isDown(placesOf(route))).map(({ name }) => name));
 
@@ -68,16 +68,16 @@ export function chainsOf(routes: readonly Route[], channels: readonly Channel[])
   });
 }
 
-/** True where somebody should look at it. */
-export function wantsAttention({ health, price, free, fallbacks }: Chain): boolean {
+/** True if the route needs attention. */
+export function needsAttention({ health, price, free, fallbacks }: Chain): boolean {
   return health !== 'well' || (price === null && !free) || fallbacks.some(({ unpriced }) => unpriced);
 }
 
-/** True where its name, or what serves it, has these words in it. */
-export function chainFits({ name, model, tiers, fallbacks }: Chain, words: string): boolean {
-  const asked = words.trim().toLowerCase();
+/** True if its name or one of its channels contains the text. */
+export function chainFits({ name, model, tiers, fallbacks }: Chain, search: string): boolean {
+  const query = search.trim().toLowerCase();
   const names = [name, model, ...tiers.flat().flatMap((place) => [place.channel, place.model])];
-  return [...names, ...fallbacks.map((each) => each.name)].some((each) => each.toLowerCase().includes(asked));
+  return [...names, ...fallbacks.map((each) => each.name)].some((each) => each.toLowerCase().includes(query));
 }
 
 function conditionAt(channels: readonly Channel[], channel: string, model: string): Condition {

@@ -1,4 +1,4 @@
-/** One channel: how it does and what that means, what it serves, and how to turn it on. */
+/** One channel: health, models, and how to enable it. */
 import { Anchor, Drawer, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -18,7 +18,7 @@ import { keySourceOf } from './key-source.ts';
 import { TestButton, type Tests } from './test-button.tsx';
 import { TEXT } from './text.ts';
 
-/** It. `name`: which the address names; empty: none. */
+/** The drawer. `name`: the channel in the address; empty: none. */
 export function ChannelDrawer({
   name,
   channels,
@@ -37,13 +37,13 @@ export function ChannelDrawer({
       {channel === undefined ? (
         <Empty title={text.gone}>{text.goneAbout}</Empty>
       ) : (
-        <Inside key={channel.name} channel={channel} tests={tests} />
+        <Content key={channel.name} channel={channel} tests={tests} />
       )}
     </Drawer>
   );
 }
 
-function Inside({ channel, tests }: { readonly channel: Channel; readonly tests: Tests }) {
+function Content({ channel, tests }: { readonly channel: Channel; readonly tests: Tests }) {
   const text = useText(TEXT);
   const format = useFormat();
   const sentenceOf = useFailureSentence();
@@ -55,7 +55,7 @@ function Inside({ channel, tests }: { readonly channel: Channel; readonly tests:
         <ChannelState condition={condition} until={channel.open_until} />
         <Text size="sm">{text.means[condition]}</Text>
       </Stack>
-      {channel.on ? <TestButton channel={channel.name} tests={tests} /> : <TurnOn channel={channel.name} />}
+      {channel.on ? <TestButton channel={channel.name} tests={tests} /> : <EnableHelp channel={channel.name} />}
       <dl className="vendor-facts">
         <Fact name={text.vendor}>{channel.vendor}</Fact>
         <Fact name={text.priority}>{format.number(channel.priority)}</Fact>
@@ -87,7 +87,7 @@ function Inside({ channel, tests }: { readonly channel: Channel; readonly tests:
       <Text size="xs" c="dimmed">
         {text.since(format.moment(recent.since))}
       </Text>
-      <Anchor component={Link} href={logsHref({ channel: channel.name }, { everybody: true })} size="sm">
+      <Anchor component={Link} href={logsHref({ channel: channel.name }, { allUsers: true })} size="sm">
         {text.seeLogs}
       </Anchor>
       <Models channel={channel} tests={tests} />
@@ -160,8 +160,8 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
   );
 }
 
-/** Root may see the file, and with it whence the key comes. */
-function TurnOn({ channel }: { readonly channel: string }) {
+/** Root may read the file, which names the source of the key. */
+function EnableHelp({ channel }: { readonly channel: string }) {
   const text = useText(TEXT);
   const { data } = useApi('GET /api/config', undefined, { enabled: isRoot(useSelf()) });
   const source = data === undefined ? undefined : keySourceOf(channel, data.disk.text);

@@ -1,4 +1,4 @@
-/** How a channel does, in words. */
+/** The health of a channel in words. */
 import { Group, Text, Tooltip } from '@mantine/core';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -6,7 +6,7 @@ import { useText } from '../../text.ts';
 import { type Channel, type Condition, MOODS } from './channel.ts';
 import { TEXT } from './text.ts';
 
-/** The state with until when it lasts; what it means on hover and focus. */
+/** The state with its end; a tooltip explains it. */
 export function ChannelState({ condition, until = 0 }: { readonly condition: Condition; readonly until?: number }) {
   const text = useText(TEXT);
   const format = useFormat();
@@ -14,7 +14,7 @@ export function ChannelState({ condition, until = 0 }: { readonly condition: Con
     <Group gap={6} wrap="nowrap">
       <Tooltip label={text.means[condition]}>
         <span>
-          <State mood={MOODS[condition]}>{text.states[condition]}</State>
+          <State tone={MOODS[condition]}>{text.states[condition]}</State>
         </span>
       </Tooltip>
       {until > 0 && (
@@ -26,7 +26,7 @@ export function ChannelState({ condition, until = 0 }: { readonly condition: Con
   );
 }
 
-/** What went wrong last, as a sentence. */
+/** The last failure as a sentence. */
 export function useFailureSentence(): (failure: NonNullable<Channel['last_failure']>) => string {
   const text = useText(TEXT);
   return ({ kind, status, message }) => {

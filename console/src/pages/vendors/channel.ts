@@ -1,17 +1,17 @@
-/** A channel, and how it does in one word. */
+/** A channel and its overall state. */
 import type * as api from '../../api/operations.ts';
-import type { Mood } from '../../parts/values.tsx';
+import type { Tone } from '../../parts/values.tsx';
 
-/** A channel as `/api` tells of it. */
+/** A channel from `/api`. */
 export type Channel = api.Channel;
-/** A model where a channel serves it. */
+/** A model of a channel. */
 export type ServedModel = Channel['models'][number];
 
-/** `partly`: some of its models rest; `trial`: the next call shows whether it is well again. */
+/** `partly`: the circuit of some models is open; `trial`: half-open, the next call tests the channel. */
 export type Condition = 'off' | 'closed' | 'open' | 'partly' | 'trial';
 
-/** How each looks. */
-export const MOODS: Readonly<Record<Condition, Mood>> = {
+/** The colour of each state. */
+export const MOODS: Readonly<Record<Condition, Tone>> = {
   off: 'idle',
   closed: 'good',
   open: 'bad',
@@ -19,7 +19,7 @@ export const MOODS: Readonly<Record<Condition, Mood>> = {
   trial: 'warn',
 };
 
-/** How a channel does as a whole. */
+/** The overall state of a channel. */
 export function conditionOf({ on, state, models }: Channel): Condition {
   if (!on) return 'off';
   if (state === 'half-open') return 'trial';
@@ -27,12 +27,12 @@ export function conditionOf({ on, state, models }: Channel): Condition {
   return state;
 }
 
-/** How one of its models does there. */
+/** The state of one of its models. */
 export function conditionOfModel({ state }: Pick<ServedModel, 'state'>): Condition {
   return state === 'half-open' ? 'trial' : state;
 }
 
-/** True where nothing but the demo answers. */
+/** True if only the demo channel can be called. */
 export function isOnlyDemo(channels: readonly Channel[]): boolean {
   return channels.every(({ on, vendor }) => !on || vendor === 'demo');
 }

@@ -1,4 +1,4 @@
-/** The channels: what each is, how it does, and a test for each. */
+/** The channels: state, health, and a test for each. */
 import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
@@ -12,7 +12,7 @@ import { ChannelState, useFailureSentence } from './channel-state.tsx';
 import { TestButton, type Tests } from './test-button.tsx';
 import { TEXT } from './text.ts';
 
-/** The table. `open`: the name of the channel that is looked at. */
+/** The table. `open`: the name of the open channel. */
 export function Channels({
   channels,
   tests,

@@ -1,14 +1,14 @@
-/** Whence the key of a channel comes, as gateway.yaml writes it. */
+/** The source of a channel's key in gateway.yaml. */
 
-/** A variable of the environment, or a file. */
+/** An environment variable or a file. */
 export interface KeySource {
   readonly kind: 'variable' | 'file';
   readonly name: string;
 }
 
 /**
- * Looks for it in the text of the file: the `key` of the list item that has the name of the channel. Undefined where it is not
- * written as `${NAME}` or `${file:PATH}` there.
+ * Finds it in the text of the file: the `key` of the list item with the name of the channel. Undefined unless it is
+ * written as `${NAME}` or `${file:PATH}`.
  */
 export function keySourceOf(channel: string, file: string): KeySource | undefined {
   const item = file

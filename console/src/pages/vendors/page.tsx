@@ -1,4 +1,4 @@
-/** Vendors: the channels and how they do, and where the calls for each model go. */
+/** Vendors: channels with their health, and routes. */
 import { Button, Drawer, Stack, Tabs, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useMemo } from 'react';
@@ -18,7 +18,7 @@ import { useTests } from './test-button.tsx';
 import { TEXT } from './text.ts';
 import './vendors.css';
 
-/** Rows stay where they are: what changes are states and numbers. */
+/** Rows do not move; only states and numbers change. */
 const AGAIN_MS = 10_000;
 
 export default function VendorsPage() {
@@ -83,7 +83,7 @@ export default function VendorsPage() {
   );
 }
 
-/** The first thing that somebody has to do with a new gateway. */
+/** The first thing to do with a new gateway. */
 function NoVendor({ channels }: { readonly channels: readonly Channel[] }) {
   const text = useText(TEXT);
   const off = channels.filter(({ on }) => !on).map(({ name }) => name);

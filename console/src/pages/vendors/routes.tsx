@@ -1,4 +1,4 @@
-/** Where the calls for each public name go, what it costs, and what is wrong with that. */
+/** The route of each public name, its price, and problems. */
 import { Anchor, Box, Button, Group, SegmentedControl, Text, Tooltip } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
@@ -8,20 +8,20 @@ import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { useShortPrice } from '../../parts/price-amounts.ts';
 import { SearchField } from '../../parts/search-field.tsx';
-import { type Mood, State } from '../../parts/values.tsx';
+import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { type Chain, type ChainHealth, chainFits, type Place, wantsAttention } from './chains.ts';
+import { type Chain, type ChainHealth, chainFits, needsAttention, type Target } from './chains.ts';
 import { ChannelState } from './channel-state.tsx';
 import { TEXT } from './text.ts';
 
 const PAGE_SIZE = 50;
-const HEALTH: Readonly<Record<ChainHealth, Mood>> = { well: 'good', degraded: 'warn', fallback: 'warn', down: 'bad' };
+const HEALTH: Readonly<Record<ChainHealth, Tone>> = { well: 'good', degraded: 'warn', fallback: 'warn', down: 'bad' };
 
-/** What the address says of it. */
+/** Parameters of the address. */
 export interface RoutesView {
   readonly q: string;
-  /** `attention`: only what somebody should look at. */
+  /** `attention`: only routes that need attention. */
   readonly show: string;
   readonly page: string;
 }
@@ -40,9 +40,9 @@ export function Routes({
 }) {
   const text = useText(TEXT);
   const format = useFormat();
-  const wrong = chains.filter(wantsAttention);
-  const found = (view.show === 'attention' ? wrong : chains).filter((chain) => chainFits(chain, view.q));
-  const page = Math.min(pageOf(view.page), Math.max(1, Math.ceil(found.length / PAGE_SIZE)));
+  const wrong = chains.filter(needsAttention);
+  const matches = (view.show === 'attention' ? wrong : chains).filter((chain) => chainFits(chain, view.q));
+  const page = Math.min(pageOf(view.page), Math.max(1, Math.ceil(matches.length / PAGE_SIZE)));
   const columns: readonly Column<Chain>[] = [
     {
       key: 'model',
@@ -64,7 +64,7 @@ export function Routes({
       cell: ({ health }) => (
         <Tooltip label={text.healthAbout[health]}>
           <span>
-            <State mood={HEALTH[health]}>{text.health[health]}</State>
+            <State tone={HEALTH[health]}>{text.health[health]}</State>
           </span>
         </Tooltip>
       ),
@@ -92,7 +92,7 @@ export function Routes({
       <DataTable
         caption={text.routes}
         columns={columns}
-        rows={found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+        rows={matches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
         rowKey={({ name }) => name}
         empty={
           <Empty
@@ -107,8 +107,8 @@ export function Routes({
           />
         }
       />
-      {found.length > PAGE_SIZE && (
-        <Pager page={page} pageSize={PAGE_SIZE} total={found.length} onPage={(next) => onView({ page: `${next}` })} />
+      {matches.length > PAGE_SIZE && (
+        <Pager page={page} pageSize={PAGE_SIZE} total={matches.length} onPage={(next) => onView({ page: `${next}` })} />
       )}
     </Section>
   );
@@ -120,7 +120,7 @@ function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(nam
     <ol className="chain">
       {chain.tiers.map((tier, at) => (
         <li key={tier.map(({ channel }) => channel).join(' ')}>
-          {at > 0 && <Then />}
+          {at > 0 && <Arrow />}
           <span className="chain-tier">
             {tier.map((place) => (
               <ChainPlace
@@ -136,14 +136,14 @@ function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(nam
       ))}
       {chain.fallbacks.map(({ name, down, unpriced }) => (
         <li key={`fallback ${name}`}>
-          <Then />
+          <Arrow />
           <span className="chain-place">
             <Text span size="xs" c="dimmed">
               {text.fallback}
             </Text>{' '}
             {name}
-            {down && <State mood="bad">{text.health.down}</State>}
-            {unpriced && <State mood="bad">{text.noPrice}</State>}
+            {down && <State tone="bad">{text.health.down}</State>}
+            {unpriced && <State tone="bad">{text.noPrice}</State>}
           </span>
         </li>
       ))}
@@ -152,12 +152,12 @@ function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(nam
 }
 
 function ChainPlace({
-  place: { channel, model: there, share, condition },
+  place: { channel, model: upstreamName, share, condition },
   model,
   isShared,
   onChannel,
 }: {
-  readonly place: Place;
+  readonly place: Target;
   readonly model: string;
   readonly isShared: boolean;
   onChannel(name: string): void;
@@ -169,9 +169,9 @@ function ChainPlace({
       <Anchor component="button" type="button" size="sm" onClick={() => onChannel(channel)}>
         {channel}
       </Anchor>
-      {there !== model && (
+      {upstreamName !== model && (
         <Text span size="xs" c="dimmed">
-          {text.there(there)}
+          {text.there(upstreamName)}
         </Text>
       )}
       {isShared && (
@@ -186,7 +186,7 @@ function ChainPlace({
   );
 }
 
-function Then() {
+function Arrow() {
   return (
     <span className="chain-then">
       <IconArrowRight size={14} aria-hidden />
@@ -204,7 +204,7 @@ function ChainPrice({ chain: { name, model, price, free } }: { readonly chain: C
     <Group gap={6} wrap="nowrap">
       <Tooltip label={text.noPriceAbout}>
         <span>
-          <State mood="bad">{text.noPrice}</State>
+          <State tone="bad">{text.noPrice}</State>
         </span>
       </Tooltip>
       <Anchor component={Link} href={`/prices?model=${encodeURIComponent(model)}`} size="sm">

@@ -1,18 +1,18 @@
-/** The test of a channel, or of one of its models: the button, and what came of it. */
+/** Tests a channel, or one of its models, and shows the result. */
 import { Box, Button, Group, Text, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import type { ChannelTest } from '../../api/operations.ts';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { texts, useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** What came of a test. */
+/** The result of a test. */
 export type TestResult = ChannelTest;
 
-/** What came of the tests since the page was opened. */
+/** Results since the page was opened. */
 export interface Tests {
   of(channel: string, model?: string): TestResult | undefined;
   keep(result: TestResult, channel: string, model?: string): void;
@@ -20,7 +20,7 @@ export interface Tests {
 
 const keyOf = (channel: string, model = ''): string => `${channel}\n${model}`;
 
-/** Keeps them. */
+/** Keeps the results. */
 export function useTests(): Tests {
   const [results, setResults] = useState<ReadonlyMap<string, TestResult>>(new Map());
   return {
@@ -29,7 +29,7 @@ export function useTests(): Tests {
   };
 }
 
-/** The button with its result beside it. */
+/** The button with its result. */
 export function TestButton({
   channel,
   model,
@@ -40,7 +40,7 @@ export function TestButton({
   readonly tests: Tests;
 }) {
   const text = useText(TEXT);
-  const testing = useDoing(
+  const testing = useAction(
     () =>
       call('POST /api/vendor/{name}/test', {
         params: { name: channel },
@@ -78,28 +78,28 @@ function Result({ result }: { readonly result: TestResult | undefined }) {
   const format = useFormat();
   if (result === undefined) return null;
   const { success, status, latency_ms: ms, model } = result;
-  const asked = model === '' ? text.askedList : text.askedModel(model);
+  const scope = model === '' ? text.askedList : text.askedModel(model);
   return (
     <>
       <Group gap={6} wrap="nowrap">
-        <State mood={success ? 'good' : 'bad'}>{success ? text.answers : text.answersNot}</State>
+        <State tone={success ? 'good' : 'bad'}>{success ? text.answers : text.answersNot}</State>
         <Text size="xs" className="number">
           {format.duration(ms)}
         </Text>
       </Group>
       <Text size="xs" c="dimmed" maw="20rem" style={{ whiteSpace: 'normal' }}>
-        {[...(success ? [] : [meaningOf(result, text.results)]), asked].join(' ')}
+        {[...(success ? [] : [meaningOf(result, text.results)]), scope].join(' ')}
         {!success && status > 0 && `${between}${text.status(`${status}`)}`}
       </Text>
     </>
   );
 }
 
-/** What a status means to whoever set the channel up. */
-function meaningOf({ success, status, message }: TestResult, words: (typeof TEXT)['en']['results']): string {
-  if (success) return words.ok;
-  if (status === 0) return words.none;
-  if (status < 300) return words.notJson;
-  if (status >= 500) return words.trouble;
-  return Object.hasOwn(words, status) ? words[status as 400] : status < 400 ? message : words.refuses;
+/** The meaning of a status code for an operator. */
+function meaningOf({ success, status, message }: TestResult, texts: (typeof TEXT)['en']['results']): string {
+  if (success) return texts.ok;
+  if (status === 0) return texts.none;
+  if (status < 300) return texts.notJson;
+  if (status >= 500) return texts.trouble;
+  return Object.hasOwn(texts, status) ? texts[status as 400] : status < 400 ? message : texts.refuses;
 }

@@ -1,24 +1,24 @@
-/** Lines of gateway.yaml for a vendor of one's own choice. */
+/** Lines of gateway.yaml for a new vendor. */
 
 import { yamlName } from '../../parts/yaml-name.ts';
 
-/** The vendors that are offered. */
+/** The vendors to choose from. */
 export const VENDOR_KINDS = ['openai', 'anthropic', 'gemini', 'compatible'] as const;
-/** One of them. */
+/** A value of `VENDOR_KINDS`. */
 export type VendorKind = (typeof VENDOR_KINDS)[number];
 
-/** What the lines say. */
+/** The values of the lines. */
 export interface NewVendor {
   readonly kind: VendorKind;
   readonly channel: string;
-  /** Of what is `compatible`. */
+  /** For `compatible`. */
   readonly url: string;
-  /** As the vendor calls them. */
+  /** The vendor's model names. */
   readonly models: readonly string[];
   readonly keyFrom: 'variable' | 'file';
 }
 
-/** What stands there at first. */
+/** The initial values. */
 export const USUAL: Readonly<Record<VendorKind, Pick<NewVendor, 'channel' | 'url' | 'models'>>> = {
   openai: { channel: 'openai', url: '', models: ['gpt-5', 'gpt-5-mini'] },
   anthropic: { channel: 'anthropic', url: '', models: ['claude-opus-5', 'claude-sonnet-5'] },
@@ -30,28 +30,28 @@ export const USUAL: Readonly<Record<VendorKind, Pick<NewVendor, 'channel' | 'url
   },
 };
 
-/** True of what can be the name of a channel. */
+/** True for a valid channel name. */
 export function isChannelName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
 }
 
-/** True of what can be the address of a channel. */
+/** True for a valid base URL. */
 export function isChannelUrl(url: string): boolean {
   return /^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(url);
 }
 
-/** The variable that holds its key: `GROQ_API_KEY`. */
+/** The environment variable for the key: `GROQ_API_KEY`. */
 function variableOf(channel: string): string {
   const name = channel.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
   return `${/^\d/.test(name) ? '_' : ''}${name}_API_KEY`;
 }
 
-/** The file that holds its key, beside gateway.yaml. */
+/** The file for the key, relative to gateway.yaml. */
 export function fileOf(channel: string): string {
   return `${channel}.key`;
 }
 
-/** The lines. `priceComment` stands behind a price that has to be filled in. */
+/** The lines. `priceComment` is the comment after a price that the user must fill in. */
 export function linesOf({ kind, channel, url, models, keyFrom }: NewVendor, priceComment: string): string {
   const key = keyFrom === 'file' ? `\${file:./${fileOf(channel)}}` : `\${${variableOf(channel)}:-}`;
   const price = kind === 'compatible' ? ', price: { input: 1, output: 4 }' : '';
@@ -68,7 +68,7 @@ export function linesOf({ kind, channel, url, models, keyFrom }: NewVendor, pric
   ].join('\n');
 }
 
-/** The command that puts the key where the lines look for it. */
+/** The shell command that writes the key to that variable or file. */
 export function commandFor({ channel, keyFrom }: NewVendor): string {
   return keyFrom === 'file' ? `(umask 077; cat > ${fileOf(channel)})` : `export ${variableOf(channel)}='…'`;
 }

@@ -1,4 +1,4 @@
-/** The budgets of the own department and of those above it: calls stop where one of them is used up, whatever the balance says. */
+/** The budgets of the user's department and of those above it: calls are refused when one is used up, whatever the balance. */
 import { Alert, Stack, Text } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { Section } from '../../parts/page.tsx';
@@ -7,14 +7,14 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-/** The section; nothing for whoever is in no department that bounds anything. */
+/** The section; renders nothing for users without a department budget. */
 export function DepartmentBudgets() {
   const { department: text } = useText(TEXT);
   const format = useFormat();
   const { data: path = [] } = useApi('GET /api/user/department', undefined, { staleTime: 30_000, retry: false });
   const [own] = path;
   const disabled = path.find(({ status }) => status === 0);
-  const budgets = path.flatMap(({ name, budgets: some }) => some.map((budget) => ({ name, ...budget })));
+  const budgets = path.flatMap(({ name, budgets: ownBudgets }) => ownBudgets.map((budget) => ({ name, ...budget })));
   if (own === undefined || (budgets.length === 0 && disabled === undefined && own.ratio === 1)) return null;
   return (
     <Section title={text.title(own.name)}>

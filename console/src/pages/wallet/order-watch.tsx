@@ -1,4 +1,4 @@
-/** Looks at an order until it is settled: often at first, seldom later. */
+/** Polls an order until it is final: often at first, then less often. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useApi } from '../../api/hooks.ts';
@@ -6,10 +6,10 @@ import { PAID_CHANGES } from './use-paying.ts';
 
 const OFTEN_MS = 3_000;
 const SELDOM_MS = 15_000;
-/** After so long somebody does not sit and wait any more. */
+/** After this time, the user is not waiting any more. */
 const SOON_MS = 90_000;
 
-/** The order; undefined until it is known, or where it is not one's own. Whatever it changes is read anew when it is settled. */
+/** The order; undefined while loading, or if it belongs to another user. When it is final, related data is refetched. */
 export function useWatchedOrder(tradeNo: string) {
   const queries = useQueryClient();
   const since = useRef(Date.now());

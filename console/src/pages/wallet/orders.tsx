@@ -1,4 +1,4 @@
-/** The own orders, and one of them as it went. */
+/** The user's orders, and one of them with its history. */
 import { Button, Drawer, Select, Stack, Title } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
@@ -7,8 +7,8 @@ import {
   ORDER_STATES,
   ORDER_TEXT,
   type Order,
-  OrderedThing,
   OrderFacts,
+  OrderItem,
   OrderPrice,
   OrderState,
   OrderTimeline,
@@ -46,7 +46,7 @@ export function Orders({
   const columns: readonly Column<Order>[] = [
     { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },
     { key: 'state', title: text.state, cell: ({ status }) => <OrderState status={status} /> },
-    { key: 'buys', title: text.buys, cell: (order) => <OrderedThing order={order} /> },
+    { key: 'buys', title: text.buys, cell: (order) => <OrderItem order={order} /> },
     { key: 'with', title: text.with, from: 'sm', cell: ({ payment_provider }) => providerName(payment_provider) },
     { key: 'price', title: text.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
   ];
@@ -101,7 +101,7 @@ export function Orders({
   );
 }
 
-/** One order, in a drawer. As long as it waits, it is looked at again. */
+/** One order in a drawer; polled while it is pending. */
 export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(): void }) {
   const { orders: text } = useText(TEXT);
   const query = useWatchedOrder(open);

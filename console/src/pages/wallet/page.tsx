@@ -1,11 +1,11 @@
-/** The wallet: what there is, how more comes, and where it went. */
+/** The wallet: balance, top-up, statement. */
 import { Alert, Stack, Tabs, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
-import { useAsking } from '../../parts/confirm.tsx';
+import { useDialog } from '../../parts/confirm.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -27,9 +27,9 @@ export default function WalletPage() {
   const text = useText(TEXT);
   const names = useText(PAGE_NAMES);
   const [address, change] = useAddress({ tab: 'statement', days: '30', before: '', state: '', page: '1', order: '' });
-  const scanning = useAsking<Scan>();
+  const scanning = useDialog<Scan>();
   const { open: show } = scanning;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what it does never changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the callback never changes
   const payments = useMemo(() => ({ show }), []);
   const info = useApi('GET /api/user/topup/info', undefined, { staleTime: 60_000, retry: false });
   const offer = info.data;
@@ -70,7 +70,7 @@ export default function WalletPage() {
   );
 }
 
-/** What there is, and what of it is owed or set aside. */
+/** Balance, reserved amount and debt. */
 function Balance() {
   const text = useText(TEXT);
   const format = useFormat();

@@ -1,9 +1,9 @@
-/** Where parts of the wallet say that something has to be scanned to be paid. */
+/** Texts of the wallet page. */
 import { createContext } from 'react';
-import type { Begun } from './begin.ts';
+import type { PaymentStart } from './begin.ts';
 
-/** A payment that waits to be scanned. */
-export type Scan = Extract<Begun, { kind: 'scan' }>;
+/** A payment with a QR code. */
+export type Scan = Extract<PaymentStart, { kind: 'scan' }>;
 
-/** Shows it. */
+/** Shows the dialog. */
 export const PaymentContext = createContext<{ show(scan: Scan): void }>({ show: () => {} });

@@ -1,4 +1,4 @@
-/** Buys a plan, or makes the own one longer: with the balance, or at a provider. */
+/** Buys or extends a plan, from the balance or at a provider. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
@@ -10,15 +10,15 @@ import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 import { usePaying } from './use-paying.ts';
-import { type Offer, type OfferedWay, WayChoice, waysOf } from './ways.tsx';
+import { MethodChoice, methodsOf, type Offer, type OfferedMethod } from './ways.tsx';
 
-/** A way to pay for a plan. */
-interface PlanWay extends OfferedWay {
+/** A payment method for a plan. */
+interface PlanMethod extends OfferedMethod {
   readonly cost: string;
 }
 
-/** The ways to pay for a plan, with what it costs. */
-export function usePlanWays(plan: Plan | undefined, offer: Offer | undefined): readonly PlanWay[] {
+/** The payment methods for a plan, with its price. */
+export function usePlanMethods(plan: Plan | undefined, offer: Offer | undefined): readonly PlanMethod[] {
   const { plan: text } = useText(TEXT);
   const format = useFormat();
   const moneyOf = useMoneyOf();
@@ -26,17 +26,17 @@ export function usePlanWays(plan: Plan | undefined, offer: Offer | undefined): r
   if (plan === undefined || offer === undefined || plan.price_amount === null || plan.price_amount <= 0) return [];
   const units = Math.round(plan.price_amount * (status?.quota_per_unit ?? 500_000));
   const prices = offer.plan_prices[plan.id] ?? {};
-  const sold = waysOf(offer).flatMap((way): readonly PlanWay[] => {
+  const sold = methodsOf(offer).flatMap((way): readonly PlanMethod[] => {
     const price = prices[way.provider];
     return price === undefined ? [] : [{ ...way, cost: moneyOf(price.price, price.currency) }];
   });
-  // Else whoever has it once could have it for ever.
+  // A plan whose included balance covers its price could be bought from the balance without end.
   if (plan.balance_amount >= units) return sold;
   const balance = { key: 'balance', name: text.fromBalance, provider: 'balance', method: 'balance' };
   return [{ ...balance, cost: format.money(units) }, ...sold];
 }
 
-/** The dialog. `extend`: it is the plan that runs already. */
+/** The dialog. `extend`: the plan is the current one. */
 export function PlanDialog({
   plan,
   offer,
@@ -54,19 +54,19 @@ export function PlanDialog({
   const format = useFormat();
   const self = useSelf();
   const status = useStatus();
-  const ways = usePlanWays(plan, offer);
+  const ways = usePlanMethods(plan, offer);
   const [chosen, setChosen] = useState('');
-  const way = ways.find(({ key }) => key === chosen) ?? ways[0];
+  const selected = ways.find(({ key }) => key === chosen) ?? ways[0];
   const paying = usePaying({
-    done(begun) {
-      if (begun.kind === 'left') return;
-      if (begun.kind === 'paid')
-        notifications.show({ color: 'green', message: text.bought(plan?.title ?? begun.order.plan) });
+    done(start) {
+      if (start.kind === 'left') return;
+      if (start.kind === 'paid')
+        notifications.show({ color: 'green', message: text.bought(plan?.title ?? start.order.plan) });
       onClose();
     },
   });
   const units = (plan?.price_amount ?? 0) * (status?.quota_per_unit ?? 500_000);
-  const tooLittle = way?.provider === 'balance' && self?.unlimited_quota !== true && (self?.quota ?? 0) < units;
+  const tooLittle = selected?.provider === 'balance' && self?.unlimited_quota !== true && (self?.quota ?? 0) < units;
   return (
     <Modal
       opened={opened}
@@ -77,26 +77,26 @@ export function PlanDialog({
         <Stack>
           <PlanLimits plan={plan} />
           {extend && <Text size="sm">{text.extends(format.number(plan.duration_value))}</Text>}
-          <WayChoice
+          <MethodChoice
             label={text.payWith}
             ways={ways}
-            value={way?.key ?? ''}
+            value={selected?.key ?? ''}
             onChange={setChosen}
             about={({ cost }) => cost}
           />
           <Text size="sm" c={tooLittle ? 'red' : 'dimmed'} aria-live="polite">
-            {tooLittle ? text.tooLittle : way?.provider !== 'balance' && topUp.leaves}
+            {tooLittle ? text.tooLittle : selected?.provider !== 'balance' && topUp.leaves}
           </Text>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               {text.cancel}
             </Button>
             <Button
-              disabled={way === undefined || tooLittle}
+              disabled={selected === undefined || tooLittle}
               loading={paying.busy}
-              onClick={() => way !== undefined && paying.mutate({ item: { plan: plan.id }, way })}
+              onClick={() => selected !== undefined && paying.mutate({ item: { plan: plan.id }, method: selected })}
             >
-              {way === undefined ? topUp.payPlain : topUp.pay(way.cost)}
+              {selected === undefined ? topUp.payPlain : topUp.pay(selected.cost)}
             </Button>
           </Group>
         </Stack>

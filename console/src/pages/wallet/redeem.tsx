@@ -1,9 +1,9 @@
-/** Redeems a code, and says at once what came of it. */
+/** Redeems a code and shows the result. */
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { Section } from '../../parts/page.tsx';
 import { useLanguage } from '../../parts/values.tsx';
@@ -20,7 +20,7 @@ export function Redeem() {
   const [code, setCode] = useState('');
   const [problem, setProblem] = useState('');
   const [added, setAdded] = useState<number>();
-  const redeem = useDoing((key: string) => call('POST /api/user/topup', { body: { key } }), {
+  const redeem = useAction((key: string) => call('POST /api/user/topup', { body: { key } }), {
     changes: PAID_CHANGES,
     done(units) {
       setAdded(units);

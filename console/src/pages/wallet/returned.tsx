@@ -1,4 +1,4 @@
-/** Whoever comes back from a payment page is told what is known of it, and what becomes of it. */
+/** Shows the state of an order after the user returns from a payment page. */
 import { Alert, Anchor, Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
@@ -11,16 +11,16 @@ import { remember, rememberedOrder } from './begin.ts';
 import { useWatchedOrder } from './order-watch.tsx';
 import { TEXT } from './text.ts';
 
-/** What a provider may have put into the address: where we asked it to come back to, and the number of the order. */
+/** Parameters of the return address: ours, and the order number under the names that providers use. */
 const NAMES = { paid: '', unpaid: '', out_trade_no: '', request_id: '' } as const;
 
-/** The note; nothing where nobody came back. */
+/** The note; renders nothing unless the user returns from a payment. */
 export function Returned({ onOpen }: { onOpen(tradeNo: string): void }) {
   const [address, change] = useAddress(NAMES);
-  const [kept, setKept] = useState(rememberedOrder);
+  const [orderNumber, setKept] = useState(rememberedOrder);
   const came = address.paid !== '' || address.unpaid !== '';
-  const named = address.out_trade_no || address.request_id || kept;
-  // Another tab began to pay: it is the newest order.
+  const named = address.out_trade_no || address.request_id || orderNumber;
+  // Another tab began the payment: it is the newest order.
   const newest = useApi(
     'GET /api/user/topup/self',
     { search: { p: 1, page_size: 1 } },
@@ -46,7 +46,7 @@ export function Returned({ onOpen }: { onOpen(tradeNo: string): void }) {
   );
 }
 
-/** What is known of an order, in a note. */
+/** The state of an order in a note. */
 export function OrderNote({
   order,
   unpaid = false,
@@ -54,7 +54,7 @@ export function OrderNote({
   onDismiss,
 }: {
   readonly order: Order;
-  /** They came back without paying. */
+  /** The user returned without paying. */
   readonly unpaid?: boolean;
   onOpen(): void;
   onDismiss(): void;

@@ -1,4 +1,4 @@
-/** A code that the app of a wallet scans, until it was paid. */
+/** A QR code to scan with a payment app, until the order is paid. */
 import { Button, Center, Modal, Stack, Text } from '@mantine/core';
 import { useText } from '../../text.ts';
 import { useWatchedOrder } from './order-watch.tsx';

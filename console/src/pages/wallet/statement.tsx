@@ -1,8 +1,8 @@
-/** The statement: the balance over time, what came and went by day, and what moved it beside calls. */
+/** The statement: balance over time, credits and debits by day, and other transactions. */
 import { Anchor, Button, Group, SegmentedControl, Stack } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { keepFile } from '../../api/client.ts';
+import { saveBytes } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { Chart } from '../../parts/chart.tsx';
@@ -19,16 +19,16 @@ type StatementData = api.Statement;
 type Day = StatementData['days'][number];
 type MoneyEvent = StatementData['events'][number];
 
-/** How far back it may look. */
+/** The longest range. */
 const PERIODS = ['30', '90', '366'] as const;
 
-/** How much of a number is shown; the whole is copied. */
+/** How much of an order number is shown; copying copies all of it. */
 const MOST_SHOWN = 24;
 
-/** What the address says of it. */
+/** Parameters of the address. */
 export interface StatementAddress {
   readonly days: string;
-  /** Events behind this one. */
+  /** Transactions before this cursor. */
   readonly before: string;
 }
 
@@ -72,7 +72,7 @@ export function Statement({
       <Loaded query={statement} height={260}>
         {(data) => (
           <>
-            {data.days.some(hasMoved) && <Charts days={data.days} />}
+            {data.days.some(hasTransactions) && <Charts days={data.days} />}
             <Events
               data={data}
               first={address.before === ''}
@@ -94,7 +94,7 @@ function Charts({ days }: { readonly days: readonly Day[] }) {
   const times = days.map(({ date }) => Date.parse(`${date}T00:00:00Z`) / 1_000);
   const calls = days.map(({ exact }) => Math.round(Number(exact.calls)));
   const came = [{ name: text.came, values: days.map(({ credits }) => credits) }];
-  const went = [
+  const debits = [
     { name: text.calls, values: calls },
     { name: text.other, values: days.map(({ debits }, at) => Math.max(0, debits - (calls[at] ?? 0))) },
     { name: text.returned, values: days.map(({ refunds }) => refunds) },
@@ -128,9 +128,9 @@ function Charts({ days }: { readonly days: readonly Day[] }) {
           key={side}
           label={side === 'went' ? text.wentAbout : text.cameAbout}
           bars
-          stacked={side === 'went' && went.length > 1}
+          stacked={side === 'went' && debits.length > 1}
           times={times}
-          series={side === 'went' ? went : came}
+          series={side === 'went' ? debits : came}
           show={format.money}
         />
       </Section>
@@ -202,12 +202,12 @@ function Events({
   );
 }
 
-/** False of an account that never had anything: there is nothing to draw. */
-function hasMoved({ opening, credits, debits, refunds, closing }: Day): boolean {
+/** False for an account without any transaction: there is nothing to draw. */
+function hasTransactions({ opening, credits, debits, refunds, closing }: Day): boolean {
   return [opening, credits, debits, refunds, closing].some((units) => units !== 0);
 }
 
-/** Says what an event was. */
+/** The description of a transaction. */
 function useEventName(): (event: MoneyEvent) => string {
   const { statement } = useText(TEXT);
   const { kinds: text } = statement;
@@ -228,16 +228,16 @@ function useEventName(): (event: MoneyEvent) => string {
   };
 }
 
-/** The number of the order that an event is about; undefined where it is about none. */
+/** The order number of a transaction; undefined if it has none. */
 function orderOf(ref: string): string | undefined {
   return /(?:^|:)top-up:(TP[0-9a-f]+)/.exec(ref)?.[1];
 }
 
-/** The days as a table for a spreadsheet: quota units, exactly. */
+/** The days as CSV, in exact quota units. */
 function saveDays(days: readonly Day[]): void {
   const lines = days.map(({ date, exact, requests }) =>
     [date, exact.opening, exact.credits, exact.debits, exact.calls, exact.refunds, exact.closing, requests].join(','),
   );
   const head = 'date,opening,credits,debits,of_which_calls,refunds,closing,requests';
-  keepFile('statement.csv', new Blob([`${[head, ...lines].join('\r\n')}\r\n`], { type: 'text/csv' }));
+  saveBytes('statement.csv', new Blob([`${[head, ...lines].join('\r\n')}\r\n`], { type: 'text/csv' }));
 }

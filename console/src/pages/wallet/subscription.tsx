@@ -1,7 +1,7 @@
-/** The own subscription: what it allows, what of that is used, and plans to buy. */
+/** The user's subscription: limits and usage, and plans to buy. */
 import { Alert, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
-import { useAsking } from '../../parts/confirm.tsx';
+import { useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { type Plan, PlanLimits } from '../../parts/plan-limits.tsx';
@@ -9,17 +9,17 @@ import { State } from '../../parts/values.tsx';
 import { type SubscriptionState, SubscriptionWindows } from '../../parts/windows.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { PlanDialog, usePlanWays } from './plan-dialog.tsx';
+import { PlanDialog, usePlanMethods } from './plan-dialog.tsx';
 import { TEXT } from './text.ts';
 import type { Offer } from './ways.tsx';
 
-/** The section; nothing where there are neither plans nor a subscription. */
+/** The section; renders nothing without plans and a subscription. */
 export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
   const { plan: text } = useText(TEXT);
   const stats = useApi('GET /api/user/subscription/stats', undefined, { retry: false });
   const plans = useApi('GET /api/subscription/plans', undefined, { staleTime: 60_000, retry: false });
-  const buying = useAsking<Plan>();
-  // A gateway without plans has nothing to say of them.
+  const buying = useDialog<Plan>();
+  // A gateway without plans has no such routes.
   if (stats.error?.code === 'not_available') return null;
   if (stats.data?.status === 'none' && plans.data?.length === 0) return null;
   return (
@@ -27,7 +27,7 @@ export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
       <Loaded query={stats}>
         {(own) => (
           <Stack gap="md">
-            <Own of={own} />
+            <CurrentPlan of={own} />
             {(plans.data?.length ?? 0) > 0 && (
               <Stack gap={0}>
                 <Title order={3} size="h5" mb="xs">
@@ -52,7 +52,7 @@ export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
   );
 }
 
-function Own({ of }: { readonly of: SubscriptionState }) {
+function CurrentPlan({ of }: { readonly of: SubscriptionState }) {
   const { plan: text } = useText(TEXT);
   const format = useFormat();
   if (of.status === 'none')
@@ -66,7 +66,7 @@ function Own({ of }: { readonly of: SubscriptionState }) {
     <Stack gap="sm">
       <Group gap="xs">
         <Text fw={600}>{of.plan_name}</Text>
-        <State mood={active ? 'good' : 'bad'}>{active ? text.active : text.expired}</State>
+        <State tone={active ? 'good' : 'bad'}>{active ? text.active : text.expired}</State>
         <Text size="sm" c="dimmed">
           {active ? text.until : text.ended} {format.day(of.expires_at)}
         </Text>
@@ -89,7 +89,7 @@ function OfferedPlan({
 }) {
   const { plan: text } = useText(TEXT);
   const format = useFormat();
-  const ways = usePlanWays(plan, offer);
+  const ways = usePlanMethods(plan, offer);
   const runs = own.status === 'active';
   const isOwn = runs && own.plan === plan.id;
   const forSale = plan.price_amount !== null && plan.price_amount > 0;
@@ -116,7 +116,7 @@ function OfferedPlan({
           <Tooltip label={hindrance} disabled={hindrance === undefined}>
             <Button
               variant="default"
-              // It can be reached, so that why it does nothing can be read.
+              // Focusable, so that users can read why it is disabled.
               data-disabled={hindrance !== undefined || undefined}
               aria-disabled={hindrance !== undefined}
               aria-label={isOwn ? text.extendThe(plan.title) : text.buyThe(plan.title)}

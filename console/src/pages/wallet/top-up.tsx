@@ -1,4 +1,4 @@
-/** Buys balance: an amount of one’s own with any way to pay, or something ready-made. */
+/** Buys balance: an amount with any payment method, or a product. */
 import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
@@ -15,12 +15,12 @@ import { useText } from '../../text.ts';
 import { LinkButton } from './link-button.tsx';
 import { TEXT } from './text.ts';
 import { usePaying } from './use-paying.ts';
-import { type Offer, type OfferedWay, productsOf, WayChoice, waysOf } from './ways.tsx';
+import { MethodChoice, methodsOf, type Offer, type OfferedMethod, productsOf } from './ways.tsx';
 
 /** The section. */
 export function TopUp({ offer }: { readonly offer: Offer | undefined }) {
   const { topUp: text } = useText(TEXT);
-  const ways = offer === undefined ? [] : waysOf(offer);
+  const ways = offer === undefined ? [] : methodsOf(offer);
   const products = offer === undefined ? [] : productsOf(offer);
   return (
     <Section title={text.title}>
@@ -52,7 +52,7 @@ const QUOTES = {
   epay: 'POST /api/user/amount',
 } as const;
 
-function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonly OfferedWay[] }) {
+function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonly OfferedMethod[] }) {
   const { topUp: text } = useText(TEXT);
   const format = useFormat();
   const moneyOf = useMoneyOf();
@@ -62,29 +62,29 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
   const units = (amount: number): string => format.money(amount * (status?.quota_per_unit ?? 500_000));
   const [chosen, setChosen] = useState(ways[0]?.key ?? '');
   const [amount, setAmount] = useState<number | string>(options[0] ?? least);
-  const way = ways.find(({ key }) => key === chosen) ?? ways[0];
-  const price = prices[way?.provider ?? ''];
+  const selected = ways.find(({ key }) => key === chosen) ?? ways[0];
+  const price = prices[selected?.provider ?? ''];
   const fits = typeof amount === 'number' && Number.isInteger(amount) && amount >= least && amount <= most;
-  // The gateway says what it costs: it rounds as it will when it is paid.
-  const [asked] = useDebouncedValue(fits ? amount : 0, 250);
+  // The gateway computes the price, because its rounding applies.
+  const [quoted] = useDebouncedValue(fits ? amount : 0, 250);
   const quote = useApi(
-    QUOTES[(way?.provider ?? 'epay') as keyof typeof QUOTES] ?? QUOTES.epay,
-    { body: { amount: asked } },
-    { enabled: asked > 0, retry: false, staleTime: 60_000 },
+    QUOTES[(selected?.provider ?? 'epay') as keyof typeof QUOTES] ?? QUOTES.epay,
+    { body: { amount: quoted } },
+    { enabled: quoted > 0, retry: false, staleTime: 60_000 },
   );
   const paying = usePaying();
-  const known = fits && asked === amount && quote.data !== undefined && price !== undefined;
-  const money = known ? moneyOf(quote.data, price.currency) : undefined;
+  const isQuoted = fits && quoted === amount && quote.data !== undefined && price !== undefined;
+  const money = isQuoted ? moneyOf(quote.data, price.currency) : undefined;
   return (
     <Stack gap="md">
-      <WayChoice
+      <MethodChoice
         label={text.way}
         ways={ways}
-        value={way?.key ?? ''}
+        value={selected?.key ?? ''}
         onChange={setChosen}
         about={({ provider }) => {
           const each = prices[provider];
-          // Where they are the same there is nothing to say.
+          // If both amounts are equal, the line is left out.
           if (each === undefined || (each.currency === 'USD' && Number(each.price) === 1)) return null;
           return text.unitCosts(units(1), moneyOf(each.price, each.currency));
         }}
@@ -133,7 +133,9 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
         <Button
           disabled={!fits}
           loading={paying.busy}
-          onClick={() => way !== undefined && paying.mutate({ item: { amount: Number(amount) }, way })}
+          onClick={() =>
+            selected !== undefined && paying.mutate({ item: { amount: Number(amount) }, method: selected })
+          }
         >
           {money === undefined ? text.payPlain : text.pay(money)}
         </Button>
@@ -172,7 +174,7 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
               aria-label={text.buy(name)}
               loading={paying.busy}
               onClick={() =>
-                paying.mutate({ item: { product: productId }, way: { provider: 'creem', method: 'creem' } })
+                paying.mutate({ item: { product: productId }, method: { provider: 'creem', method: 'creem' } })
               }
             >
               {text.buyPlain}

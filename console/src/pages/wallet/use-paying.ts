@@ -1,15 +1,15 @@
-/** Paying, as a component does it: what is asked for, what of it runs, and what there is to be said. */
+/** The state of a payment in a component: its input, progress and result. */
 import { notifications } from '@mantine/notifications';
 import { useContext, useEffect } from 'react';
 import type { Operation, Refusal } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
 import { useText } from '../../text.ts';
-import { type Begun, begin, type Item, NoPage, type Way } from './begin.ts';
+import { begin, type Item, NoPage, type PaymentMethod, type PaymentStart } from './begin.ts';
 import { PaymentContext } from './payment-context.ts';
 import { TEXT } from './text.ts';
 
-/** What is told anew once something was paid. */
+/** Operations that are refetched after a payment. */
 export const PAID_CHANGES: readonly Operation[] = [
   'GET /api/user/self',
   'GET /api/user/statement',
@@ -17,21 +17,21 @@ export const PAID_CHANGES: readonly Operation[] = [
   'GET /api/user/topup/self',
 ];
 
-/** What is paid, and with what. */
+/** The purchase and the payment method. */
 export interface Paying {
   readonly item: Item;
-  readonly way: Way;
+  readonly method: PaymentMethod;
 }
 
-/** Begins payments; `busy` until the browser has left. `done` is told of what comes of one. */
-export function usePaying(told: { done?(begun: Begun): void; refused?(refusal: Refusal): boolean } = {}) {
+/** Begins payments; `busy` until the browser has left the page. `done` gets the result. */
+export function usePaying(options: { done?(start: PaymentStart): void; refused?(refusal: Refusal): boolean } = {}) {
   const { topUp: text } = useText(TEXT);
   const { show } = useContext(PaymentContext);
   const status = useStatus();
-  const doing = useDoing<Paying, Begun | undefined>(
-    async ({ item, way }) => {
+  const action = useAction<Paying, PaymentStart | undefined>(
+    async ({ item, method }) => {
       try {
-        return await begin(item, way, status?.server_address ?? '');
+        return await begin(item, method, status?.server_address ?? '');
       } catch (error) {
         if (!(error instanceof NoPage)) throw error;
         const message = error.reason === 'unsafe' ? text.unsafe : text.noPage;
@@ -41,22 +41,22 @@ export function usePaying(told: { done?(begun: Begun): void; refused?(refusal: R
     },
     {
       changes: PAID_CHANGES,
-      done(begun) {
-        if (begun === undefined) return;
-        if (begun.kind === 'scan') show(begun);
-        told.done?.(begun);
+      done(start) {
+        if (start === undefined) return;
+        if (start.kind === 'scan') show(start);
+        options.done?.(start);
       },
-      ...(told.refused !== undefined && { refused: told.refused }),
+      ...(options.refused !== undefined && { refused: options.refused }),
     },
   );
-  const { reset } = doing;
+  const { reset } = action;
   useEffect(() => {
-    // Whoever goes back from a payment page may find this one as they left it.
+    // The browser may restore this page from its cache when the user goes back.
     const back = ({ persisted }: PageTransitionEvent): void => {
       if (persisted) reset();
     };
     window.addEventListener('pageshow', back);
     return () => window.removeEventListener('pageshow', back);
   }, [reset]);
-  return { ...doing, busy: doing.isPending || doing.data?.kind === 'left' };
+  return { ...action, busy: action.isPending || action.data?.kind === 'left' };
 }

@@ -1,24 +1,24 @@
-/** The ways to pay that are offered, and the choice between them. */
+/** The payment methods, and the choice between them. */
 import { Group, Radio, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { TopUpInfo } from '../../api/operations.ts';
-import type { Way } from './begin.ts';
+import type { PaymentMethod } from './begin.ts';
 
-/** What may be bought, and how. */
+/** The purchase options from `/api`. */
 export type Offer = TopUpInfo;
 
-/** A way to pay, as it is offered. */
-export interface OfferedWay extends Way {
+/** A payment method. */
+export interface OfferedMethod extends PaymentMethod {
   readonly key: string;
   readonly name: string;
 }
 
-/** All of them, in the order of the gateway. */
-export function waysOf({ pay_methods }: Offer): readonly OfferedWay[] {
+/** All methods in the order of the gateway. */
+export function methodsOf({ pay_methods }: Offer): readonly OfferedMethod[] {
   return pay_methods.map(({ name, type, provider }) => ({ key: `${provider} ${type}`, name, provider, method: type }));
 }
 
-/** Something sold at a fixed price. */
+/** A product with a fixed price. */
 export interface Product {
   readonly productId: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface Product {
   readonly quota: number;
 }
 
-/** Those that there are; what cannot be read is none. */
+/** The products; unreadable data counts as none. */
 export function productsOf({ creem_products }: Offer): readonly Product[] {
   try {
     const list: unknown = JSON.parse(creem_products);
@@ -37,8 +37,8 @@ export function productsOf({ creem_products }: Offer): readonly Product[] {
   }
 }
 
-/** The choice. `about`: what is said beside each. */
-export function WayChoice<W extends OfferedWay>({
+/** The choice. `about`: a note for each method. */
+export function MethodChoice<W extends OfferedMethod>({
   label,
   ways,
   value,
@@ -49,16 +49,16 @@ export function WayChoice<W extends OfferedWay>({
   readonly ways: readonly W[];
   readonly value: string;
   onChange(key: string): void;
-  about(way: W): ReactNode;
+  about(method: W): ReactNode;
 }) {
   return (
     <Radio.Group label={label} value={value} onChange={onChange}>
       <Stack gap={6} mt={4}>
-        {ways.map((way) => (
-          <Group key={way.key} justify="space-between" gap="xs">
-            <Radio value={way.key} label={way.name} />
+        {ways.map((method) => (
+          <Group key={method.key} justify="space-between" gap="xs">
+            <Radio value={method.key} label={method.name} />
             <Text size="sm" c="dimmed" component="div" className="number">
-              {about(way)}
+              {about(method)}
             </Text>
           </Group>
         ))}
