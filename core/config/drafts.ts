@@ -4,13 +4,42 @@
  */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
 import { isDeepStrictEqual } from 'node:util';
-import type { Scalar } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { shipsPlugin } from '../loader.ts';
 import { isSecretName } from '../log.ts';
 import type { ConfigFile, Prepare } from './file.ts';
 import { MASK } from './masks.ts';
-import { roughly, scalarsOf } from './scalars.ts';
-import { type Path, parseYaml } from './yaml.ts';
+import { type Path, parseYaml, targetOf } from './yaml.ts';
+
+/** A document with more scalars is not a configuration: it has aliases that repeat aliases. */
+const MOST = 20_000;
+
+/** Every scalar value at each of its paths, in text order; undefined if aliases repeat too much, or themselves. */
+function scalarsOf(doc: Document): readonly (readonly [path: Path, scalar: Scalar])[] | undefined {
+  const scalars: (readonly [Path, Scalar])[] = [];
+  let budget = MOST;
+
+  const walk = (node: Node | null, path: Path, above: readonly Node[]): boolean => {
+    if (node === null) return true;
+    if (budget-- <= 0 || above.includes(node)) return false;
+    if (isAlias(node)) return walk(targetOf(node, doc) ?? null, path, [...above, node]);
+    const below = [...above, node];
+    if (isMap(node)) {
+      return node.items.every(({ key, value }) =>
+        walk(value as Node | null, [...path, isScalar(key) ? String(key.value) : ''], below),
+      );
+    }
+    if (isSeq(node)) return node.items.every((item, i) => walk(item as Node | null, [...path, i], below));
+    if (isScalar(node)) scalars.push([path, node]);
+    return true;
+  };
+  return walk(doc.contents, [], []) ? scalars : undefined;
+}
+
+/** A path without list positions: channels may be reordered. */
+function roughly(path: Path): string {
+  return JSON.stringify(path.map((step) => (typeof step === 'number' ? 0 : step)));
+}
 
 /** The full text of the file, and the masked text. */
 export interface Shown {

@@ -3,8 +3,18 @@
  * file; this one defines their order.
  */
 import type { StyleName } from '../contracts/call.ts';
-import type { Block, Conversation, Output, ToolCallBlock, Turn } from '../contracts/conversation.ts';
+import type {
+  Block,
+  Conversation,
+  Opaque,
+  Output,
+  ThinkingBlock,
+  ToolCallBlock,
+  Turn,
+} from '../contracts/conversation.ts';
+import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses, Target } from '../contracts/style.ts';
+import { aliasesOf, type NameRule } from './alias.ts';
 import { wrapInput } from './custom-tools.ts';
 import { fitInstructions, mergeInstructions } from './instructions.ts';
 import { fitMaxTokens } from './limits.ts';
@@ -13,8 +23,6 @@ import { fitReasoning, isThinking } from './reasoning.ts';
 import { createRestorer, type Restorer } from './restore.ts';
 import { fitSampling } from './sampling.ts';
 import { fitStop } from './stop.ts';
-import { fitSeal, hasLostThoughts } from './thoughts.ts';
-import { fitToolIds } from './tool-ids.ts';
 import { createToolNames, type ToolNames } from './tool-names.ts';
 import { pairResults } from './tool-results.ts';
 import { fitTools, withoutForce } from './tools.ts';
@@ -136,4 +144,45 @@ function fitCall({ namespace, ...call }: ToolCallBlock, { to, names }: Fitting):
   const wrapped = call.kind === 'custom' && !to.quirks.tools.custom;
   const name = names.vendor({ name: call.name, ...(namespace !== undefined && { namespace }) }, wrapped);
   return wrapped ? { ...call, name, kind: 'function', input: wrapInput(call.input) } : { ...call, name };
+}
+
+/** Calls and results with valid ids. The mapping is one-way: an answer contains no call ids of the history. */
+function fitToolIds(turns: readonly Turn[], rule: NameRule): readonly Turn[] {
+  return mapChanged(turns, (turn) =>
+    withBlocks(
+      turn,
+      mapChanged(turn.blocks, (block) => fitId(block, rule)),
+    ),
+  );
+}
+
+function fitId(block: Block, rule: NameRule): Block {
+  if (block.type !== 'toolCall' && block.type !== 'toolResult') return block;
+  const id = aliasesOf(rule).of(block.id);
+  return id === block.id ? block : { ...block, id };
+}
+
+/** Removes signatures and encrypted reasoning except for the vendor or channel that can read them. */
+function fitSeal<B extends ThinkingBlock | ToolCallBlock>(block: B, style: StyleName, to: Target, losses: Losses): B {
+  if (block.opaque === undefined || canOpen(block.opaque, style, to)) return block;
+  losses.drop('messages.reasoning', 'hint');
+  const { opaque: _, ...rest } = block;
+  return rest as B;
+}
+
+function canOpen({ style: maker, channel }: Opaque, style: StyleName, { channel: target, quirks }: Target): boolean {
+  if (maker !== style) return false;
+  // Undefined if the client got it from the vendor directly: only the vendor can check it.
+  return quirks.reasoning.signature_scope === 'provider' || channel === undefined || channel === target;
+}
+
+/**
+ * Whether the history ends with tool results, and the reasoning before the calls cannot be sent back, nor a placeholder
+ * for it.
+ */
+function hasLostThoughts(turns: readonly Turn[], { echo, echo_filler: filler }: Quirks['reasoning']): boolean {
+  if (echo === 'none' || filler !== '') return false;
+  const last = turns.findLastIndex(({ role }) => role === 'assistant');
+  const isWaiting = turns[last + 1]?.blocks[0]?.type === 'toolResult';
+  return isWaiting && !turns[last]?.blocks.some((block) => block.type === 'thinking' && block.opaque !== undefined);
 }

@@ -1,5 +1,6 @@
 /** One upstream connection, with one request at a time. */
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import type { Headers } from '../contracts/call.ts';
 import type { Parcel } from '../parcel.ts';
@@ -7,8 +8,36 @@ import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import { dial, type Target } from './dial.ts';
 import { BODY_FAILED, CONNECT_TIMEOUT, LISTENER_FAILED, RESET, reasonOf, STOPPED } from './reasons.ts';
-import { writeWhole } from './request-writer.ts';
 import { wasReset } from './reset.ts';
+
+const ROOM = 64 * 1_024;
+/**
+ * The buffer for the next request. If a socket does not send all of it at once, it keeps the buffer, and a new one is
+ * allocated.
+ */
+let outbox = Buffer.allocUnsafeSlow(ROOM);
+
+/** Writes a head and a body in memory: in one write unless it is large. */
+function writeWhole(socket: Socket, head: string, body: Buffer | undefined): void {
+  if (body === undefined) {
+    socket.write(head, 'latin1');
+    return;
+  }
+  const length = head.length + body.length;
+  if (length > ROOM) {
+    socket.cork();
+    socket.write(head, 'latin1');
+    socket.write(body);
+    socket.uncork();
+    return;
+  }
+  // TLS reports later whether the data was sent.
+  const target = socket instanceof TLSSocket ? Buffer.allocUnsafe(length) : outbox;
+  target.write(head, 0, 'latin1');
+  body.copy(target, head.length);
+  socket.write(target.subarray(0, length));
+  if (target === outbox && socket.writableLength > 0) outbox = Buffer.allocUnsafeSlow(ROOM);
+}
 
 /** Receives idle and closed connections. */
 export interface ConnectionOwner {

@@ -6,7 +6,7 @@ import { Invitations } from '../../core/contracts/invitations.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { definePlugin, GatewayError } from '../../core/plugin.ts';
+import { definePlugin, GatewayError, type Host, type JsonObject, type Surrender } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createAccounts } from './accounts.ts';
 import { createCommands } from './commands.ts';
@@ -14,8 +14,7 @@ import { errors } from './errors.ts';
 import { createInvitations } from './invitations.ts';
 import { createPasswords } from './passwords.ts';
 import { createSessions } from './sessions.ts';
-import { createSteadyTime } from './steady-time.ts';
-import { surrenderSealed } from './surrender.ts';
+import { createSteadyTime, type SteadyTime } from './steady-time.ts';
 import { migrations } from './tables.ts';
 import { createTickets } from './tickets.ts';
 
@@ -70,3 +69,37 @@ export default definePlugin({
     };
   },
 });
+
+/** Tickets, and encrypted settings of accounts. */
+async function surrenderSealed({ store, vault }: Host, now: SteadyTime): Promise<readonly Surrender[]> {
+  const atMs = now();
+  const tickets = await countOf('SELECT COUNT(*) AS n FROM ticket WHERE expires_ms > ?', atMs);
+  const open = 'used_ms IS NULL AND revoked_ms IS NULL AND expires_ms > ?';
+  const invitations = await countOf(`SELECT COUNT(*) AS n FROM invitation WHERE ${open}`, atMs);
+  const rows = await store.all<{ id: number; settings: string }>('SELECT id, settings FROM account');
+  const changed = rows.flatMap(({ id, settings: before }) => {
+    const settings = JSON.parse(before) as JsonObject;
+    const left = Object.entries(settings).filter(([, value]) => typeof value !== 'string' || !vault.isSealed(value));
+    if (left.length === Object.keys(settings).length) return [];
+    const sql = 'UPDATE account SET settings = ? WHERE id = ?';
+    return [{ sql, params: [JSON.stringify(Object.fromEntries(left)), id] }];
+  });
+
+  async function countOf(sql: string, ...params: number[]): Promise<number> {
+    return (await store.one<{ n: number }>(sql, ...params))?.n ?? 0;
+  }
+
+  return [
+    {
+      what: `${tickets} links and codes that were sent and not used yet (sign-in, email, new password), ${invitations} open invitations among them`,
+      steps: [
+        { sql: 'DELETE FROM ticket' },
+        { sql: `UPDATE invitation SET revoked_ms = ? WHERE ${open}`, params: [atMs, atMs] },
+      ],
+    },
+    {
+      what: `webhook secrets of ${changed.length} accounts: their notifications are not signed until they set a new one`,
+      steps: changed,
+    },
+  ];
+}

@@ -1,12 +1,101 @@
 /** The plugin `cache`: repeats an earlier answer for the same request of the same account, without an upstream attempt. */
+
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Catalog } from '../../core/contracts/catalog.ts';
-import { definePlugin, type GivenAnswer, type Inspection, type Known, type Parts, slot } from '../../core/plugin.ts';
+import {
+  type Awaitable,
+  type Content,
+  type ContentPart,
+  definePlugin,
+  type GivenAnswer,
+  type Inspection,
+  type Known,
+  type Parts,
+  type Revision,
+  slot,
+} from '../../core/plugin.ts';
 import { byteSize, durationMs, isInScope } from '../../core/sdk.ts';
-import type { Reply } from '../../core/translation/index.ts';
-import { Collector } from './collector.ts';
-import { keyOf } from './key.ts';
+import { type Conversation, foldParts, type Reply } from '../../core/translation/index.ts';
 import { cacheSection } from './section.ts';
+
+/** Larger bodies may have names in place of their media, which differ each time. */
+const LARGEST_BODY = 1_024 * 1_024;
+
+/** The key; undefined if the answer must not be cached. A promise only if the body is decoded in several turns. */
+function keyOf(x: Known, content: Content, calls: 'deterministic' | 'all'): Awaitable<string | undefined> {
+  if (content.purpose !== 'call' || x.call.body.bytes.length >= LARGEST_BODY) return undefined;
+  const conversation = content.conversation();
+  return conversation instanceof Promise
+    ? conversation.then((decoded) => keyOfConversation(x, content, decoded, calls))
+    : keyOfConversation(x, content, conversation, calls);
+}
+
+function keyOfConversation(
+  x: Known,
+  content: Content,
+  conversation: Conversation | undefined,
+  calls: 'deterministic' | 'all',
+): string | undefined {
+  if (conversation === undefined || content.refusal() !== undefined) return undefined;
+  // What the conversation leaves out could distinguish two requests.
+  if (content.omitted().length > 0) return undefined;
+  if (calls === 'deterministic' && conversation.sampling.temperature !== 0) return undefined;
+  // The results of the vendor's tools change with time.
+  if (conversation.tools.some(({ type }) => type === 'hosted')) return undefined;
+  const request = canonicalJson([x.identity.account.id, x.call.model, betasOf(x), conversation]);
+  return createHash('sha256').update(request).digest('base64');
+}
+
+/** Headers that select features of an API, and are forwarded to vendors of the same API. */
+function betasOf({ headers }: Known): readonly (readonly [string, string])[] {
+  return Object.entries(headers).filter(([name]) => name.endsWith('-beta'));
+}
+
+/** JSON that does not depend on the order of members. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}
+
+/** The answer of one attempt. A class, because there is one for each attempt of a call that can be cached. */
+export class Collector implements Revision {
+  readonly observes = true;
+  readonly #most: number;
+  #parts: ContentPart[] = [];
+  #length = 0;
+
+  /** `most`: the maximum number of characters; longer answers are not collected. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  part(part: ContentPart): readonly ContentPart[] {
+    if (part.type === 'delta') this.#length += part.text.length;
+    if (this.#length <= this.#most) this.#parts.push(part);
+    else this.#parts = [];
+    return [];
+  }
+
+  end(): readonly ContentPart[] {
+    return [];
+  }
+
+  /** The answer, if it can be repeated: complete, not refused, with only text, reasoning and calls of the client's tools. */
+  reply(): Reply | undefined {
+    const reply = foldParts(this.#parts);
+    if (reply === undefined || this.#length > this.#most) return undefined;
+    const isComplete = COMPLETE.includes(reply.finish.reason);
+    return isComplete && reply.blocks.every(({ type }) => KEPT.includes(type)) ? reply : undefined;
+  }
+}
+
+const COMPLETE: readonly string[] = ['stop', 'stop_sequence', 'tool_calls'] satisfies Reply['finish']['reason'][];
+/** Audio expires at its vendor; blocks that only one style knows may expire, too. */
+const KEPT: readonly string[] = ['text', 'thinking', 'toolCall'] satisfies Reply['blocks'][number]['type'][];
 
 /** A call whose answer will be cached. */
 interface Miss {

@@ -23,21 +23,45 @@ import { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { definePlugin, refuse } from '../../core/plugin.ts';
-import { createGuards } from './access.ts';
+import { definePlugin, type Host, refuse } from '../../core/plugin.ts';
+import { checkOrigin, createGuards } from './access.ts';
 import { createBrowsers } from './browsers.ts';
-import { createChosenKeys } from './calls.ts';
-import { createCookies } from './cookies.ts';
+import { type Cookies, createCookies } from './cookies.ts';
 import { errors } from './errors.ts';
 import { createGuesses } from './guesses.ts';
-import { createLimiter } from './limiter.ts';
-import type { Tools } from './route.ts';
+import { createLimiter, type Limiter } from './limiter.ts';
+import { idOf, type Tools } from './route.ts';
 import { tableOf } from './routes/index.ts';
 import { consoleSection, siteOf } from './section.ts';
 import { createSignIn } from './sign-in.ts';
 import { DIST, staticRoutes } from './static.ts';
 import { routesOf } from './table.ts';
 import { createVerification } from './verification.ts';
+
+const HEADER = 'x-turnpike-key';
+
+/** Creates the service. */
+function createChosenKeys(host: Host, site: Site, cookies: Cookies, limiter: Limiter): ChosenKeys {
+  const sessions = host.use(Sessions);
+  const keys = host.use(Keys);
+  return {
+    isNamed: ({ headers }) => HEADER in headers,
+
+    async find(caller) {
+      await limiter.takeOf('requests', caller.ip);
+      // Calls cost money, so the cross-site check applies to every HTTP method.
+      checkOrigin(caller, site, true);
+      const secret = cookies.read(caller.headers, 'session');
+      const session = secret === undefined ? undefined : await sessions.find(secret);
+      if (session === undefined) {
+        throw coreErrors.not_signed_in(
+          `${HEADER} names a key of whoever is signed in, and nobody is: sign in, or send a key.`,
+        );
+      }
+      return keys.holderById(session.account.id, idOf(caller.headers[HEADER]));
+    },
+  };
+}
 
 export default definePlugin({
   name: 'console',

@@ -2,10 +2,21 @@
  * Provides `Counters`: in memory (of this process, or of the owner if this is a worker), or on a Valkey server that several gateways share,
  * to which each process has its own connection.
  */
-import { Counters } from '../../core/contracts/counters.ts';
-import { definePlugin, type Host, type Parts } from '../../core/plugin.ts';
+import { Counters, type GateEntry, type WindowTake } from '../../core/contracts/counters.ts';
+import { definePlugin, type Host, type Json, type Parts, type Peers } from '../../core/plugin.ts';
 import { createMemoryCounters, type MemoryCounters } from './memory.ts';
-import { type Guests, serveWorkers } from './owner.ts';
+import {
+  CORRECT,
+  type CorrectMessage,
+  INSIDE,
+  LEAVE,
+  LOOK,
+  sentAdmission,
+  sentState,
+  TAKE,
+  type TakeMessage,
+  toJson,
+} from './messages.ts';
 import { section } from './section.ts';
 import { readAddress } from './valkey/address.ts';
 import { createSharedCounters } from './valkey/counters.ts';
@@ -73,4 +84,41 @@ function memoryOf(host: Host): MemoryCounters {
 
 function sweeping(host: Host, counters: MemoryCounters): () => void {
   return host.clock.every(SWEEP_MS, () => counters.sweep());
+}
+
+/** Members of gates by the worker's epoch, then by id. */
+type Guests = Map<string, Map<string, GateEntry>>;
+
+/** Serves workers until the returned function is called. `guests` outlive a reload, as the counters do. */
+function serveWorkers(peers: Peers, counters: MemoryCounters, guests: Guests): () => void {
+  const on = <T>(topic: string, hear: (message: T, epoch: string) => Json | undefined): void =>
+    peers.on(topic, (message, epoch) => hear(message as unknown as T, epoch));
+
+  on<TakeMessage>(TAKE, ({ windows, entry }, epoch) => {
+    const admission = counters.take(windows, entry);
+    if (admission.ok && entry !== undefined) remember(epoch, entry);
+    return toJson(sentAdmission(admission));
+  });
+  on<CorrectMessage>(CORRECT, ({ atMs, by }) => {
+    for (const [window, difference] of by) counters.adjust(window, atMs, difference);
+    return undefined;
+  });
+  on<GateEntry>(LEAVE, (entry, epoch) => {
+    counters.leave(entry);
+    guests.get(epoch)?.delete(entry.id);
+    return undefined;
+  });
+  on<WindowTake>(LOOK, (window) => toJson(sentState(counters.look(window))));
+  on<string>(INSIDE, (gate) => counters.inside(gate));
+
+  function remember(epoch: string, entry: GateEntry): void {
+    const ofWorker = guests.get(epoch);
+    if (ofWorker === undefined) guests.set(epoch, new Map([[entry.id, entry]]));
+    else ofWorker.set(entry.id, entry);
+  }
+
+  return peers.onLeft((epoch) => {
+    for (const entry of guests.get(epoch)?.values() ?? []) counters.leave(entry);
+    guests.delete(epoch);
+  });
 }

@@ -4,20 +4,94 @@
  */
 import { Departments } from '../../core/contracts/departments.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import { Records, type UsageRecord } from '../../core/contracts/records.ts';
-import { definePlugin, type Exchange, type Known, type Step, schema } from '../../core/plugin.ts';
+import {
+  type AccountEvent,
+  type LogFilter,
+  type LogPage,
+  Records,
+  type UsageRecord,
+} from '../../core/contracts/records.ts';
+import { definePlugin, type Exchange, type Host, type Known, type Step, schema } from '../../core/plugin.ts';
 import { duration, durationMs } from '../../core/sdk.ts';
-import { hourOf } from './additions.ts';
-import { eventSteps } from './events.ts';
-import { createPages } from './pages.ts';
+import { additionSteps, hourOf } from './additions.ts';
+import type { Range } from './conditions.ts';
+import { newId } from './ids.ts';
+import { kindsOf } from './kinds.ts';
 import { createRecordSteps } from './record-steps.ts';
 import { isRepeatable, recordOf, recordOfRoute } from './records.ts';
 import { createRepeats } from './repeats.ts';
 import { createRetention } from './retention.ts';
 import { newRolled, rolledUntil } from './roll-up.ts';
+import { type LineRow, readLines, toEntry } from './rows.ts';
 import { createSums } from './sums.ts';
 import { migrations } from './tables.ts';
 import { createTimings } from './timings.ts';
+import { addHour, createWhere, cut, readRows, type Stretch, takesEvery } from './where.ts';
+
+/** The maximum count of the lines of all accounts. */
+const COUNTED = 10_000;
+
+/** `keepMs`: retention of lines. */
+function createPages(host: Host, keepMs: number): Records['page'] {
+  const { rangeOf, hoursOf } = createWhere(host, keepMs);
+
+  return async (filter, { limit, offset = 0, before }) => {
+    const kinds = kindsOf(filter);
+    const range = kinds?.length === 0 ? undefined : await rangeOf(filter, before);
+    if (range === undefined) return EMPTY;
+    if (filter.id !== undefined) return one(filter, range);
+    const isEvery = takesEvery(filter);
+    const enough = filter.accounts === undefined ? Math.max(offset + limit, COUNTED) : Infinity;
+    const stretches: Stretch[] = [];
+    let total = 0;
+    let skipped = 0;
+    for await (const { ms, lines } of hoursOf(filter, range, kinds)) {
+      if (lines > 0 && total < offset + limit) {
+        if (total + lines <= offset) skipped += lines;
+        else addHour(stretches, ms, isEvery);
+      }
+      total += lines;
+      if (total >= enough) break;
+    }
+    const rows: LineRow[] = [];
+    let skip = offset - skipped;
+    for (const stretch of stretches) {
+      const lines = readLines(filter, cut(range, stretch), limit - rows.length, skip);
+      rows.push(...(await readRows<LineRow>(host, lines)));
+      skip = 0;
+      if (rows.length >= limit) break;
+    }
+    return {
+      total: filter.accounts === undefined ? Math.min(total, enough) : total,
+      items: rows.map(toEntry),
+      next: total > offset + rows.length ? rows.at(-1)?.id : undefined,
+    };
+  };
+
+  async function one(filter: LogFilter, range: Range): Promise<LogPage> {
+    const rows = await readRows<LineRow>(host, readLines(filter, range, 1, 0));
+    return { total: rows.length, items: rows.map(toEntry), next: undefined };
+  }
+}
+
+const EMPTY: LogPage = { total: 0, items: [], next: undefined };
+
+/** The maximum length of a sentence, in characters. */
+const LONGEST_TEXT = 1_000;
+
+/** The steps that write an event at `atMs`. */
+function eventSteps(event: AccountEvent, atMs: number): readonly Step[] {
+  const { accountId, kind, amount, text, ip } = event;
+  const id = newId(atMs);
+  const nothing = { keyId: 0, model: '', channel: '', departmentId: 0, repeats: 0, included: 0n, input: 0, output: 0 };
+  return [
+    ...additionSteps({ id, accountId, kind, lines: 1, amount, ...nothing }),
+    {
+      sql: 'INSERT INTO account_event (account_id, id, at_ms, kind, amount, text, ip) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      params: [accountId, id, atMs, kind, amount, text.slice(0, LONGEST_TEXT), ip],
+    },
+  ];
+}
 
 interface LogSection {
   /** `90d`. */

@@ -2,10 +2,23 @@
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { definePlugin, type Parts } from '../../core/plugin.ts';
-import { isAddress, plainLine } from './letter.ts';
 import { createQueue } from './queue.ts';
 import { mailSection } from './section.ts';
 import { createServer } from './server.ts';
+
+/** No spaces, brackets, quotes or second address; ASCII only, so that no two addresses look the same. */
+const ADDRESS = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/i;
+const LONGEST = 254;
+
+/** Whether a text is exactly one email address. */
+function isAddress(text: string): boolean {
+  return text.length <= LONGEST && ADDRESS.test(text);
+}
+
+/** A single line: control characters become spaces. */
+function plainLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+}
 
 export default definePlugin({
   name: 'mail',

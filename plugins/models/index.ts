@@ -1,24 +1,57 @@
 /** Plays `route` and `attempted`: knows models and channels, and chooses the channel of each upstream attempt. Provides `Catalog`. */
-import { Catalog } from '../../core/contracts/catalog.ts';
+import { Catalog, type ChannelState, type ChannelStatus } from '../../core/contracts/catalog.ts';
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
 import { Prices } from '../../core/contracts/prices.ts';
-import { definePlugin } from '../../core/plugin.ts';
+import { type Clock, definePlugin, type Offer, type Offering, type Style, type StyleName } from '../../core/plugin.ts';
 import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
-import { type Channels, readChannels } from './channels.ts';
+import { type Channels, type Configured, readChannels } from './channels.ts';
 import { errors } from './errors.ts';
-import { explainOffers } from './explain.ts';
 import { factsOf } from './facts.ts';
-import { createHealth } from './health.ts';
+import { createHealth, type Health } from './health.ts';
 import { createHealthState } from './health-state.ts';
 import { listRoutes } from './lists.ts';
 import { createOffers, type Offers } from './offers.ts';
 import { createProbe } from './probe.ts';
-import { countAttempt, countCall, createRecent } from './recent.ts';
+import { countAttempt, countCall, createRecent, type Recent } from './recent.ts';
 import { type SharedRecent, shareRecent } from './recent-peers.ts';
-import { reportLines } from './report.ts';
 import { channels, models } from './sections.ts';
-import { channelStatus } from './status.ts';
+
+/** From healthy to unavailable. */
+const WORSE: readonly ChannelState[] = ['closed', 'half-open', 'open'];
+
+/** All channels, in the order of the section. */
+function channelStatus(
+  channels: Channels,
+  catalog: ModelCatalog,
+  health: Health,
+  clock: Clock,
+  recent: Recent,
+): readonly ChannelStatus[] {
+  const models = [...new Set(catalog.names().map((name) => catalog.require(name)))];
+
+  return channels.all.map(({ channel, off }: Configured) => {
+    const served = models.flatMap(({ name, from }) =>
+      from
+        .filter((source) => source.channel === channel)
+        .map(({ model }) => ({ name, model, ...health.look(channel, model) })),
+    );
+    const state = WORSE.findLast((each) => served.some((target) => target.state === each)) ?? 'closed';
+    const untilMs = Math.max(...served.map((target) => target.untilMs ?? 0), 0);
+    return {
+      name: channel.name,
+      vendor: channel.vendor,
+      on: !off,
+      weight: channel.weight,
+      priority: channel.priority,
+      state,
+      untilMs: state === 'open' ? Math.round(clock.now() + untilMs - clock.mono()) : undefined,
+      lastFailure: health.lastFailure(channel),
+      recent: recent.look(channel.name),
+      models: served.map(({ name, model, state: its, failures }) => ({ name, model, state: its, failures })),
+    };
+  });
+}
 
 export default definePlugin({
   name: 'models',
@@ -120,4 +153,70 @@ interface Read {
   readonly catalog: ModelCatalog;
   readonly offers: Offers;
   readonly probe: Catalog['probe'];
+}
+
+/** The targets with their state. If none is available, the one that recovers first would be tried. */
+function explainOffers(offers: readonly Offer[], health: Health, clock: Clock): readonly Offering[] {
+  const waitsMs = offers.map((offer) => Math.max(0, health.readyAtMs(offer) - clock.mono()));
+  const soonestMs = Math.min(...waitsMs);
+  return offers.map((offer, i) => {
+    const ms = waitsMs[i]!;
+    if (ms === 0) return { offer, state: 'available', asked: true };
+    const state = `unavailable until ${new Date(clock.now() + ms).toISOString()}`;
+    const isTried = soonestMs > 0 && i === waitsMs.indexOf(soonestMs);
+    return { offer, state: isTried ? `${state}; tried anyway, because no target is available` : state, asked: isTried };
+  });
+}
+
+/** The lines: counts, what is off, and which translations happen. */
+function reportLines(
+  channels: Channels,
+  catalog: ModelCatalog,
+  styles: ReadonlyMap<StyleName, Style>,
+): readonly string[] {
+  const { counts, off } = catalog;
+  return [
+    `${count(counts.models, 'model')}, ${count(counts.aliases, 'alias', 'aliases')}, ${count(channels.all.length, 'channel')}`,
+    ...channels.all
+      .filter((configured) => configured.off)
+      .map(({ channel }) => `channel ${channel.name} is off: its key is empty`),
+    ...off.map((name) => `model ${name} is off: so are all its channels`),
+    ...catalog
+      .patterns()
+      .map(({ name }) => `models ${name}: every name like this can be called; lists do not show them`),
+    ...translations(catalog, styles),
+  ];
+}
+
+/** `translated: chat, responses → messages at claude, claude-eu`; channels with the same translations share a line. */
+function translations(catalog: ModelCatalog, styles: ReadonlyMap<StyleName, Style>): readonly string[] {
+  /** The translated client styles, by channel and upstream style. */
+  const groups = new Map<
+    string,
+    { readonly channel: string; readonly spoken: StyleName; readonly by: Set<StyleName> }
+  >();
+  for (const name of catalog.names()) {
+    const { from, only } = catalog.require(name);
+    for (const { name: style, ingress } of styles.values()) {
+      if (ingress === undefined || only?.includes(style) === false) continue;
+      for (const source of from) {
+        const spoken = source.way(style)?.style;
+        if (spoken === undefined || spoken === style) continue;
+        const channel = source.channel.name;
+        const entry = groups.get(`${channel}\n${spoken}`) ?? { channel, spoken, by: new Set() };
+        groups.set(`${channel}\n${spoken}`, entry);
+        entry.by.add(style);
+      }
+    }
+  }
+  const lines = new Map<string, string[]>();
+  for (const { channel, spoken, by } of groups.values()) {
+    const line = `translated: ${[...by].join(', ')} → ${spoken} at`;
+    lines.set(line, [...(lines.get(line) ?? []), channel]);
+  }
+  return [...lines].map(([line, names]) => `${line} ${names.join(', ')}`);
+}
+
+function count(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`;
 }

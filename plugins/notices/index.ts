@@ -1,14 +1,14 @@
 /** Notifications: users who set a threshold are notified once when their balance falls below it, by email or webhook. */
-import { Accounts } from '../../core/contracts/accounts.ts';
-import { Ledger } from '../../core/contracts/ledger.ts';
+
+import { createHmac } from 'node:crypto';
+import { type Account, Accounts, type Person } from '../../core/contracts/accounts.ts';
+import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { definePlugin } from '../../core/plugin.ts';
+import { definePlugin, type Host } from '../../core/plugin.ts';
 import { boundedMap, createChore } from '../../core/sdk.ts';
 import { createFalls, remainingOf } from './falls.ts';
-import { createNotices } from './notices.ts';
 import { migrations } from './tables.ts';
-import { wishOf } from './wishes.ts';
 
 const EVERY_MS = 3_000;
 /** Accounts that are checked concurrently; a webhook may take seconds. */
@@ -113,3 +113,90 @@ export default definePlugin({
     };
   },
 });
+
+/** Sends notifications. */
+interface Notices {
+  /** Resolves after one attempt; failures are logged and not repeated. `remaining`: micro-quota. */
+  send(account: Account, wish: Wish, remaining: bigint): Promise<void>;
+}
+
+function createNotices(host: Host): Notices {
+  const { log, clock, vault } = host;
+
+  async function post(account: Account, url: string, sealed: string | undefined, payload: object): Promise<void> {
+    const body = JSON.stringify(payload);
+    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    if (sealed !== undefined) {
+      const secret = vault.open(`account.webhook_secret ${account.id}`, sealed);
+      headers['x-webhook-signature'] = createHmac('sha256', secret).update(body).digest('hex');
+    }
+    const status = await host.post(url, body, headers);
+    if (status < 200 || status > 299) throw new Error(`the server there answered with status ${status}`);
+  }
+
+  return {
+    async send(account, { way, below }, remaining) {
+      const site = host.find(Site);
+      const name = site?.name ?? 'Turnpike';
+      const link = site === undefined ? '' : `${site.root}/console/topup`;
+      const [left, threshold] = [remaining / MICRO, below / MICRO];
+      const title = `${name}: your quota is running low`;
+      const content = `Your account ${account.name} has ${left} quota left, which is below the ${threshold} that you set.`;
+      try {
+        if (way.kind === 'webhook') {
+          const timestamp = Math.floor(clock.now() / 1_000);
+          const values = [`${left}`, `${threshold}`, link];
+          await post(account, way.url, way.secret, { type: 'quota_exceed', title, content, values, timestamp });
+          return;
+        }
+        const text = `${content}\n\n${link === '' ? '' : `Top up: ${link}\n\n`}You are told once, until it has been above again.\n`;
+        const sending = host.find(Mail)?.send({ to: way.to, subject: title, text });
+        // May take long, and logs its own failures.
+        sending?.catch(() => {});
+      } catch (error) {
+        log.warn('could not deliver a low balance notification', { account: account.id, error });
+      }
+    },
+  };
+}
+
+/** The delivery of notifications. */
+type Delivery =
+  | { readonly kind: 'email'; readonly to: string }
+  /** `secret`: encrypted; undefined: notifications are not signed. */
+  | { readonly kind: 'webhook'; readonly url: string; readonly secret: string | undefined };
+
+/** The threshold and the delivery. */
+interface Wish {
+  /** Micro-quota. */
+  readonly below: bigint;
+  readonly way: Delivery;
+}
+
+/** Undefined if the user disabled notifications, or has no address for them. */
+function wishOf({ settings, email }: Person): Wish | undefined {
+  const { quota_warning_threshold: threshold, notify_type: type = 'email' } = settings;
+  if (typeof threshold !== 'number' || !(threshold > 0) || !Number.isFinite(threshold)) return undefined;
+  const way = wayOf(type, settings, email);
+  return way && { below: BigInt(Math.ceil(threshold)) * MICRO, way };
+}
+
+function wayOf(type: unknown, settings: Person['settings'], email: string | undefined): Delivery | undefined {
+  const { webhook_url, webhook_secret, notification_email } = settings;
+  switch (type) {
+    case 'email': {
+      const to = textOf(notification_email) ?? email;
+      return to === undefined ? undefined : { kind: 'email', to };
+    }
+    case 'webhook': {
+      const url = textOf(webhook_url);
+      return url === undefined ? undefined : { kind: 'webhook', url, secret: textOf(webhook_secret) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

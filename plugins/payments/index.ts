@@ -1,29 +1,125 @@
 /** The plugin `payments`: orders, the providers that take money for them, and redemption codes. */
 import { Accounts } from '../../core/contracts/accounts.ts';
-import { Audit } from '../../core/contracts/audit.ts';
+import { type Actor, Audit } from '../../core/contracts/audit.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Payments } from '../../core/contracts/payments.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { definePlugin } from '../../core/plugin.ts';
+import { type Answer, answer, definePlugin, type Host, type Invariant, type Route } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createBalanceSale } from './balance.ts';
 import { createCodes } from './codes.ts';
 import { errors } from './errors.ts';
 import { createEvents } from './events.ts';
-import { invariants } from './invariants.ts';
-import { noticeRoutes } from './notices.ts';
 import { createOrders } from './orders.ts';
 import { createPayments } from './payments.ts';
-import type { Provider } from './provider.ts';
+import { Forged, type Provider } from './provider.ts';
 import { createAlipay } from './providers/alipay.ts';
 import { createCreem } from './providers/creem.ts';
 import { createEpay } from './providers/epay.ts';
 import { createStripe } from './providers/stripe.ts';
 import { paymentsSection, readSection } from './section.ts';
-import { createSettlement } from './settlement.ts';
+import { createSettlement, type NoticeResult, type Settlement } from './settlement.ts';
 import { migrations } from './tables.ts';
+
+const PAID = `('success', 'parked', 'refunded', 'disputed')`;
+
+const invariants: readonly Invariant[] = [
+  invariant(
+    'orders-that-are-paid-say-when',
+    `SELECT trade_no, state AS says, 'a payment time exactly if it is paid' AS should FROM top_up
+      WHERE (completed_ms IS NOT NULL) <> (state IN ${PAID})`,
+  ),
+  invariant(
+    'orders-give-what-was-bought-once-it-is-paid',
+    `SELECT trade_no, state || ', given ' || credited || ' of ' || quota AS says, 'everything or nothing' AS should FROM top_up
+      WHERE (state = 'success' AND kind = 'quota' AND credited <> quota)
+        OR (credited <> 0 AND state IN ('pending', 'failed', 'expired', 'parked'))`,
+  ),
+  // Division rounds down, as in the settlement; in floating point, because the product of two amounts may exceed an integer.
+  invariant(
+    'orders-took-back-the-share-that-was-returned',
+    `SELECT trade_no, 'taken ' || taken AS says, 'the returned share of ' || credited AS should FROM top_up
+      WHERE ABS(taken - 1.0 * credited * CASE WHEN refunded + disputed < money THEN refunded + disputed ELSE money END / money)
+        > 1 + credited / 1000000000000.0`,
+  ),
+  invariant(
+    'orders-that-went-back-say-so',
+    `SELECT trade_no, state AS says, 'disputed, or refunded' AS should FROM top_up
+      WHERE (state = 'disputed') <> (disputed > 0) OR (state = 'refunded') <> (disputed = 0 AND refunded = money)`,
+  ),
+  invariant(
+    'orders-hold-what-disputes-hold',
+    `SELECT trade_no, 'disputed ' || disputed AS says, 'the sum of its disputes, at most what was paid' AS should
+      FROM top_up LEFT JOIN (SELECT order_id, SUM(amount) AS held FROM payment_dispute GROUP BY order_id) AS held_back
+        ON order_id = id
+      WHERE disputed <> CASE WHEN COALESCE(held, 0) < money THEN COALESCE(held, 0) ELSE money END`,
+  ),
+  invariant(
+    'codes-are-used-by-somebody-at-some-time',
+    `SELECT CAST(id AS TEXT) AS trade_no, 'used by ' || COALESCE(CAST(used_by AS TEXT), 'nobody') AS says,
+        'a time exactly if it is used' AS should
+      FROM redemption_code WHERE (used_by IS NULL) <> (used_ms IS NULL)`,
+  ),
+];
+
+function invariant(name: string, sql: string): Invariant {
+  return {
+    name,
+    async check(read) {
+      const broken = await read.all<{ trade_no: string; says: string; should: string }>(sql);
+      return broken.map(({ trade_no, says, should }) => `${trade_no}: ${says}, should be ${should}`);
+    },
+  };
+}
+
+/** The maximum size of a notification. */
+const LARGEST = 256 * 1_024;
+/** The rate limit of audit entries about forged notifications. */
+const NOTE_EVERY_MS = 60_000;
+
+const STATUS: Readonly<Record<NoticeResult, number>> = { done: 200, seen: 200, ignored: 200, refused: 409, later: 409 };
+
+/** The routes of a provider. */
+function noticeRoutes(host: Host, provider: Provider, settlement: Settlement): readonly Route[] {
+  const { name, notices } = provider;
+  const reply = (status: number, text: string): Answer =>
+    answer(status, text, { 'content-type': 'text/plain; charset=utf-8' });
+  let quietUntilMs = Number.NEGATIVE_INFINITY;
+
+  async function noteForged(error: Forged, ip: string): Promise<void> {
+    host.log.warn('a notification of a payment was refused', { provider: name, ip, reason: error.message });
+    const nowMs = host.clock.mono();
+    if (nowMs < quietUntilMs) return;
+    quietUntilMs = nowMs + NOTE_EVERY_MS;
+    const actor: Actor = { accountId: undefined, name: 'nobody known', ip };
+    const facts = { reason: error.message };
+    await host.find(Audit)?.note({ actor, action: 'order.forged', object: `notification of ${name}`, facts });
+  }
+
+  return notices.methods.map((method) => ({
+    method,
+    path: notices.path,
+    takes: 'bytes',
+    maxBody: LARGEST,
+    access: 'public',
+    async handle(request) {
+      try {
+        const notice = await notices.read(request);
+        if (notice === undefined) return reply(200, notices.taken);
+        if (notice.event === '') throw new Forged('it has no id');
+        const verdict = await settlement.take(name, notice, request.ip);
+        const status = STATUS[verdict];
+        return reply(status, status === 200 ? notices.taken : notices.refused);
+      } catch (error) {
+        if (!(error instanceof Forged)) throw error;
+        await noteForged(error, request.ip);
+        return reply(400, notices.refused);
+      }
+    },
+  }));
+}
 
 const TIDY_MS = 60_000;
 

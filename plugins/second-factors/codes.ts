@@ -1,14 +1,68 @@
 /** Codes of authenticators (TOTP) and backup codes: setup, verification, removal. */
+
+import { createHash, randomInt } from 'node:crypto';
+import { generateSecret, generateURI, verifySync } from 'otplib';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Site } from '../../core/contracts/site.ts';
 import type { Host, Step, Surrender } from '../../core/plugin.ts';
-import { hashOfBackupCode, newBackupCodes } from './backup-codes.ts';
 import type { Endings } from './endings.ts';
 import { errors } from './errors.ts';
-import { newTotpSecret, stepOfCode, totpCard } from './totp.ts';
+
+const SECRET_BYTES = 20;
+/** Tolerates a clock that is one step off, and the time to type. */
+const TOLERANCE_SECONDS = 30;
+const CODE = /^[0-9]{6}$/;
+
+/** Creates a secret: 20 random bytes in base32. */
+export function newTotpSecret(): string {
+  return generateSecret({ length: SECRET_BYTES });
+}
+
+/** The time step of a code, at most one step from now; undefined for wrong codes of any form. */
+export function stepOfCode(secret: string, code: string, nowMs: number): number | undefined {
+  // The library throws for malformed codes.
+  if (!CODE.test(code)) return undefined;
+  const result = verifySync({
+    secret,
+    token: code,
+    epoch: Math.floor(nowMs / 1_000),
+    epochTolerance: TOLERANCE_SECONDS,
+  });
+  return result.valid && 'timeStep' in result ? result.timeStep : undefined;
+}
+
+/** The otpauth URL of a secret and its QR code (an SVG document). */
+export async function totpCard(
+  issuer: string,
+  name: string,
+  secret: string,
+): Promise<{ readonly uri: string; readonly qr: string }> {
+  const uri = generateURI({ issuer, label: name, secret, algorithm: 'sha1', digits: 6, period: 30 });
+  // Loaded on demand.
+  const { default: qrcode } = await import('qrcode');
+  return { uri, qr: await qrcode.toString(uri, { type: 'svg' }) };
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const LENGTH = 24;
+const HOW_MANY = 10;
+const PLAIN = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
+
+/** Creates ten codes, `ABCD-EFGH-IJKL-MNOP-QRST-UVWX`. */
+export function newBackupCodes(): readonly string[] {
+  return Array.from({ length: HOW_MANY }, () => {
+    const characters = Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+    return characters.replace(/.{4}(?=.)/g, '$&-');
+  });
+}
+
+/** The stored hash of a code; undefined for invalid texts. `plain`: without dashes, in upper case. */
+export function hashOfBackupCode(plain: string): Uint8Array | undefined {
+  return PLAIN.test(plain) ? createHash('sha256').update(plain).digest() : undefined;
+}
 
 /** The number of consecutive wrong codes that locks an account's codes; each lock is twice as long as the previous one. */
 const TRIES = 5;

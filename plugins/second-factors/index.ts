@@ -4,13 +4,12 @@ import { Audit } from '../../core/contracts/audit.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { definePlugin } from '../../core/plugin.ts';
-import { createCodes } from './codes.ts';
+import { definePlugin, type Host } from '../../core/plugin.ts';
+import { type Codes, createCodes, noCodes } from './codes.ts';
 import { userFactors } from './commands.ts';
-import { createEndings } from './endings.ts';
+import { createEndings, type Endings } from './endings.ts';
 import { errors } from './errors.ts';
-import { createFactors } from './factors.ts';
-import { createPasskeys } from './passkeys.ts';
+import { createPasskeys, noPasskey, type Passkeys } from './passkeys.ts';
 import { migrations } from './tables.ts';
 
 export default definePlugin({
@@ -39,3 +38,28 @@ export default definePlugin({
     };
   },
 });
+
+function createFactors(host: Host, codes: Codes, passkeys: Passkeys, endings: Endings): SecondFactors {
+  const { setUp, enable, disable, renewBackupCodes, check } = codes;
+  return {
+    ...passkeys,
+    setUp,
+    enable,
+    disable,
+    renewBackupCodes,
+    check,
+
+    async status(accountId) {
+      return { ...(await codes.status(accountId)), passkey: await passkeys.status(accountId) };
+    },
+
+    async reset(accountId, what, along = []) {
+      const must = 'there is one';
+      const steps = what === 'totp' ? codes.removeSteps(accountId, must) : [passkeys.removeStep(accountId)];
+      const failed = await host.store.atomic([...steps, ...endings.steps(accountId), ...along]);
+      if (failed === undefined) return;
+      if (what === 'passkey') noPasskey();
+      noCodes();
+    },
+  };
+}

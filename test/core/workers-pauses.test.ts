@@ -1,7 +1,7 @@
 /** Workers that end right after they have begun to serve. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createPauses } from '../../core/workers/pauses.ts';
+import { createPauses } from '../../core/workers/owner.ts';
 
 it('a worker that ends early is replaced after a pause that grows from 1 s to 30 s, per worker', () => {
   const pauseBefore = createPauses();

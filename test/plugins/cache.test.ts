@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { ContentPart } from '../../core/plugin.ts';
 import { partsOf } from '../../core/translation/index.ts';
-import { Collector } from '../../plugins/cache/collector.ts';
+import { Collector } from '../../plugins/cache/index.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
 import { CLIENTS, type ClientName } from '../e2e/style-clients.ts';
 import { fakeClock } from '../kit/clock.ts';

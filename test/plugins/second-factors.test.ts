@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
-import { hashOfBackupCode, newBackupCodes } from '../../plugins/second-factors/backup-codes.ts';
-import { newTotpSecret, stepOfCode, totpCard } from '../../plugins/second-factors/totp.ts';
+import {
+  hashOfBackupCode,
+  newBackupCodes,
+  newTotpSecret,
+  stepOfCode,
+  totpCard,
+} from '../../plugins/second-factors/codes.ts';
 import { verdict } from '../kit/drive.ts';
 import { type FactorsHost, factorsHost } from './with-factors.ts';
 

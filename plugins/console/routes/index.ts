@@ -1,23 +1,39 @@
 /** All routes of `/api`. */
-import type { ApiRoute, Tools } from '../route.ts';
+
+import { Departments } from '../../../core/contracts/departments.ts';
+import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
+import { type LogFilter, Records } from '../../../core/contracts/records.ts';
+import { type Json, schema } from '../../../core/plugin.ts';
+import { openApi } from '../openapi.ts';
+import { budgetUse, monthOf } from '../records/department.ts';
+import { PPM } from '../records/department-form.ts';
+import { latencyOf, latencySchema } from '../records/latency.ts';
+import {
+  createLogSearch,
+  type EverybodyQuery,
+  type LogQuery,
+  logProperties,
+  peopleProperties,
+} from '../records/log-search.ts';
+import { type ApiRoute, route, type Tools } from '../route.ts';
+import { integer, list, number, text } from '../schemas.ts';
+import { personWith } from '../subordinate.ts';
+import { secondsOf } from '../units.ts';
 import { auditRoutes } from './audit.ts';
 import { configRoutes } from './config.ts';
 import { departmentRoutes } from './departments.ts';
 import { emailRoutes } from './email.ts';
 import { forecastRoutes } from './forecast.ts';
 import { inFlightRoutes } from './in-flight.ts';
-import { interfaceRoutes } from './interface.ts';
 import { invitationRoutes } from './invitations.ts';
 import { keyUsageRoutes } from './key-usage.ts';
 import { keyRoutes } from './keys.ts';
-import { latencyRoutes } from './latency.ts';
 import { logDetailRoutes } from './log-detail.ts';
 import { logSumRoutes } from './log-sums.ts';
 import { logRoutes } from './logs.ts';
 import { modelRoutes } from './models.ts';
 import { oauthRoutes } from './oauth.ts';
 import { orderRoutes } from './orders.ts';
-import { ownDepartmentRoutes } from './own-department.ts';
 import { passkeyRoutes } from './passkey.ts';
 import { passwordResetRoutes } from './password-reset.ts';
 import { playgroundRoutes } from './playground.ts';
@@ -28,7 +44,7 @@ import { registrationRoutes } from './registration.ts';
 import { sessionRoutes } from './sessions.ts';
 import { signInRoutes } from './sign-in.ts';
 import { statementRoutes } from './statement.ts';
-import { statusRoutes } from './status.ts';
+import { statusRoutes, version } from './status.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
 import { systemRoutes } from './system.ts';
 import { teamRoutes } from './team.ts';
@@ -38,6 +54,45 @@ import { usageRoutes } from './usage.ts';
 import { userRoutes } from './users.ts';
 import { vendorRoutes } from './vendors.ts';
 import { verifyRoutes } from './verify.ts';
+
+const TAG = 'Logs';
+/** Calls that are examined. */
+const MOST_CALLS = 5_000;
+
+const { request_id: _, ...own } = logProperties;
+const everybodys = { ...own, ...peopleProperties };
+
+function latencyRoutes({ host, need }: Tools): readonly ApiRoute[] {
+  const search = createLogSearch(host);
+
+  const latency = async (filter: LogFilter | undefined) =>
+    latencyOf(filter === undefined ? [] : await need(Records).timings(filter, MOST_CALLS));
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/log/self/latency',
+      who: 'member',
+      errors: ['account_not_found', 'filter_too_wide'],
+      summary: `Returns the latency of your newest ${MOST_CALLS} calls; with filters, of the newest 48 hours that have matching calls.`,
+      tag: TAG,
+      search: schema<Omit<LogQuery, 'request_id'>>({ type: 'object', properties: own }),
+      answer: latencySchema,
+      handle: async ({ account, query }) => latency(await search.own(await personWith(host, account.id), query)),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/log/latency',
+      who: 'admin',
+      errors: ['filter_too_wide'],
+      summary: `Returns the latency of the newest ${MOST_CALLS} calls of all users.`,
+      tag: TAG,
+      search: schema<Omit<EverybodyQuery, 'request_id'>>({ type: 'object', properties: everybodys }),
+      answer: latencySchema,
+      handle: async ({ query }) => latency(await search.everybody(query)),
+    }),
+  ];
+}
 
 export function tableOf(tools: Tools): readonly ApiRoute[] {
   return [
@@ -79,5 +134,85 @@ export function tableOf(tools: Tools): readonly ApiRoute[] {
     ...statementRoutes(tools),
     ...orderRoutes(tools),
     ...redemptionRoutes(tools),
+  ];
+}
+
+function interfaceRoutes({ host, site, cookies }: Tools): readonly ApiRoute[] {
+  // It is constant while a configuration runs.
+  let document: Json | undefined;
+  return [
+    route({
+      method: 'GET',
+      path: '/api/openapi.json',
+      who: 'visitor',
+      spelling: 'bare',
+      summary: 'Returns this OpenAPI document.',
+      tag: 'Status',
+      answer: { type: 'object', required: ['openapi', 'paths'] },
+      handle() {
+        document ??= openApi({
+          title: site.name,
+          version,
+          url: site.root,
+          sessionCookie: cookies.nameOf('session'),
+          routes: host.routes(),
+          styles: host.styles().values(),
+          guards: host.guards(),
+          errors: host.errors(),
+        });
+        return document;
+      },
+    }),
+  ];
+}
+
+function ownDepartmentRoutes({ host }: Tools): readonly ApiRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/api/user/department',
+      who: 'member',
+      summary: 'Lists your department and those above it, with the budgets that limit your calls.',
+      tag: 'Departments',
+      answer: {
+        ...list({
+          name: text,
+          status: { enum: [0, 1], description: '1 enabled; 0 disabled: calls are refused.' },
+          ratio: {
+            ...number,
+            description:
+              "Price factor of calls by its members: 1 is the full price. The first department's factor applies.",
+          },
+          budgets: list({
+            window: { enum: ['total', 'month'], description: 'Total, or per calendar month (UTC).' },
+            limit: { ...integer, description: 'Quota units.' },
+            used: { ...integer, description: 'Used by all members, those of departments below included.' },
+            remaining: { ...integer, description: 'Less the reservations of running calls.' },
+            resets_at: { type: ['integer', 'null'], description: 'Unix seconds; null: never.' },
+          }),
+        }),
+        description: 'From your department to the top; empty if you are in none.',
+      },
+      async handle({ account: { id } }) {
+        const path = host.find(Departments)?.pathOf(id) ?? [];
+        const ids = path.map((department) => department.id);
+        const { startMs, endMs } = monthOf(host.clock.now());
+        const totals = await host.find(Ledger)?.balances('department', ids);
+        const months = await host.find(Ledger)?.balances('department-month', ids, startMs);
+        const line = (window: 'total' | 'month', limit: bigint | undefined, balance: Balance | undefined) =>
+          limit === undefined
+            ? []
+            : [{ window, ...budgetUse(limit, balance), resets_at: window === 'month' ? secondsOf(endMs) : null }];
+        return path.map((department) => ({
+          name: department.name,
+          status: department.enabled ? 1 : 0,
+          ratio: department.factorPpm / PPM,
+          budgets: [
+            ...line('month', department.monthlyBudget, months?.get(department.id)),
+            ...line('total', department.budget, totals?.get(department.id)),
+          ],
+        }));
+      },
+    }),
   ];
 }

@@ -1,16 +1,46 @@
 /** The embedded store: one SQLite file, one thread that writes, others that read, in this process or in processes that joined it. */
-import { resolve } from 'node:path';
-import type { Log, OpenStore, Reader, StoreDriver, StoreOpening } from '../../../core/plugin.ts';
-import { StoreUnavailable } from '../../../core/plugin.ts';
+
+import { stat, statfs } from 'node:fs/promises';
+import { connect as connectTo } from 'node:net';
+import { dirname, resolve } from 'node:path';
+import {
+  type Log,
+  type OpenStore,
+  type Reader,
+  type StoreDriver,
+  type StoreOpening,
+  type StoreRoom,
+  type StoreTable,
+  StoreUnavailable,
+} from '../../../core/plugin.ts';
 import { startAhead } from '../../../core/sdk.ts';
-import { describeTables } from './describe.ts';
-import { threadBehind } from './joined.ts';
-import type { Reads } from './reads.ts';
-import { READER, startReads } from './reads.ts';
+import { frame, readFrames } from './frames.ts';
+import { READER, type Reads, startReads } from './reads.ts';
 import { restore } from './restore.ts';
-import { roomOf } from './room.ts';
-import type { Joining, Opening } from './wire.ts';
+import type { FromWriter, Joining, Opening } from './wire.ts';
 import { type Connect, ownThread, startWrites, WRITER } from './writes.ts';
+
+const COLUMNS = `SELECT schema.name AS "table", info.name, info.type, info.pk
+  FROM sqlite_schema AS schema JOIN pragma_table_info(schema.name) AS info
+  WHERE schema.type = 'table' AND schema.name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY schema.name, info.cid`;
+const REFERENCES = `SELECT schema.name AS owner, key."from" AS "column", key."table", key."to"
+  FROM sqlite_schema AS schema JOIN pragma_foreign_key_list(schema.name) AS key WHERE schema.type = 'table'`;
+
+/** All tables, by name. */
+async function describeTables(read: Reader): Promise<readonly StoreTable[]> {
+  const columns = await read.all<{ table: string; name: string; type: string; pk: number }>(COLUMNS);
+  const references = await read.all<{ owner: string; column: string; table: string; to: string }>(REFERENCES);
+  return [...new Set(columns.map(({ table }) => table))].map((table) => {
+    const own = columns.filter((column) => column.table === table);
+    const inKey = own.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+    return {
+      name: table,
+      columns: own.map(({ name, type }) => ({ name, isInteger: type === 'INTEGER' })),
+      key: inKey.map(({ name }) => name),
+      references: references.filter(({ owner }) => owner === table),
+    };
+  });
+}
 
 /** A store in a file: it can be backed up, restored, and used by several processes of one machine. */
 interface FileDriver extends StoreDriver {
@@ -111,3 +141,50 @@ async function openWith({ file, log, connect, how, left = () => {} }: Options): 
 }
 
 export default driver;
+
+/** Undefined if it cannot be determined. */
+async function roomOf(file: string): Promise<StoreRoom | undefined> {
+  try {
+    const [database, log, disk] = await Promise.all([stat(file), sizeOf(`${file}-wal`), statfs(dirname(file))]);
+    return { file: database.size, log, free: disk.bavail * disk.bsize, disk: disk.blocks * disk.bsize };
+  } catch {
+    return undefined;
+  }
+}
+
+/** 0 if there is none: the last connection checkpointed and removed it. */
+function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+/** Connects to the unix socket at `path`. The connection has the interface of a worker thread, which exits when it is closed. */
+function threadBehind(path: string): Connect {
+  return (events) => {
+    const socket = connectTo(path);
+    let failure: Error | undefined;
+    let isClosing = false;
+    socket.on(
+      'data',
+      readFrames((message) => events.message(message as FromWriter)),
+    );
+    socket.on('error', (error) => {
+      failure = error;
+    });
+    return {
+      post(message) {
+        isClosing ||= message === 'close';
+        if (message === 'close') socket.end();
+        else socket.write(frame(message));
+      },
+      ended: new Promise((resolve) => {
+        socket.on('close', () => {
+          events.ended(failure ?? (isClosing ? undefined : new Error('its process closed the connection')));
+          resolve();
+        });
+      }),
+    };
+  };
+}

@@ -1,11 +1,19 @@
 /** Encodes the common form as a chat request. */
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
-import type { Conversation, Labels, Quirks, Sampling, Turn } from '../../../core/translation/index.ts';
-import { describedSchema, given } from '../../../core/translation/index.ts';
+import {
+  type Conversation,
+  describedSchema,
+  dropSummaryLength,
+  given,
+  type Labels,
+  type Quirks,
+  type Reasoning,
+  type Sampling,
+  type Turn,
+} from '../../../core/translation/index.ts';
 import type { Writing } from './encode-content.ts';
 import { writeMessages } from './encode-messages.ts';
-import { writeReasoning } from './encode-reasoning.ts';
 import { writeTools } from './encode-tools.ts';
 
 /** Encodes the request for this model; reports what it cannot express to `losses`. */
@@ -136,3 +144,31 @@ function writeExtras(extras: JsonObject, { quirks, losses }: Writing): JsonObjec
 const HINTS: ReadonlySet<string> = new Set(['client_metadata', 'context_management', 'include']);
 
 const SHARED_CACHE_FIELDS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'prompt_cache_options']);
+
+/** The members of the request. Core has chosen an effort or a budget that the model supports. */
+function writeReasoning(
+  reasoning: Reasoning | undefined,
+  { input, levels }: Quirks['reasoning'],
+  losses: Losses,
+): JsonObject {
+  if (reasoning === undefined) return {};
+  dropSummaryLength(reasoning, losses);
+  const { mode, effort, budget } = reasoning;
+  const isOff = mode === 'off';
+  switch (input) {
+    case 'none':
+      losses.drop('reasoning_effort', isOff ? 'hint' : undefined);
+      return {};
+    case 'budget':
+      return isOff
+        ? { enable_thinking: false }
+        : { enable_thinking: true, ...(budget !== undefined && { thinking_budget: budget }) };
+    case 'adaptive':
+      return isOff
+        ? { thinking: { type: 'disabled' } }
+        : { thinking: { type: 'enabled' }, ...(effort !== undefined && { reasoning_effort: effort }) };
+    default:
+      if (isOff) return levels.includes('none') ? { reasoning_effort: 'none' } : {};
+      return effort === undefined ? {} : { reasoning_effort: effort };
+  }
+}

@@ -1,16 +1,67 @@
 /** Keeps responses: they can be continued, read and deleted, whichever vendor made them. */
 
 import type { Host, Ingress, Parts } from '../../../core/plugin.ts';
-import { durationMs } from '../../../core/sdk.ts';
+import { type Chore, createChore, durationMs } from '../../../core/sdk.ts';
 import { createHistory } from './history.ts';
 import { createIssuer } from './issuer.ts';
 import { createJoiner } from './joiner.ts';
-import { createKeeping } from './keeping.ts';
+import { type Budget, createKeeping } from './keeping.ts';
 import { historyRoutes } from './routes.ts';
 import type { ResponsesSection } from './section.ts';
-import { bytesAreSummed } from './sizes.ts';
-import { createSweep } from './sweep.ts';
+import { bytesAreSummed, removeSteps, trim } from './sizes.ts';
 import { createTurns } from './turns.ts';
+
+const EVERY_MS = 3_600_000;
+/** Rows per query and per list of deletions: few, because one may have megabytes. */
+const BITE = 50;
+
+interface Expired {
+  readonly expiresMs: number;
+  readonly accountId: number;
+  readonly id: string;
+  /** 1 if a later turn, or another branch, still needs it. */
+  readonly needed: number;
+}
+
+/** Deletes hourly what has expired, and what exceeds the budgets. */
+function createSweep(host: Host, budgets: readonly Budget[]): Chore {
+  const { store, clock } = host;
+
+  async function sweep(goesOn: () => boolean): Promise<void> {
+    const nowMs = clock.now();
+    let after: Expired | undefined;
+    do {
+      const rows: readonly Expired[] = await expired(nowMs, after);
+      const gone = rows.filter(({ needed }) => needed === 0);
+      if (gone.length > 0) {
+        await store.atomic(gone.flatMap(({ accountId, id }) => removeSteps(accountId, id)));
+      }
+      after = rows.at(-1);
+    } while (after !== undefined && goesOn());
+    await trim(host, budgets, goesOn);
+  }
+
+  /** The next rows along the index, after `after`. */
+  function expired(nowMs: number, after: Expired | undefined): Promise<Expired[]> {
+    return store.all<Expired>(
+      `SELECT expires_ms AS "expiresMs", account_id AS "accountId", id,
+        CASE WHEN EXISTS (
+          SELECT 1 FROM response_turn AS later
+          WHERE later.account_id = old.account_id AND later.conversation = old.conversation AND later.expires_ms > ?
+        ) THEN 1 ELSE 0 END AS needed
+      FROM response_turn AS old
+      WHERE expires_ms <= ? AND (expires_ms, account_id, id) > (?, ?, ?)
+      ORDER BY expires_ms, account_id, id LIMIT ${BITE}`,
+      nowMs,
+      nowMs,
+      after?.expiresMs ?? 0,
+      after?.accountId ?? 0,
+      after?.id ?? '',
+    );
+  }
+
+  return createChore(host, { everyMs: EVERY_MS, work: sweep, failure: 'expired responses could not be deleted' });
+}
 
 export { responsesSection } from './section.ts';
 export { migrations } from './tables.ts';

@@ -1,11 +1,33 @@
 /** Processes the texts of kept responses without reading the store: for large ones, it runs in a worker thread. */
 import type { Json, JsonBody, JsonObject } from '../../../core/plugin.ts';
-import { scanJson } from '../../../core/translation/index.ts';
+import { isObject, packOpaque, scanJson } from '../../../core/translation/index.ts';
 import { errors } from '../errors.ts';
 import { itemsOf } from './items.ts';
 import { referencesIn, resolveReferences } from './references.ts';
-import { toInputItems } from './retold.ts';
 import { bufferOf, type ItemsFound, type Joined, type JoinWork, textOf, type Work } from './work.ts';
+
+/** Item types whose id and status only describe storage and completion. */
+const LABELLED: readonly (Json | undefined)[] = ['message', 'function_call', 'custom_tool_call'];
+
+/**
+ * Converts the output items of a response. `channel`: the channel whose vendor answered in this style, and which alone
+ * can read its reasoning; reasoning that is not sealed is left out. Null: the gateway wrote the response, and has sealed
+ * its reasoning already.
+ */
+function toInputItems(output: readonly Json[], channel: string | null): readonly Json[] {
+  return output.flatMap((item): readonly Json[] => {
+    if (!isObject(item)) return [item];
+    if (item.type === 'reasoning' && channel !== null) {
+      const { id, encrypted_content: value } = item;
+      if (typeof value !== 'string' || value === '') return [];
+      const sealed = { style: 'responses', channel, kind: 'encrypted', value } as const;
+      return [{ ...item, encrypted_content: packOpaque(typeof id === 'string' ? { ...sealed, id } : sealed) }];
+    }
+    if (!LABELLED.includes(item.type)) return [item];
+    const { id: _, status: __, ...rest } = item;
+    return [rest];
+  });
+}
 
 /** The maximum turns and bytes of a restored conversation: about what a body may have. */
 export const MAX_TURNS = 1_000;

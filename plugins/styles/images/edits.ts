@@ -12,7 +12,6 @@ import type {
 } from '../../../core/plugin.ts';
 import { dataUrl, readDataUrl } from '../../../core/translation/index.ts';
 import { wrong } from '../request-fields.ts';
-import { heldFile } from './held-file.ts';
 import { imageTypeOf, SIGNATURE_BYTES } from './media-type.ts';
 import { IMAGE_FIELDS, type InputImage, inputImagesIn, MAX_INPUT_IMAGES, refuseOther } from './pictures.ts';
 import { readRequest } from './request.ts';
@@ -131,4 +130,15 @@ async function typeOfFile(file: Upload): Promise<string> {
     if (start.length >= SIGNATURE_BYTES) break;
   }
   return imageTypeOf(start) ?? refuseOther(file.field);
+}
+
+/** Creates one. */
+function heldFile(about: Pick<Upload, 'field' | 'fileName' | 'mediaType'>, bytes: Buffer): Upload {
+  return {
+    ...about,
+    size: bytes.length,
+    async *read() {
+      yield bytes;
+    },
+  };
 }

@@ -1,15 +1,77 @@
 /** The styles `images` (generations) and `edits`. Both have the same replies. */
-import type { Clock, Relay, Style } from '../../../core/plugin.ts';
+import type {
+  Awaitable,
+  Call,
+  Clock,
+  Finishing,
+  Json,
+  JsonBody,
+  JsonObject,
+  Relay,
+  Schema,
+  Style,
+  StyleAbout,
+} from '../../../core/plugin.ts';
+import { dataUrl, readDataUrl } from '../../../core/translation/index.ts';
+import { EVENTS, integer, integerFrom, model, objectOf, optional, stream, text } from '../described.ts';
 import { createFormReader } from '../multipart/index.ts';
-import { edits, generations } from './about.ts';
-import { readAnswer } from './answer.ts';
+import { isText, itemsOf, readAnswer, structuredItems } from './answer.ts';
 import { asText, editFor, measureEdit, patchEdit, readEdit } from './edits.ts';
-import { finisher } from './finish.ts';
+import { imageTypeOf, imageTypeOfBase64 } from './media-type.ts';
 import { MAX_INPUT_IMAGES } from './pictures.ts';
-import { readRequest } from './request.ts';
+import { MAX_IMAGES, readRequest } from './request.ts';
 import { createRelay, errorEvent, eventsOf } from './stream.ts';
 import { withValues } from './typed-form.ts';
 import { changesFor } from './wording.ts';
+
+const members = {
+  model,
+  prompt: optional(text),
+  n: integerFrom(1, MAX_IMAGES),
+  size: optional({ description: '1024x1024, 1024*1024 or auto.', ...text }),
+  quality: optional(text),
+  response_format: optional({ enum: ['url', 'b64_json'] }),
+  stream,
+  partial_images: integerFrom(0, 3),
+  input: optional({
+    description: 'The structured form, instead of `prompt`: messages of texts and images.',
+    type: 'object',
+  }),
+  parameters: optional({ description: 'Parameters of the structured form: size, n.', type: 'object' }),
+};
+
+const result: Schema = objectOf(
+  { created: integer, data: { type: 'array', items: objectOf({ url: text, b64_json: text }) } },
+  ['data'],
+);
+
+const generations: StyleAbout = {
+  summary: 'Generates images.',
+  request: objectOf(members, ['model']),
+  answer: result,
+  mediaTypes: [EVENTS],
+};
+
+const binary = { type: 'string', format: 'binary' };
+
+const edits: StyleAbout = {
+  summary: 'Edits images: files in a multipart body, or URLs in JSON.',
+  request: objectOf({ ...members, image: {}, images: {}, mask: {} }, ['model']),
+  form: objectOf(
+    {
+      model,
+      prompt: text,
+      image: binary,
+      'image[]': { type: 'array', items: binary },
+      mask: binary,
+      n: text,
+      size: text,
+    },
+    ['model'],
+  ),
+  answer: result,
+  mediaTypes: [EVENTS],
+};
 
 export { variationsRoute } from './variations.ts';
 
@@ -61,4 +123,56 @@ export function imageStyles(clock: Clock): readonly Style[] {
       errors: { event: errorEvent },
     },
   ];
+}
+
+/** Creates the conversion of a reply; undefined if it can be forwarded as it is. */
+function finisher(clock: Clock): (body: JsonBody, call: Call, to: Finishing) => Awaitable<Buffer | undefined> {
+  return (body, call, to) => {
+    // Events of a stream have base64.
+    const requested = call.stream ? 'b64_json' : call.body.get('response_format');
+    const items = itemsOf(body) ?? [];
+    const isOther = (item: JsonObject): boolean =>
+      isText(item[opposite(requested)]) && !isText(item[String(requested)]);
+    const converts = (requested === 'url' || requested === 'b64_json') && items.some(isOther);
+    const created =
+      typeof body.get('created') === 'number' ? [] : [['created', Math.floor(clock.now() / 1_000)] as const];
+    const isStructured = structuredItems(body) !== undefined && !body.has('data');
+    if (!converts && !isStructured && created.length === 0) return undefined;
+    const write = (data: readonly JsonObject[]): Buffer => {
+      if (isStructured) return Buffer.from(JSON.stringify({ ...Object.fromEntries(created), data }));
+      const changes = [...created, ...(converts ? [['data', data] as const] : [])];
+      return body.patched(Object.fromEntries(changes.map(([name, value]) => [name, JSON.stringify(value)])));
+    };
+    if (!converts) return write(items);
+    if (requested === 'url') return write(items.map((item) => (isOther(item) ? asUrl(item, to) : item)));
+    return Promise.all(items.map((item) => (isOther(item) ? asBytes(item, to) : item))).then(write);
+  };
+}
+
+function opposite(format: Json | undefined): string {
+  return format === 'url' ? 'b64_json' : 'url';
+}
+
+/** The gateway does not host images, so the URL is a `data:` URL. */
+function asUrl({ b64_json: data, ...rest }: JsonObject, { losses }: Finishing): JsonObject {
+  losses.change('response_format', 'hint');
+  return {
+    ...rest,
+    url: dataUrl({ mediaType: imageTypeOfBase64(data as string) ?? 'image/png', data: data as string }),
+  };
+}
+
+/** If the gateway cannot fetch an image now, the client may still be able to. */
+async function asBytes(item: JsonObject, { losses, fetch }: Finishing): Promise<JsonObject> {
+  const { url, ...rest } = item;
+  try {
+    const inline = readDataUrl(url as string);
+    if (inline !== undefined) return { ...rest, b64_json: inline.data };
+    const { mediaType, bytes } = await fetch(url as string);
+    if (!mediaType.startsWith('image/') && imageTypeOf(bytes) === undefined) throw new Error('that is no image');
+    return { ...rest, b64_json: bytes.toString('base64') };
+  } catch {
+    losses.change('response_format');
+    return item;
+  }
 }

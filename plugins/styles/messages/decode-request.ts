@@ -1,11 +1,12 @@
 /** Decodes a client's request. */
 
-import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import {
   type Block,
   type Conversation,
   type Effort,
   type Fields,
+  isObject,
   type Labels,
   member,
   type Output,
@@ -18,7 +19,6 @@ import { readCacheHint } from './cache-hints.ts';
 import { decodeContent, decodeTextBlock } from './decode-blocks.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { dropRest } from './leftovers.ts';
-import { withResultIds } from './result-ids.ts';
 
 /** Decodes a request; refuses invalid fields with 400 and their name. */
 export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
@@ -185,4 +185,36 @@ function sessionIn(user: string): string | undefined {
   if (/^[\w-]+$/.test(named)) return named;
   const session = user.startsWith('{') ? member(parsed(user), 'session_id') : undefined;
   return typeof session === 'string' && session !== '' ? session : undefined;
+}
+
+/**
+ * The body with the ids of the preceding calls, in order, if as many results have no id as calls have no result.
+ * Otherwise the assignment is ambiguous, and the missing field is refused when it is read.
+ */
+function withResultIds(body: JsonObject, losses: Losses): JsonObject {
+  const { messages } = body;
+  if (!Array.isArray(messages) || !messages.some((message) => blocksOf(message).some(isNameless))) return body;
+  const named = messages.map((message: Json, i) => {
+    const blocks = blocksOf(message);
+    const nameless = blocks.filter(isNameless);
+    const answered = new Set(blocks.map((block) => isObject(block) && block.tool_use_id));
+    const waiting = blocksOf(messages[i - 1])
+      .filter((block) => isObject(block) && block.type === 'tool_use' && !answered.has(block.id ?? null))
+      .map((block) => (block as JsonObject).id ?? null);
+    if (nameless.length === 0 || nameless.length !== waiting.length) return message;
+    losses.change('messages.tool_results', 'hint');
+    const content = blocks.map((block) =>
+      isNameless(block) ? { ...(block as JsonObject), tool_use_id: waiting.shift() ?? null } : block,
+    );
+    return { ...(message as JsonObject), content };
+  });
+  return { ...body, messages: named };
+}
+
+function blocksOf(message: Json | undefined): readonly Json[] {
+  return isObject(message) && Array.isArray(message.content) ? message.content : [];
+}
+
+function isNameless(block: Json): boolean {
+  return isObject(block) && block.type === 'tool_result' && (block.tool_use_id ?? '') === '';
 }

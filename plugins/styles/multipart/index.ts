@@ -1,7 +1,24 @@
 /** Reads multipart bodies: which fields of an endpoint are files, and the JSON body that the others become. */
 import type { FormReader, Json } from '../../../core/plugin.ts';
-import { boundaryOf } from './boundary.ts';
+import { errors } from '../errors.ts';
 import { LONGEST_TEXT, takeParts, wrong } from './parts.ts';
+
+/** `boundary=…` in the header, quoted or not. */
+const PARAMETER = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/gi;
+/** The characters that RFC 2046 allows in a boundary. Some clients omit the quotes that some of them require. */
+const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
+
+/** The boundary in the header. Refuses with 400 if there is none, more than one, or an invalid one. */
+function boundaryOf(contentType: string): string {
+  const [match, ...more] = contentType.matchAll(PARAMETER);
+  const boundary = match?.[1] ?? match?.[2] ?? '';
+  if (more.length === 0 && BOUNDARY.test(boundary)) return boundary;
+  throw errors
+    .invalid_form(
+      'The Content-Type of a form must name its boundary, of 1 to 70 characters: `multipart/form-data; boundary=…`.',
+    )
+    .with({ param: 'content-type' });
+}
 
 /** The fields of an endpoint. */
 export interface FormOptions {

@@ -4,13 +4,29 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock, Json, JsonObject } from '../../../core/plugin.ts';
-import { answerChat } from './chat-endpoint.ts';
+import { complete } from './chat.ts';
 import { answerEmbeddings } from './embeddings-endpoint.ts';
 import type { Answerer, DemoAnswer, DemoRequest } from './endpoint.ts';
 import { readForm } from './form.ts';
 import { answerEdits, answerImages } from './images-endpoint.ts';
 import { answerSpeech } from './speech-endpoint.ts';
 import { answerTranscription, answerTranslation } from './transcription-endpoint.ts';
+import { chatBody, chatEvents } from './wire.ts';
+
+/** Answers with the demo model's reply, streamed or not. */
+const answerChat: Answerer = ({ body }, { id, created }) => {
+  const head = { id: `chatcmpl-${id}`, created, model: String(body.model) };
+  const completion = complete(body);
+  if (body.stream === true) {
+    const events = chatEvents(head, completion, asksUsage(body));
+    return { status: 200, type: 'text/event-stream; charset=utf-8', body: events };
+  }
+  return { status: 200, type: 'application/json', body: JSON.stringify(chatBody(head, completion)) };
+};
+
+function asksUsage(body: JsonObject): boolean {
+  return (body.stream_options as JsonObject | null | undefined)?.include_usage === true;
+}
 
 /** A server that is started and stopped with the gateway. */
 export interface DemoServer {

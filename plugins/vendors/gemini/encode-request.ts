@@ -1,13 +1,49 @@
 /** Encodes a whole request. */
 
 import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
-import type { Conversation, Labels, Output } from '../../../core/translation/index.ts';
-import { describedSchema, dropSummaryLength, given, isObject } from '../../../core/translation/index.ts';
+import {
+  type Conversation,
+  describedSchema,
+  dropSummaryLength,
+  type Effort,
+  given,
+  isObject,
+  type Labels,
+  type Output,
+  type Quirks,
+  type Reasoning,
+} from '../../../core/translation/index.ts';
 import { encodeContents } from './contents.ts';
 import { usualModalities } from './quirks.ts';
 import { cleanSchema } from './schema.ts';
-import { thinkingConfig } from './thinking.ts';
 import { encodeTools } from './tools.ts';
+
+/** The vendor's levels. */
+const LEVELS: Readonly<Record<Effort, string>> = {
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+};
+
+/** The budget that leaves the choice to the model. */
+const DYNAMIC = -1;
+
+/** `thinkingConfig`; undefined if there are no options. Core has chosen what the model supports. */
+function thinkingConfig(reasoning: Reasoning | undefined, input: Quirks['reasoning']['input']): JsonObject | undefined {
+  if (reasoning === undefined || input === 'none') return undefined;
+  const { mode, effort, budget, summary } = reasoning;
+  const isOff = mode === 'off';
+  const level = isOff ? LEVELS.minimal : effort && LEVELS[effort];
+  return {
+    ...(!isOff && summary !== 'none' && { includeThoughts: true }),
+    ...(input === 'budget'
+      ? { thinkingBudget: isOff ? 0 : (budget ?? DYNAMIC) }
+      : level !== undefined && { thinkingLevel: level }),
+  };
+}
 
 /** Client fields that do not affect the answer. */
 const HINTS = [

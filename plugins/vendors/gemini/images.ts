@@ -4,9 +4,44 @@
  */
 import type { Attachments, Dialect, Json, JsonObject, Losses, Offer } from '../../../core/plugin.ts';
 import { member, objectsIn, textIn } from '../../../core/translation/index.ts';
-import { aspectOf, GEMINI_RATIOS, IMAGEN_RATIOS, nearestRatio, stepOf } from './image-size.ts';
 import { countIn } from './looking.ts';
 import { errorIn, usageIn } from './usage.ts';
+
+/** Width and height in pixels. */
+interface Edges {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The aspect ratios that a model family supports. */
+const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
+const IMAGEN_RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9'];
+
+/** A size in pixels; undefined if there is none. */
+function aspectOf(size: string | undefined): Edges | undefined {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(size ?? '') ?? [];
+  return width === undefined ? undefined : { width: Number(width), height: Number(height) };
+}
+
+/** The closest aspect ratio. */
+function nearestRatio({ width, height }: Edges, ratios: readonly string[]): string {
+  const distance = (ratio: string): number => {
+    const [across, down] = ratio.split(':').map(Number);
+    return Math.abs(Math.log((width * down!) / (height * across!)));
+  };
+  return ratios.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
+}
+
+/** The closest step by the number of pixels: `2K` is a square of 2,048. */
+function stepOf(
+  { width, height }: Edges,
+  steps: readonly number[],
+): { readonly name: string; readonly pixels: number } {
+  const thousands = Math.sqrt(width * height) / 1_024;
+  const distance = (step: number): number => Math.abs(Math.log(thousands / step));
+  const step = steps.reduce((best, each) => (distance(each) < distance(best) ? each : best));
+  return { name: `${step}K`, pixels: step * 1_024 };
+}
 
 /** The dialects of both styles, without their headers. */
 export const images: Omit<Dialect, 'headers'> & Required<Pick<Dialect, 'request'>> = {

@@ -1,20 +1,21 @@
 /** Connects a client: select client, key and model, copy the configuration, test it. */
-import { Stack } from '@mantine/core';
+import { Box, Chip, Group, Select, Stack, Text } from '@mantine/core';
+import { useId } from 'react';
 import { GATEWAY } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { useStatus } from '../../api/status.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
-import { useChosenKey } from '../../parts/chosen-key.ts';
+import { type Key, useChosenKey } from '../../parts/chosen-key.ts';
 import { Page, Section } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';
-import { ClientPicker } from './client-picker.tsx';
-import './connect.css';
-import { useStatus } from '../../api/status.ts';
 import { KeyFields } from './key-fields.tsx';
-import { ModelField, useModels } from './model-field.tsx';
-import { CLIENTS } from './recipes.ts';
+import { KINDS, type Style } from './recipe.ts';
+import { CLIENTS, clientsOf } from './recipes.ts';
 import { SetUp, type Shell } from './set-up.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { TEXT } from './text.ts';
+import './connect.css';
 
 /** Placeholder for a key whose secret is unknown. */
 const SOME_KEY = 'sk-…';
@@ -75,4 +76,71 @@ export default function ConnectPage() {
 
 function defaultShell(): Shell {
   return navigator.userAgent.includes('Windows') ? 'powershell' : 'sh';
+}
+
+/** The picker. */
+function ClientPicker({ chosen, onChoose }: { readonly chosen: string; onChoose(id: string): void }) {
+  const text = useText(TEXT);
+  const id = useId();
+  return (
+    <Chip.Group value={chosen} onChange={onChoose}>
+      <Box role="radiogroup" aria-label={text.client} className="connect-clients">
+        {KINDS.map((kind) => (
+          <Box key={kind} role="group" aria-labelledby={`${id}-${kind}`} className="connect-kind">
+            <Text size="sm" c="dimmed" id={`${id}-${kind}`}>
+              {text.kinds[kind]}
+            </Text>
+            <Group gap={6}>
+              {clientsOf(kind).map((client) => (
+                <Chip key={client.id} value={client.id} size="sm" radius="sm">
+                  {client.name}
+                </Chip>
+              ))}
+            </Group>
+          </Box>
+        ))}
+      </Box>
+    </Chip.Group>
+  );
+}
+
+/** The matching models; undefined while loading. */
+function useModels(style: Style, key: Key | undefined): readonly string[] | undefined {
+  const { data } = useApi('GET /api/models/catalog', undefined, { staleTime: 60_000 });
+  const scope = key?.model_limits_enabled === true ? new Set((key.model_limits ?? '').split(',')) : undefined;
+  return data
+    ?.filter(({ name, styles, purposes }) => {
+      const talks = purposes === null || purposes.includes('chat');
+      return talks && styles.some((each) => each.name === style) && scope?.has(name) !== false;
+    })
+    .map(({ name }) => name);
+}
+
+/** The field. */
+function ModelField({
+  models,
+  style,
+  model,
+  onChoose,
+}: {
+  readonly models: readonly string[] | undefined;
+  readonly style: Style;
+  readonly model: string;
+  onChoose(model: string): void;
+}) {
+  const text = useText(TEXT);
+  return (
+    <Select
+      label={text.model}
+      description={text.modelAbout(style)}
+      data={model !== '' && models?.includes(model) === false ? [model, ...models] : [...(models ?? [])]}
+      value={model === '' ? null : model}
+      onChange={(chosen) => chosen !== null && onChoose(chosen)}
+      placeholder={models?.length === 0 ? text.noModel : undefined}
+      nothingFoundMessage={text.noModelFound}
+      limit={50}
+      searchable
+      allowDeselect={false}
+    />
+  );
 }

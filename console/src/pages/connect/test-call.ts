@@ -1,7 +1,6 @@
 /** The test call: short, streamed, in the client's API. */
 import { GATEWAY } from '../../api/client.ts';
 import type { Refused } from '../../parts/call-failure.ts';
-import { readEvents } from './events.ts';
 import type { Style } from './recipe.ts';
 
 /** The caller: the key itself, as the client will use it, or the session with the ID of a key whose secret is unknown. */
@@ -186,4 +185,31 @@ function isCut(style: Style, event: AnyEvent | undefined): boolean {
 function isEnd(style: Style, event: AnyEvent | undefined): boolean {
   if (style === 'responses') return event?.type === 'response.completed' || event?.type === 'response.incomplete';
   return style === 'messages' && event?.type === 'message_stop';
+}
+
+/** The data of each event. */
+async function* readEvents(response: Response): AsyncGenerator<string> {
+  if (response.body === null) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let buffer = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      buffer += done ? '\n\n' : value;
+      const blocks = buffer.split(/\r?\n\r?\n/);
+      buffer = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const data = block
+          .split(/\r?\n/)
+          .filter((line) => line.startsWith('data:'))
+          .map((line) => line.slice(5).replace(/^ /, ''))
+          .join('\n');
+        if (data !== '') yield data;
+      }
+      if (done) return;
+    }
+  } finally {
+    // Stopping early cancels the call.
+    reader.cancel().catch(() => {});
+  }
 }

@@ -3,7 +3,6 @@ import { Alert, Box, Stack, Table, Text } from '@mantine/core';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { exactNumber } from './decimal.ts';
 import { DETAIL } from './detail-text.ts';
 import type { CallDetail } from './line.ts';
 
@@ -159,4 +158,14 @@ export function LedgerEntries({ call: { entries } }: { readonly call: CallDetail
       rowKey={({ kind, owner_id, op, window_start_ms }) => `${op} ${kind} ${owner_id} ${window_start_ms}`}
     />
   );
+}
+
+/** Formats a decimal for a language with all its digits: `12,345.678901`. Other text is returned unchanged. */
+function exactNumber(value: string, locale: string): string {
+  const [, sign = '', integer = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(value) ?? [];
+  if (integer === '') return value;
+  const parts = new Intl.NumberFormat(locale).formatToParts(1.5);
+  const point = parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+  const digits = fraction.replace(/0+$/, '');
+  return `${sign}${new Intl.NumberFormat(locale).format(BigInt(integer))}${digits === '' ? '' : `${point}${digits}`}`;
 }

@@ -1,17 +1,18 @@
 /** One API: status, answer, request, raw answer. */
-import { Button, Tabs, Text } from '@mantine/core';
+import { Button, Group, Stack, Tabs, Text } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { memo } from 'react';
+import { GATEWAY } from '../../api/client.ts';
 import { Section } from '../../parts/page.tsx';
-import { State, type Tone } from '../../parts/values.tsx';
+import { CopyIcon, State, type Tone } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
 import { type AnswerActions, AnswerView } from './answer-view.tsx';
 import { BeforeView } from './before-view.tsx';
-import type { Outgoing, Phase } from './calling.ts';
+import type { CallState, Outgoing, Phase } from './calling.ts';
 import { type Calls, useCall } from './calls.ts';
-import { RawView } from './raw-view.tsx';
-import { RequestView } from './request-view.tsx';
+import { curlOf, shortened } from './curl.ts';
 import { TEXT } from './text.ts';
 import type { Step } from './tool-calls.tsx';
 import type { Estimate } from './use-estimate.ts';
@@ -106,3 +107,79 @@ export const Column = memo(function Column({
     </Section>
   );
 });
+
+/** The view; a long answer is cut. */
+function RawView({ call }: { readonly call: CallState | undefined }) {
+  const text = useText(ANSWER_TEXT);
+  const { ways } = useText(TEXT);
+  const format = useFormat();
+  if (call === undefined || call.rawLength === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {text.noRaw}
+      </Text>
+    );
+  const { raw, rawLength, status } = call;
+  return (
+    <Stack gap={4}>
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm" fw={500}>
+          {text.raw} · {status}
+        </Text>
+        <CopyIcon value={raw} label={text.copyRaw} />
+      </Group>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable */}
+      <section className="pg-raw" aria-label={`${ways[call.sent.endpoint]}: ${text.raw}`} tabIndex={0}>
+        <pre>{raw}</pre>
+      </section>
+      {rawLength > raw.length && (
+        <Text size="xs" c="dimmed">
+          {text.rawCut(format.number(raw.length), format.number(rawLength))}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** Both. `isSent`: false for a preview. */
+function RequestView({ outgoing, isSent }: { readonly outgoing: Outgoing; readonly isSent: boolean }) {
+  const text = useText(ANSWER_TEXT);
+  const { ways } = useText(TEXT);
+  const { endpoint, body, file } = outgoing;
+  const json = JSON.stringify(body, null, 2);
+  const curl = curlOf(GATEWAY, endpoint, body, endpoint === 'transcription' ? (file?.name ?? 'speech.mp3') : undefined);
+  const isShort = shortened(json) === json;
+  return (
+    <Stack gap="sm">
+      <CodePart
+        title={endpoint === 'transcription' ? text.form : isSent ? text.bodySent : text.bodyBefore}
+        value={json}
+        of={ways[endpoint]}
+      />
+      <CodePart title={text.inShell} value={curl} of={ways[endpoint]} />
+      {!isShort && (
+        <Text size="xs" c="dimmed">
+          {text.shortened}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** Code that is shortened for display and copied in full. */
+function CodePart({ title, value, of }: { readonly title: string; readonly value: string; readonly of: string }) {
+  return (
+    <div>
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm" fw={500}>
+          {title}
+        </Text>
+        <CopyIcon value={value} />
+      </Group>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable */}
+      <section className="pg-raw" aria-label={`${of}: ${title}`} tabIndex={0}>
+        <pre>{shortened(value)}</pre>
+      </section>
+    </div>
+  );
+}

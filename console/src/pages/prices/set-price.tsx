@@ -5,11 +5,30 @@ import { Link } from 'wouter';
 import { Coded } from '../../parts/coded.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Snippet } from '../../parts/values.tsx';
+import { yamlName } from '../../parts/yaml-name.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { priceLinesOf, SOLD, type Sold } from './price-lines.ts';
 import type { Priced } from './priced.ts';
 import { TEXT } from './text.ts';
+
+/** Billing units of models. */
+const SOLD = ['tokens', 'images', 'speech', 'sound', 'free'] as const;
+/** A value of `SOLD`. */
+type Sold = (typeof SOLD)[number];
+
+const PRICES: Readonly<Record<Exclude<Sold, 'free'>, string>> = {
+  tokens: '{ input: 1, output: 4 }',
+  images: '{ perImage: 0.04 }',
+  speech: '{ characters: 15 }',
+  sound: '{ perSecond: 0.0001 }',
+};
+
+/** The lines. `comment`: the unit of the numbers, as a YAML comment. `channel`: the channel that serves the model. */
+function priceLinesOf(model: string, sold: Sold, comment: Readonly<Record<Sold, string>>, channel: string): string {
+  const name = yamlName(model);
+  if (sold === 'free') return `models:\n  ${name}: { from: [${yamlName(channel)}], free: true }   # ${comment.free}`;
+  return `prices:\n  ${name}: ${PRICES[sold]}   # ${comment[sold]}`;
+}
 
 /** The lines for the billing unit of the model. */
 export function SetPrice({ model }: { readonly model: Priced }) {

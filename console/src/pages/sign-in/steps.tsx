@@ -1,18 +1,37 @@
 /** The sign-in: password, passkey or OAuth account, then a code if required. */
-import { Alert, Anchor, Divider, Group, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Box, Divider, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { sentenceOfCode } from '../../api/refusals.ts';
 import { useStatus } from '../../api/status.ts';
 import { useAddress } from '../../parts/address.ts';
-import { useLanguage } from '../../parts/values.tsx';
+import { Snippet, useLanguage } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
-import { FirstStart } from './first-start.tsx';
 import { Frame } from './frame.tsx';
 import { OtherMethods } from './other-ways.tsx';
 import { PasswordStep } from './password-step.tsx';
 import { type PendingSignIn, SecondStep } from './second-step.tsx';
 import { TEXT } from './text.ts';
+
+const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const NEW_PASSWORD = "echo 'a long passphrase' | npm run -s turnpike -- user password root --password-stdin";
+
+/** Renders nothing for all others, because they have no access to its terminal. */
+function FirstStart() {
+  const text = useText(TEXT).firstStart;
+  if (!HERE.test(location.hostname)) return null;
+  return (
+    <Box component="details" className="first-start">
+      <Text component="summary" size="sm" c="dimmed">
+        {text.title}
+      </Text>
+      <Text size="sm" c="dimmed" my="xs">
+        {text.about}
+      </Text>
+      <Snippet code={NEW_PASSWORD} label={text.title} />
+    </Box>
+  );
+}
 
 /** Both steps. */
 export function SignInSteps() {

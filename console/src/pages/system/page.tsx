@@ -5,21 +5,73 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
+import { Chart, type Series } from '../../parts/chart.tsx';
+import { Coded } from '../../parts/coded.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Page } from '../../parts/page.tsx';
-import { Figure, Snippet, When } from '../../parts/values.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { Figure, Meter, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { Backups } from './backup.tsx';
 import { Gateways } from './gateways.tsx';
-import { LastHour } from './hour.tsx';
-import type { Vitals } from './judge.ts';
+import {
+  backupTone,
+  coresUsed,
+  cpuTone,
+  heapTone,
+  lagTone,
+  loadTone,
+  memoryTone,
+  type Sample,
+  type Vitals,
+} from './judge.ts';
 import { LiveCalls } from './live.tsx';
-import { ProcessReadings } from './process.tsx';
+import { Reading } from './reading.tsx';
 import { StoreReadings } from './store.tsx';
-import './system.css';
 import { TEXT } from './text.ts';
+import './system.css';
+
+const COMMAND = 'npx turnpike backup turnpike-$(date +%F).db';
+/** A percent sign in a crontab must be escaped. */
+const CRON = '0 3 * * * cd /path/to/turnpike && npx turnpike backup /backups/turnpike-$(date +\\%F).db';
+
+/** The last backup, and what to do if it is too old. */
+function Backups({ vitals }: { readonly vitals: Vitals }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const { backup, store } = vitals;
+  const tone = backupTone(vitals, Date.now() / 1_000);
+  return (
+    <Section flush title={text.backup}>
+      <Reading
+        name={text.backupLast}
+        tone={tone}
+        value={backup === null ? text.backupNone : <When at={backup.at} />}
+        about={backup === null ? text.backupNoneAbout : tone === 'good' ? text.backupFine : text.backupOld}
+      >
+        {backup !== null && (
+          <Text size="xs" c="dimmed">
+            {text.backupOf(
+              backup.name,
+              backup.bytes === null ? '–' : format.bytes(backup.bytes),
+              format.duration(backup.ms),
+            )}
+          </Text>
+        )}
+      </Reading>
+      <Stack gap="xs" p="sm">
+        <Snippet label={text.backupCommand} code={COMMAND} />
+        <Text size="sm">
+          <Coded>{text.backupDaily}</Coded>
+        </Text>
+        <Snippet label={text.backupCron} code={CRON} />
+        <Text size="sm" c="dimmed">
+          {text.backupKey(`${store.name}.key`)}
+        </Text>
+      </Stack>
+    </Section>
+  );
+}
 
 const LIVE_MS = 5_000;
 const VITALS_MS = 10_000;
@@ -121,5 +173,85 @@ function Figures({ vitals }: { readonly vitals: Vitals }) {
         }
       />
     </div>
+  );
+}
+
+/** Five charts. */
+function LastHour({ history }: { readonly history: readonly Sample[] }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const chartText = text.charts;
+  const times = history.map(({ at }) => at);
+  const series = (name: string, of: (sample: Sample) => number): Series => ({
+    name,
+    values: history.map(of),
+    line: 'solid',
+  });
+  const chart = (label: string, drawn: readonly Series[], show: (value: number) => string) => (
+    <div>
+      <Text size="sm" fw={600} component="h3" m={0}>
+        {label}
+      </Text>
+      <Chart label={label} times={times} series={drawn} show={show} step={10} height={140} />
+    </div>
+  );
+  return (
+    <Section title={text.hour} about={text.hourAbout}>
+      <div className="two-columns">
+        {chart(
+          chartText.memory,
+          [series(chartText.rss, ({ rss }) => rss), series(chartText.heap, (sample) => sample.heap_used)],
+          format.bytes,
+        )}
+        {chart(chartText.lag, [series(chartText.lag, (sample) => sample.lag_ms)], format.duration)}
+        {chart(chartText.cpu, [series(chartText.cpu, ({ cpu }) => cpu)], format.number)}
+        {chart(chartText.calls, [series(chartText.calls, (sample) => sample.in_flight)], format.number)}
+        {chart(chartText.waiting, [series(chartText.waiting, ({ waiting }) => waiting)], format.number)}
+      </div>
+    </Section>
+  );
+}
+
+/** Its figures. */
+function ProcessReadings({ vitals, history }: { readonly vitals: Vitals; readonly history: readonly Sample[] }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const { memory, lag, cpu } = vitals;
+  const cores = coresUsed(history);
+  return (
+    <Section flush title={text.process}>
+      <Reading name={text.memory} tone={memoryTone(vitals)} about={text.memoryAbout}>
+        <Meter label={text.ofMachine} used={memory.rss} limit={memory.machine} show={format.bytes} />
+      </Reading>
+      <Reading name={text.heap} tone={heapTone(vitals)} about={text.heapAbout}>
+        <Meter label={text.ofLimit} used={memory.heap_used} limit={memory.heap_limit} show={format.bytes} />
+      </Reading>
+      <Reading
+        name={text.lag}
+        tone={lagTone(vitals)}
+        about={text.lagAbout}
+        value={
+          lag === null
+            ? text.lagUnknown
+            : text.lagValue(format.duration(lag.p50_ms), format.duration(lag.p99_ms), format.duration(lag.max_ms))
+        }
+      />
+      <Reading
+        name={text.cpu}
+        tone={cpuTone(cores)}
+        about={text.cpuAbout}
+        value={cores === undefined ? text.lagUnknown : text.cpuValue(format.percent(cores))}
+      >
+        <Text size="xs" c="dimmed">
+          {text.cpuUsed(format.duration(cpu.user * 1_000), format.duration(cpu.system * 1_000))}
+        </Text>
+      </Reading>
+      <Reading
+        name={text.load}
+        tone={loadTone(vitals)}
+        about={text.loadAbout}
+        value={text.loadValue(cpu.load.map(format.number).join(' · '), format.number(cpu.cores))}
+      />
+    </Section>
   );
 }

@@ -1,22 +1,21 @@
 /** The wallet: balance, top-up, statement. */
-import { Alert, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Button, Center, Modal, Stack, Tabs, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { useDialog } from '../../parts/confirm.tsx';
-import { Page } from '../../parts/page.tsx';
-import { Figure, Money } from '../../parts/values.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { Figure, Meter, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { DepartmentBudgets } from './department.tsx';
+import { useWatchedOrder } from './order-watch.tsx';
 import { OrderDrawer, Orders } from './orders.tsx';
 import { PaymentContext, type Scan } from './payment-context.ts';
 import { Redeem } from './redeem.tsx';
-import { Returned } from './returned.tsx';
-import { ScanDialog } from './scan-dialog.tsx';
+import { OrderNote, Returned } from './returned.tsx';
 import { Statement } from './statement.tsx';
 import { Subscription } from './subscription.tsx';
 import { TEXT } from './text.ts';
@@ -100,5 +99,75 @@ function Balance() {
         <Figure label={text.used} value={<Money units={self?.used_quota ?? 0} />} />
       </div>
     </>
+  );
+}
+
+/** The section; renders nothing for users without a department budget. */
+function DepartmentBudgets() {
+  const { department: text } = useText(TEXT);
+  const format = useFormat();
+  const { data: path = [] } = useApi('GET /api/user/department', undefined, { staleTime: 30_000, retry: false });
+  const [own] = path;
+  const disabled = path.find(({ status }) => status === 0);
+  const budgets = path.flatMap(({ name, budgets: ownBudgets }) => ownBudgets.map((budget) => ({ name, ...budget })));
+  if (own === undefined || (budgets.length === 0 && disabled === undefined && own.ratio === 1)) return null;
+  return (
+    <Section title={text.title(own.name)}>
+      <Stack gap="sm">
+        {disabled !== undefined && <Alert color="red">{text.disabled(disabled.name)}</Alert>}
+        {budgets.map(({ name, window, limit, used, resets_at }) => (
+          <div key={`${name} ${window}`}>
+            <Meter used={used} limit={limit} label={text.windows[window](name)} />
+            {resets_at !== null && (
+              <Text size="xs" c="dimmed" mt={2}>
+                {text.resets} <When at={resets_at} />
+              </Text>
+            )}
+          </div>
+        ))}
+        {budgets.length > 0 && <Text size="sm">{text.about}</Text>}
+        {own.ratio !== 1 && <Text size="sm">{text.ratio(format.number(own.ratio))}</Text>}
+      </Stack>
+    </Section>
+  );
+}
+
+/** The dialog. */
+function ScanDialog({
+  scan,
+  opened,
+  onOpenOrder,
+  onClose,
+}: {
+  readonly scan: Scan | undefined;
+  readonly opened: boolean;
+  onOpenOrder(tradeNo: string): void;
+  onClose(): void;
+}) {
+  const { scan: text } = useText(TEXT);
+  const { data: order } = useWatchedOrder(opened ? (scan?.tradeNo ?? '') : '');
+  return (
+    <Modal opened={opened} onClose={onClose} title={text.title}>
+      {scan !== undefined && (
+        <Stack>
+          {(order === undefined || order.status === 'pending') && (
+            <>
+              <Text size="sm">{text.about}</Text>
+              <Center bg="white" p="sm">
+                <img src={scan.picture} alt={text.picture} width={240} height={240} />
+              </Center>
+            </>
+          )}
+          <div aria-live="polite">
+            {order !== undefined && (
+              <OrderNote order={order} onOpen={() => onOpenOrder(order.trade_no)} onDismiss={onClose} />
+            )}
+          </div>
+          <Button variant="default" onClick={onClose}>
+            {text.close}
+          </Button>
+        </Stack>
+      )}
+    </Modal>
   );
 }

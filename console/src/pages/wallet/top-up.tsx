@@ -1,7 +1,8 @@
 /** Buys balance: an amount with any payment method, or a product. */
 import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { useStatus } from '../../api/status.ts';
@@ -12,7 +13,6 @@ import { Money, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { LinkButton } from './link-button.tsx';
 import { TEXT } from './text.ts';
 import { usePaying } from './use-paying.ts';
 import { MethodChoice, methodsOf, type Offer, type OfferedMethod, productsOf } from './ways.tsx';
@@ -183,5 +183,14 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
         </Group>
       ))}
     </Stack>
+  );
+}
+
+/** The link. */
+function LinkButton({ to, children }: { readonly to: string; readonly children: ReactNode }) {
+  return (
+    <Button variant="default" component={Link} href={to}>
+      {children}
+    </Button>
   );
 }
