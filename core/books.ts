@@ -107,20 +107,20 @@ async function writeRest(
 async function writeAgain(
   x: LiveExchange,
   settlement: Settlement,
-  error: unknown,
+  error: StoreUnavailable,
   pipeline: Pipeline,
   books: Books,
 ): Promise<void> {
   const giveUpAt = books.clock.mono() + SETTLE_MS;
   for (let last = error; ; ) {
     // Without an upstream attempt there is nothing to charge, so the client need not wait for its refusal.
-    const canWait = last instanceof StoreUnavailable && x.attempts.length > 0;
-    if (!canWait || books.clock.mono() >= giveUpAt) return unsettled(x, last, pipeline, books);
+    if (x.attempts.length === 0 || books.clock.mono() >= giveUpAt) return unsettled(x, last, pipeline, books);
     await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
     try {
       const refused = await books.store.atomic(settlement.steps);
-      return refused === undefined ? undefined : unsettled(x, refusal(refused), pipeline, books);
+      return refused === undefined ? undefined : writeRest(x, settlement, refusal(refused), pipeline, books);
     } catch (failure) {
+      if (!(failure instanceof StoreUnavailable)) return writeRest(x, settlement, failure, pipeline, books);
       last = failure;
     }
   }

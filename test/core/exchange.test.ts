@@ -293,6 +293,22 @@ describe('the end of an exchange', () => {
     assert.match(log[0]!, /"plugin":"plugin-2"/);
   });
 
+  it('is written without the steps of such a plugin after a store that could not be written, too', async () => {
+    const bad: Step = { sql: 'bad', must: 'never' };
+    const { x, clock, kept, log, end } = ending(
+      { settle: () => STEPS },
+      [new StoreUnavailable('disk full')],
+      [{ settle: () => [bad] }],
+    );
+    x.attempts.push({} as Attempt);
+    const done = end();
+    await new Promise(setImmediate);
+    clock.advance(200);
+    await done;
+    assert.deepEqual(kept.at(-1), STEPS);
+    assert.match(log[0]!, /"plugin":"plugin-1"/);
+  });
+
   it('does not retry what the store refuses', async () => {
     const { kept, end } = ending({ settle: () => [{ sql: '1', must: 'hold-exists' }] });
     await assert.rejects(end(), { message: 'the store refused to settle: hold-exists' });
