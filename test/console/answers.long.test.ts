@@ -166,7 +166,10 @@ describe('the answers of /api', () => {
         vendor,
         plugins: [box.plugin],
         config: {
-          pipeline: CONSOLE_PIPELINE.filter((name) => name !== 'mail'),
+          pipeline: CONSOLE_PIPELINE.flatMap((name) =>
+            name === 'mail' ? [] : name === 'limits' ? ['limits', 'prompts'] : [name],
+          ),
+          prompts: { keep: '1d', own: true },
           channels: [
             { ...channel, name: 'main', speaks: ['chat', 'images'] },
             { ...channel, name: 'gone', url: 'http://127.0.0.1:9/v1' },
@@ -375,6 +378,19 @@ describe('the answers of /api', () => {
         await get(boss, `/api/log/detail/${request_id}`);
       }
     }
+    const stored = await gateway.chat(
+      {
+        messages: [{ role: 'user', name: 'ann', content: 'What is stored?' }],
+        tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }],
+        max_tokens: 10,
+      },
+      { key },
+    );
+    await stored.text();
+    const call = stored.headers.get('x-request-id');
+    await get(ann, `/api/log/self/content/${call}`);
+    await check();
+    await get(boss, `/api/log/content/${call}`);
     await get(ann, '/api/log/self/latency');
     await get(boss, '/api/log/latency');
     for (const path of ['trend', 'sums', 'trend?group_by=none', 'sums?group_by=key'])
