@@ -80,7 +80,7 @@ describe('notices in a gateway', () => {
     await once(inside, 'listening');
     try {
       const { port } = inside.address() as AddressInfo;
-      const failures = (): number => gateway.log.filter((line) => line.includes('did not arrive')).length;
+      const failures = (): number => gateway.log.filter((line) => line.includes('could not deliver')).length;
       for (const [i, webhook_url] of [
         `http://127.0.0.1:${port}/`,
         'http://169.254.169.254/',
