@@ -79,7 +79,7 @@ describe('every row of the interface', () => {
   /** The members that a row does not set, though tools send them. */
   const readOnlyOf = ({ requestBody }: Row): readonly string[] =>
     Object.entries(requestBody?.content['application/json']?.schema.properties ?? {}).flatMap(([name, shape]) =>
-      shape.description?.startsWith('Not set here') ? [name] : [],
+      shape.description?.startsWith('Read-only') ? [name] : [],
     );
 
   it('that takes settings, payments or codes refuses by its name what it does not set', async () => {
@@ -111,7 +111,7 @@ describe('every row of the interface', () => {
   });
 
   it('looks at every member that it takes, but for what browsers say of a passkey', () => {
-    const unseen = rows.filter((row) => JSON.stringify(row.requestBody ?? {}).includes('Not looked at'));
+    const unseen = rows.filter((row) => JSON.stringify(row.requestBody ?? {}).includes('"Ignored."'));
     assert.deepEqual(
       unseen.map(({ path }) => path).filter((path) => !path.includes('passkey')),
       [],

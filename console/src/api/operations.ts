@@ -404,7 +404,7 @@ export interface Operations {
       /** The provider's name: `github`. */
       provider?: string;
       intent?: 'login' | 'bind';
-      /** Ignored. */
+      /** Accepted from tools that send it; it has no effect. */
       aff?: string;
     };
     data: {
