@@ -185,7 +185,11 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       body: schema<{ readonly provider?: string; readonly intent: OAuthIntent }>({
         type: 'object',
         additionalProperties: false,
-        properties: { provider: providerName, intent, aff: { description: 'Accepted from tools that send it; it has no effect.', type: 'string' } },
+        properties: {
+          provider: providerName,
+          intent,
+          aff: { description: 'Accepted from tools that send it; it has no effect.', type: 'string' },
+        },
       }),
       answer: {
         type: 'object',
