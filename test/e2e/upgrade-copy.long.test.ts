@@ -71,7 +71,7 @@ describe('the copy that is made before tables change', copies, () => {
     await (await start(dir, MADE)).stop();
     const newer = await start(dir, MADE, CHANGED);
     const copy = `${newer.storeFile}.before-sea-shells-3`;
-    const told = newer.log.filter((line) => line.includes('a copy of the database was made'));
+    const told = newer.log.filter((line) => line.includes('the database was copied before migrating'));
     assert.deepEqual([told.length, told[0]?.includes(copy)], [1, true]);
     await newer.stop();
     assert.deepEqual([columnsOf(copy), shellsIn(copy)], [['name'], 1]);
