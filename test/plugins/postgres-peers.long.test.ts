@@ -173,7 +173,7 @@ function tests(): void {
       assert.deepEqual(await leader.peers.alive(), new Set(['leader']));
       assert.equal(victim.peers.leads(), false);
       way.open();
-      assert.match((await victim.ended).message, /given up/);
+      assert.match((await victim.ended).message, /removed this process/);
       await assert.rejects(victim.store.run('INSERT INTO note (id) VALUES (1)'), StoreUnavailable);
       assert.deepEqual(await server.query(url, 'SELECT id FROM note'), []);
       await victim.store.close();
