@@ -141,7 +141,7 @@ describe('a deduction by hand', () => {
       assert.equal(await ledger.deduct(404, 1n, 'd', 'root'), 0n);
       await assert.rejects(ledger.deduct(1, 0n, 'e', 'root'), refusedWith('invalid_amount', 400));
       await ledger.credit(ACCOUNT, 5n, 'more', 'root');
-      await assert.rejects(ledger.deduct(1, 1n, 'f', 'root', along('too_late')), refusedWith('too_late', 409));
+      await assert.rejects(ledger.deduct(1, 1n, 'f', 'root', along('too_late')), refusedWith('conflict', 409));
       assert.equal(await available(world), 5n);
     }),
   );
@@ -256,7 +256,7 @@ describe('what is available in a limit', () => {
         ledger.setAvailable({ kind: 'key', owner: 404 }, undefined, 'root'),
         refusedWith('layer_not_found', 404),
       );
-      await assert.rejects(ledger.setAvailable(KEY, 5n, 'root', along('too_late')), refusedWith('too_late', 409));
+      await assert.rejects(ledger.setAvailable(KEY, 5n, 'root', along('too_late')), refusedWith('conflict', 409));
       assert.equal(await available(world, KEY), 1n);
     }),
   );
