@@ -131,7 +131,7 @@ describe('a gateway that takes its time', () => {
       await route.continue();
     });
     await open('/connect');
-    await page.getByRole('button', { name: 'New key' }).focus();
+    await page.getByRole('button', { name: 'Create key' }).focus();
     for (let i = 0; i < 5; i++) await page.keyboard.press('Enter');
     goOn();
     await page.getByText('Key created.').waitFor();

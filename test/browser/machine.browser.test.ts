@@ -196,7 +196,7 @@ describe('the configuration', () => {
     await fallback.scrollIntoViewIfNeeded();
     // The field lies above what is pointed at.
     await fallback.hover({ force: true });
-    await panel.getByText('Models tried in turn when every channel has failed.').waitFor();
+    await panel.getByText('Models to try, in order, if all channels have failed.').waitFor();
   });
 
   it('is taken over with a word, and mistakes are found in their lines', async () => {

@@ -174,7 +174,7 @@ describe('the account', () => {
     await old.fill(PASSWORD);
     await fresh.fill('password1');
     await press('Change password');
-    await page.getByText('among the first that anybody would try').waitFor();
+    await page.getByText('This password is too common').waitFor();
     await fresh.fill('another passphrase');
     await press('Change password');
     await page.getByText('Your password is changed.').waitFor();
