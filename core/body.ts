@@ -231,7 +231,7 @@ export function isForm(type: string): boolean {
 }
 
 const JSON_WANTED = 'Send the body as JSON in UTF-8 with `Content-Type: application/json`.';
-const FORM_WANTED = 'Send the body as a form with its file: `Content-Type: multipart/form-data; boundary=…`.';
+const FORM_WANTED = 'Send the body as multipart/form-data with its file: `Content-Type: multipart/form-data; boundary=…`.';
 
 function notTaken(message: string): GatewayError {
   return coreErrors.unsupported_media_type(message);

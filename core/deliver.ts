@@ -165,7 +165,7 @@ async function attemptOffer(
     // The client may have disconnected while an image was fetched.
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
     if (!(error instanceof GatewayError)) throw error;
-    // That says nothing about the channel, and another may accept the request.
+    // It does not mean that the channel is unhealthy, and another channel may accept the request.
     attempt.cut = true;
     attempt.reason = error.message;
     return error;
@@ -255,7 +255,7 @@ function judgeAnswer(
   conveyance: Conveyance,
   tools: DeliverTools,
 ): Awaitable<Failed | undefined> {
-  if (answer === undefined) return failedWith(attempt, 'broken', 'the answer is not what was asked for');
+  if (answer === undefined) return failedWith(attempt, 'broken', 'the answer does not have the requested format');
   if (answer.error !== undefined) {
     if (!answer.error.refused) return failedInside(x, attempt, answer.error);
     const words = quoted(answer.error.message, attempt.offer.channel);
@@ -376,7 +376,7 @@ function judgeStatus(
   return { ...failed, error: retold(status, words, offer) };
 }
 
-/** An attempt whose answer, or whose stream before anything of it was sent, is an error of the vendor. */
+/** An attempt whose answer is an error of the vendor, or whose stream fails before a part of it was sent. */
 function failedInside(x: LiveExchange, attempt: Attempt, error: VendorError): Failed {
   const words = quoted(error.message, attempt.offer.channel);
   const reason = `an error in a success: ${words}`;

@@ -25,7 +25,7 @@ export function greeting(
     lines.push(
       `  master key      ${masterKey}`,
       '',
-      'Keep a copy of the master key in another place: backups do not hold it.',
+      'Keep a copy of the master key in another place: backups do not contain it.',
     );
   }
   if (call !== undefined) lines.push('', 'Try it:', '', call);

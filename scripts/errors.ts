@@ -54,7 +54,7 @@ export type ErrorCode = keyof typeof HELP;
 
 function tableOf(errors: readonly ErrorAbout[]): string {
   const rows = errors.map(({ statuses, code, help }) => `| ${statuses.join(', ')} | \`${code}\` | ${help} |\n`);
-  return `| Status | Code | What it means |\n|---|---|---|\n${rows.join('')}`;
+  return `| Status | Code | Meaning |\n|---|---|---|\n${rows.join('')}`;
 }
 
 if (process.argv[1]?.endsWith('/errors.ts')) for (const [path, text] of await made()) writeFileSync(path, text);

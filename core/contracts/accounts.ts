@@ -122,5 +122,5 @@ export interface Accounts {
   /** Calls `listener` after an account changed. `isOwn`: changed by this process. */
   watch(listener: (id: number, isOwn: boolean) => void): void;
 }
-/** The service of that name. */
+/** The service `Accounts`. */
 export const Accounts = service<Accounts>('accounts');

@@ -102,7 +102,7 @@ export interface RecentCalls {
   readonly lastServedMs: number | undefined;
 }
 
-/** Circuit state. `closed`: calls are sent. `open`: none for a while. `half-open`: the next call decides. */
+/** Circuit state. `closed`: calls are sent. `open`: none until its pause is over. `half-open`: the next call decides. */
 export type ChannelState = 'closed' | 'open' | 'half-open';
 
 /** The state of a channel. Contains neither its key nor its address, because it is shown to users. */
@@ -147,5 +147,5 @@ export interface Probe {
   readonly message: string;
 }
 
-/** The service of that name. */
+/** The service `Catalog`. */
 export const Catalog = service<Catalog>('catalog');

@@ -260,7 +260,7 @@ export interface Reasoning {
   readonly effort?: Effort;
   /** In tokens. */
   readonly budget?: number;
-  /** What of it is shown; undefined: the default of the client's style. */
+  /** The part that is shown; undefined: the default of the client's style. */
   readonly summary?: 'none' | 'auto' | 'concise' | 'detailed';
 }
 

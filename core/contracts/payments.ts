@@ -191,5 +191,5 @@ export interface Payments {
   complete(tradeNo: string, actor: Actor, reason?: string): Promise<Order>;
   readonly codes: RedemptionCodes;
 }
-/** The service of that name. */
+/** The service `Payments`. */
 export const Payments = service<Payments>('payments');

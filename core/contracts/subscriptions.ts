@@ -81,5 +81,5 @@ export interface Subscriptions {
   /** Call it after the steps of `grantSteps` were written: the account's subscription is read again before its next call. */
   changed(accountId: number): void;
 }
-/** The service of that name. */
+/** The service `Subscriptions`. */
 export const Subscriptions = service<Subscriptions>('subscriptions');

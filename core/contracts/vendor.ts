@@ -75,9 +75,9 @@ export interface Vendor {
    */
   credentials?(channel: Channel): Record<string, string>;
   /**
-   * Signs a request, last before it is sent: calls, passthrough routes and `Host.ask` alike. Returns headers to add or
-   * replace. If it throws, or takes longer than 15 s, the attempt fails like one with a wrong credential, and the next
-   * channel is tried.
+   * Signs a request, as the last step before it is sent: calls, passthrough routes and `Host.ask` alike. Returns
+   * headers to add or replace. If it throws, or takes longer than 15 s, the attempt fails like one with a wrong
+   * credential, and the next channel is tried.
    */
   sign?(request: RequestToSign, channel: Channel): Awaitable<Readonly<Record<string, string>>>;
 }

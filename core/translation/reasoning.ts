@@ -22,7 +22,7 @@ const BUDGETS: Readonly<Record<Effort, number>> = {
 };
 const EFFORTS = Object.keys(BUDGETS) as Effort[];
 
-/** What the amount of reasoning depends on. */
+/** The inputs for the amount of reasoning. */
 export interface ThinkingBounds {
   /** The output limit, which includes reasoning. */
   readonly maxTokens: number | undefined;

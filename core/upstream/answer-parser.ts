@@ -12,8 +12,8 @@ const DIGITS = /^[0-9]{1,15}$/;
 
 /**
  * The length of the body in bytes, `CHUNKED` or `UNTIL_CLOSE`. Undefined if the head is contradictory: an invalid or
- * repeated length, a length beside a transfer coding, or a coding other than `chunked`. Such answers enable response
- * smuggling.
+ * repeated length, a length together with a transfer coding, or a coding other than `chunked`. Such answers enable
+ * response smuggling.
  */
 function bodyLength(status: number, headers: Headers): number | undefined {
   const length = headers['content-length'];

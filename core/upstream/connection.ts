@@ -92,7 +92,7 @@ export class Connection implements AnswerSink {
   readonly #cancelTimeout: () => void;
   #call: Call | undefined;
   #connected = false;
-  /** It has carried an answer before. */
+  /** It has received an answer before. */
   #used = false;
   #paused = false;
   /** The body of the running call is streamed, and its last piece has not been written. */

@@ -26,7 +26,7 @@ interface Connection {
   readonly client: Client;
   /** The current socket; undici opens a new one after it has closed. */
   socket: Socket | undefined;
-  /** Whether this socket has carried an answer. */
+  /** Whether this socket has received an answer. */
   used: boolean;
   filter: ContinueFilter | undefined;
 }

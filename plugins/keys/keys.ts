@@ -20,7 +20,7 @@ import { createUses } from './uses.ts';
 /** The maximum number of keys per account. */
 const MOST_KEYS = 1_000;
 
-/** The topic that tells other processes which keys have changed. */
+/** The topic that notifies other processes of changed keys. */
 const CHANGED = 'keys.changed';
 /** Changed keys: those of an account, or some. */
 type Changed = { readonly account?: number; readonly keys?: readonly number[] };

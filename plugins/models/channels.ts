@@ -36,7 +36,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
   for (const [i, entry] of section.entries()) {
     const problem: Problem = (path, message) => host.problem(['channels', i, ...path], message);
     if (names.has(entry.name)) {
-      problem(['name'], `another channel is called '${entry.name}' already`);
+      problem(['name'], `another channel already has the name '${entry.name}'`);
       continue;
     }
     names.add(entry.name);
@@ -44,7 +44,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
     if (vendor === undefined) {
       problem(
         ['vendor'],
-        `no plugin brings a vendor '${entry.vendor}'${didYouMean(entry.vendor, [...vendors.keys()])}`,
+        `no plugin provides a vendor '${entry.vendor}'${didYouMean(entry.vendor, [...vendors.keys()])}`,
       );
       continue;
     }

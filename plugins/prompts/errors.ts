@@ -6,7 +6,7 @@ export const errors = defineErrors(
   {
     content_not_allowed: {
       status: 403,
-      text: 'You may not read this prompt and answer: `prompts.readers` and `prompts.own` of gateway.yaml say who may.',
+      text: 'You may not read this prompt and answer. Permissions are set by `prompts.readers` and `prompts.own` in gateway.yaml.',
       help: 'You may not read this prompt and answer.',
     },
     content_not_found: {

@@ -68,7 +68,7 @@ export function createEntries(store: Store): Pick<Ledger, 'entriesOf' | 'money' 
   };
 }
 
-/** What a recorded call was charged to. Records from before there were leases do not name layers beside account and key. */
+/** The buckets that a recorded call was charged to. Records written before leases existed name only account and key. */
 export function debitsOf(call: UsageRecord): readonly Entry[] {
   const { id, accountId, keyId, charged, included, atMs, durationMs, outcome, other } = call;
   if (charged === 0n) return [];

@@ -119,9 +119,9 @@ describe('the table of /api', () => {
   });
 
   it('wants a check for what is sensitive, and a recent sign-in at least for what is a way in [T-VER-03]', async () => {
-    const sensitive = bySession().filter(({ description }) => /Needs a check/.test(description ?? ''));
+    const sensitive = bySession().filter(({ description }) => /Requires a verification/.test(description ?? ''));
     const [afterSignIn, always] = [true, false].map((isRecentEnough) =>
-      sensitive.filter(({ description }) => /a sign-in within them/.test(description!) === isRecentEnough),
+      sensitive.filter(({ description }) => /may have signed in/.test(description!) === isRecentEnough),
     );
     assert.ok(
       afterSignIn!.length >= 10 && always!.length >= 15,

@@ -81,7 +81,7 @@ function assertPresent(file: string, mustExist: boolean): void {
     if ((logSize ?? 0) >= WAL_HEADER || !hasUnfolded(`${file}-shm`)) return;
     throw new StoreMissing(
       `${log} ${absence(logSize)}, and ${file} is not complete without it: put it back. If it is lost, restore a backup, or remove ` +
-        `${file}-shm to start without what was written last`,
+        `${file}-shm to start without the last writes`,
     );
   }
   if ((logSize ?? 0) >= WAL_HEADER) {
@@ -189,7 +189,7 @@ port.on('message', (message: Exclude<ToWriter, Joining>) => {
 
 /** The files of an open database. */
 interface Files {
-  /** What happened to one of them: `/data/turnpike.db-wal was removed while in use`. Undefined if all are in their place. */
+  /** The outcome of one of them: `/data/turnpike.db-wal was removed while in use`. Undefined if all are in their place. */
   loss(): string | undefined;
 }
 
@@ -209,7 +209,7 @@ function filesOf(file: string, db: Database.Database): Files {
   function fold(): string {
     try {
       db.pragma('wal_checkpoint(PASSIVE)');
-      return '; what it held is in the database now';
+      return '; its content is in the database now';
     } catch {
       return '';
     }

@@ -41,9 +41,9 @@ export function createIssuer(host: Host, turns: Turns): Issuer {
         path: `${root}/${encodeURIComponent(turn.id)}${below}`,
       });
       if (status >= 200 && status < 300) return isObject(body) ? body : {};
-      host.log.warn('vendor refused a request about a kept response', { ...facts, status });
+      host.log.warn('the vendor refused a request about a stored response', { ...facts, status });
     } catch (error) {
-      host.log.warn('request about a kept response failed', { ...facts, error });
+      host.log.warn('a request about a stored response failed', { ...facts, error });
     }
     return undefined;
   }

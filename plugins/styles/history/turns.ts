@@ -1,4 +1,4 @@
-/** Kept responses: each is one turn of a conversation, found by its id and its account. */
+/** Stored responses: each is one turn of a conversation, found by its id and its account. */
 import type { Host, Step } from '../../../core/plugin.ts';
 import type { Budget } from './keeping.ts';
 import { countStep, evictSteps, recountStep, removeSteps } from './sizes.ts';

@@ -88,7 +88,7 @@ function sourcePart(source: Source, losses: Losses): JsonObject | undefined {
     case 'id':
       return losses.refuse(
         'messages',
-        'names an uploaded file by its id, which the vendor of this model does not know.',
+        'refers to an uploaded file that the vendor of this model does not have.',
       );
   }
 }

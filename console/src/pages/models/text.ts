@@ -65,7 +65,7 @@ export const TEXT = texts(
     healthAbout: {
       well: 'All its channels answer.',
       degraded: 'Some of its channels fail; calls go to the others.',
-      down: 'None of its channels answers.',
+      down: 'None of its channels is available.',
     },
     recent: 'Recent calls',
     served: (share: string) => `${share} served`,
