@@ -465,7 +465,10 @@ function inOrderOfNeeds(
   const visit = (plugin: Plugin<Sections>, i: number, path: readonly Plugin<Sections>[]): void => {
     if (order.includes(plugin)) return;
     if (path.includes(plugin)) {
-      file.problem(['pipeline', i], `${[...path, plugin].map(({ name }) => name).join(' needs ')}: circular dependency`);
+      file.problem(
+        ['pipeline', i],
+        `${[...path, plugin].map(({ name }) => name).join(' needs ')}: circular dependency`,
+      );
       return;
     }
     const here = [...path, plugin];

@@ -418,7 +418,8 @@ class Delivery implements UpstreamListener {
     this.#held.push(...events);
     for (const event of events) this.#heldBytes += event.length;
     if (begun) this.#commit();
-    else if (this.#heldBytes > MAX_HELD_BYTES) this.#fail('broken', 'the stream has too many events before its first part');
+    else if (this.#heldBytes > MAX_HELD_BYTES)
+      this.#fail('broken', 'the stream has too many events before its first part');
   }
 
   #commit(): void {

@@ -182,8 +182,7 @@ export class CallContent implements Content {
     const style = x.style!;
     const { body: before, files } = x.call;
     const members = this.#members();
-    if (texts.length !== textsIn(Object.values(members)).length)
-      throw new Error('the number of texts must not change');
+    if (texts.length !== textsIn(Object.values(members)).length) throw new Error('the number of texts must not change');
     const changes = Object.entries(changedMembers(members, texts));
     const bytes = before.patched(Object.fromEntries(changes.map(([name, value]) => [name, JSON.stringify(value)])));
     // It was within the limits when it arrived.

@@ -88,9 +88,7 @@ async function requireAlone(store: OpenStore): Promise<void> {
   const facts = { epoch: randomUUID(), name: 'store copy', version: '', config: '' };
   const membership = await store.join?.(facts, { left: () => {}, message: () => {}, ended: () => {} });
   if (membership === undefined || membership.members.length === 1) return;
-  throw new StoreInUse(
-    'the store is in use: stop every gateway that uses it; after a crash, wait ten seconds',
-  );
+  throw new StoreInUse('the store is in use: stop every gateway that uses it; after a crash, wait ten seconds');
 }
 
 /** The section as a driver reads it, with defaults. */

@@ -58,7 +58,7 @@ const WORDLESS: ReadonlySet<number> = new Set([429, 503, 529]);
 const NEVER_OVERFLOW: ReadonlySet<number> = new Set([401, 402, 403, 404, 429]);
 /** `retry-after` for a client if a rate-limited vendor sends none. */
 const USUAL_RETRY_MS = 1_000;
-/** A kept connection that is dead fails within this time after its use. */
+/** A dead pooled connection fails within this time after its use. */
 const STALE_MS = 1_000;
 /** Maximum `retry-after` forwarded to clients. */
 const MAX_RETRY_AFTER_MS = 60_000;
@@ -109,7 +109,7 @@ interface Failed {
 }
 
 /**
- * Tries one target, once more if a kept connection died when it was used. Undefined: delivered. An error: the request
+ * Tries one target, once more if a pooled connection died when it was used. Undefined: delivered. An error: the request
  * cannot be translated for it.
  */
 function tryOffer(
@@ -144,7 +144,7 @@ export function partiesOf(
   const vendorStyle = styles.get(offer.style);
   const dialect = vendor?.speaks[offer.style];
   if (vendor === undefined || vendorStyle === undefined || dialect === undefined) {
-    throw new Error(`channel ${offer.channel.name} was offered for ${offer.style}, which its vendor does not speak`);
+    throw new Error(`channel ${offer.channel.name} was offered for ${offer.style}, which its vendor does not support`);
   }
   return { vendor, parties: { x, offer, clientStyle: x.style!, vendorStyle, dialect, clock, revisions } };
 }
@@ -192,7 +192,7 @@ async function attemptOffer(
     return attemptOffer(parties, attempt, vendor, tools);
   }
   if (result.kind === 'failed' && result.how.stale) {
-    // A dead kept connection fails at once; a later failure may mean that the vendor has processed the complete
+    // A dead pooled connection fails at once; a later failure may mean that the vendor has processed the complete
     // request.
     const atOnce = tools.clock.now() - attempt.startedMs < STALE_MS;
     if (atOnce || result.how.unsent)

@@ -43,7 +43,7 @@ export function greeting(
   return { text: `${lines.join('\n')}\n`, json };
 }
 
-/** On this machine, without a proxy, the port is the listening one, whatever the unedited file says. */
+/** On this machine, without a proxy, the port is the listening one, which may differ from the unedited file. */
 function reachable(signIn: string, url: string): string {
   const page = new URL(signIn);
   const direct = page.protocol === 'http:' && page.hostname === 'localhost' && page.pathname === '/console';

@@ -65,7 +65,8 @@ function locate(use: string, dir: string): string {
     const found = [path, `${path}.ts`, `${path}/index.ts`].find(
       (candidate) => /\.[cm]?[jt]s$/.test(candidate) && existsSync(candidate),
     );
-    if (found === undefined) throw new LoadError(`${use} does not exist; a path is relative to the file that contains it`);
+    if (found === undefined)
+      throw new LoadError(`${use} does not exist; a path is relative to the file that contains it`);
     return found;
   }
   const shipped = `${SHIPPED}${use}/index.ts`;

@@ -483,8 +483,7 @@ function frame(headers: Record<string, string>, head: Head): void {
 /** Why an answer is invalid; undefined if it may be forwarded. */
 function whyNotRelayed({ statusCode = 0, headers }: IncomingMessage): string | undefined {
   if (statusCode < 200 || (statusCode >= 300 && statusCode < 400) || statusCode === 407) return `status ${statusCode}`;
-  if (/^\s*(text\/html|application\/xhtml)/i.test(headers['content-type'] ?? ''))
-    return 'the answer is an HTML page';
+  if (/^\s*(text\/html|application\/xhtml)/i.test(headers['content-type'] ?? '')) return 'the answer is an HTML page';
   return undefined;
 }
 

@@ -64,7 +64,7 @@ export interface Pipeline {
   settle(x: Exchange): Awaitable<Settlement>;
   /**
    * The same without the steps of one plugin that is not essential; undefined if no other plugin is left. `tried`:
-   * number of plugins already left out, one after the other.
+   * the number of plugins already left out, one by one.
    */
   without(settlement: Settlement, tried: number): Settlement | undefined;
   /** Logs the plugin whose steps were left out because of `error`. */

@@ -39,7 +39,11 @@ export function readTls(tls: Listen['tls'], file: ConfigFile): TlsFiles | undefi
   const key = read('key');
   if (cert === undefined || key === undefined) return undefined;
   if (!proven('cert', { cert }, 'the file does not contain a certificate in PEM format')) return undefined;
-  return proven('key', { cert, key }, 'the file does not contain a private key in PEM format that matches the certificate')
+  return proven(
+    'key',
+    { cert, key },
+    'the file does not contain a private key in PEM format that matches the certificate',
+  )
     ? { cert, key }
     : undefined;
 }

@@ -43,7 +43,7 @@ export async function made(): Promise<ReadonlyMap<string, string>> {
   const shown = all.filter(({ place }) => place !== 'command');
   const sentences = Object.fromEntries(shown.map(({ code, help }) => [code, help.replaceAll('`', '')]));
   const text = `${CONSOLE_HEAD}
-/** What each error means, and what to do about it, in English. */
+/** The meaning and the remedy of each error, in English. */
 export const HELP = ${JSON.stringify(sentences)} as const;
 
 /** The code of an error. */

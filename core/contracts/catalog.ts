@@ -76,7 +76,7 @@ export interface ModelFacts {
   readonly styles: readonly { readonly name: StyleName; readonly native: boolean }[];
   /** What these styles produce. If a channel supports any style, that is more than the model can do. */
   readonly asked: readonly Purpose[];
-  /** What the model produces, if its vendor or gateway.yaml says so; otherwise empty. */
+  /** The outputs of the model, if its vendor or gateway.yaml defines them; otherwise empty. */
   readonly meant: readonly Purpose[];
   /** The context window and the maximum output, in tokens; undefined: unknown. */
   readonly context: number | undefined;

@@ -4,7 +4,7 @@ import type { Awaitable } from '../definitions.ts';
 import type { GatewayError } from '../errors.ts';
 import type { Conversation, Part, Reply } from './conversation.ts';
 
-/** The content of one request. It is decoded when a plugin asks for it, and once for all of them. */
+/** The content of one request. It is decoded when a plugin requests it, once for all plugins. */
 export interface Content {
   /**
    * `call`: a vendor will be called. `count`: only the tokens of the request are counted, there is no answer. `explain`: the call
@@ -12,7 +12,7 @@ export interface Content {
    */
   readonly purpose: 'call' | 'count' | 'explain';
   /**
-   * The conversation in the common form, with the turns that the request only refers to, and with what plugins before this one replaced.
+   * The conversation in the common form, with the turns that the request only refers to, and with the replacements of earlier plugins.
    * Undefined if the style has none: embeddings, images, audio, and completions, whose prompt may be several texts. Refuses with 400 what
    * cannot be decoded. Large media are mostly replaced by placeholders. A promise only if the body is large.
    */

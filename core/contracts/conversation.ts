@@ -306,7 +306,7 @@ export interface Reply {
   readonly serviceTier?: string;
 }
 
-/** The finish reason. `pause`: the vendor asks to be called again to continue. `error`: it failed with status 200. */
+/** The finish reason. `pause`: the vendor must be called again to continue. `error`: it failed with status 200. */
 export type FinishReason =
   | 'stop'
   | 'stop_sequence'

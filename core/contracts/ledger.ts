@@ -155,7 +155,7 @@ export interface Ledger {
   balance(layer: Layer): Promise<Balance | undefined>;
   /** The balances of several buckets of one kind, by owner; if the kind has windows, of those that began at `windowStart`. */
   balances(kind: Layer['kind'], owners: readonly number[], windowStart?: number): Promise<ReadonlyMap<number, Balance>>;
-  /** The step that locks an account's bucket until its list is written: lists that begin with it run one after the other, on every store. */
+  /** The step that locks an account's bucket until its list is written: lists that begin with it run one at a time, on every store. */
   lockStep(accountId: number): Step;
   /** The owners of the buckets of some kinds, as the snapshot of an invariant has them. */
   ownersOf(kinds: readonly Layer['kind'][], read: Reader): Promise<readonly number[]>;

@@ -129,7 +129,7 @@ export interface TokenBounds {
   readonly uses?: Uses | undefined;
 }
 
-/** What calls cost, in micro-quota. */
+/** The costs of calls, in micro-quota. */
 export interface Tariff {
   /**
    * The maximum cost of a call, whichever channel or fallback of its model serves it: the price, or `factorPpm` millionths of it. `output`: output

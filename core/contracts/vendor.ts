@@ -87,7 +87,7 @@ export interface RequestToSign {
   readonly method: string;
   /** The complete URL, query included. */
   readonly url: URL;
-  /** By lower-case name; all but `host` and those that frame the body (`content-length`, `transfer-encoding`). */
+  /** By lower-case name; all except `host` and those that frame the body (`content-length`, `transfer-encoding`). */
   readonly headers: Headers;
   /**
    * The bytes of the body, from the first one each time; none if there is no body. Throws a `GatewayError` on a passthrough route with a

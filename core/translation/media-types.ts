@@ -13,7 +13,8 @@ const LEFT_OUT = '(image left out)';
 export function fitImage(block: ImageBlock, { image }: Quirks, losses: Losses): ImageBlock {
   const { source } = block;
   refuseUploaded('image', source, losses);
-  if (image.types?.length === 0) losses.refuse('messages.image', 'is not supported: this model does not accept image input.');
+  if (image.types?.length === 0)
+    losses.refuse('messages.image', 'is not supported: this model does not accept image input.');
   if (source.kind === 'url' && image.url === 'refuse') {
     losses.refuse('messages.image', 'must be base64 data for this model, not a URL.');
   }
@@ -78,7 +79,8 @@ export function moveResultImages(turns: readonly Turn[], { content }: Quirks, lo
 /** Refuses audio output if the model has none. */
 export function fitVoice(output: Output, { audio }: Quirks, losses: Losses): Output {
   if (audio.output || (output.audio === undefined && output.modalities === undefined)) return output;
-  if (output.modalities?.includes('audio')) losses.refuse('modalities', 'must not contain audio: this model does not support audio output.');
+  if (output.modalities?.includes('audio'))
+    losses.refuse('modalities', 'must not contain audio: this model does not support audio output.');
   const { audio: voice, ...rest } = output;
   if (voice !== undefined) losses.drop('audio', 'hint');
   return rest;

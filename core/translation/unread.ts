@@ -21,8 +21,8 @@ export function encodeReported(
 }
 
 /**
- * Records which members of one object were read. A class, and thereby one shape, because several are created for each
- * translated call.
+ * Records which members of one object were read. A class, so that all have one shape, because several are created for
+ * each translated call.
  */
 class Watch implements ProxyHandler<object> {
   readonly read: (string | symbol)[] = [];

@@ -10,7 +10,7 @@ const ASK_MS = 2_000;
 /** Additional time a worker waits for the answers that the owner collects: a late one must not lose those that came. */
 const GATHER_MS = 500;
 
-/** Messages between peers on a link; all but the last with `[topic, message, epoch of the sender]`. */
+/** Messages between peers on a link; all except the last with `[topic, message, epoch of the sender]`. */
 const TOPIC = {
   tell: 'peers.tell',
   ask: 'peers.ask',

@@ -64,7 +64,9 @@ export function createGuards(
       throw errors.access_token_wanted();
     }
     const found = await sessions.findByAccessToken(token);
-    return found ?? refuse(coreErrors.invalid_access_token('This access token is unknown, has expired or was revoked.'));
+    return (
+      found ?? refuse(coreErrors.invalid_access_token('This access token is unknown, has expired or was revoked.'))
+    );
   }
 
   const atLeast = (role: Role): Guard =>

@@ -55,7 +55,7 @@ export function createDepartments(host: Host): DepartmentBook {
   let tree = createTree(-1, 0, new Map(), new Map());
   let line: Promise<unknown> = Promise.resolve();
 
-  /** Changes and reads of the tree run one after the other. */
+  /** Changes and reads of the tree run one at a time. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = line.then(work);
     line = turn.catch(() => undefined);
@@ -221,7 +221,9 @@ export function createDepartments(host: Host): DepartmentBook {
       write((tree) => {
         const { name } = tree.demand(id);
         if (tree.below(id).length > 0) {
-          throw errors.department_not_empty(`The department "${name}" has departments below it: move or delete them first.`);
+          throw errors.department_not_empty(
+            `The department "${name}" has departments below it: move or delete them first.`,
+          );
         }
         if ([...tree.memberships.values()].includes(id)) {
           throw errors.department_not_empty(`The department "${name}" has members: move them first.`);

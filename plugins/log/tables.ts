@@ -43,10 +43,9 @@ const OF_CALLS = `key_id, style, model, channel, stream, outcome, status, input,
  * line, so it is exact at every commit. It also serves as an index by all columns that pages filter by: it shows which hours have matching lines, and
  * how many. Hours come first in its key, so that concurrent calls write to the same few pages.
  *
- * `usage_day`: the same by days (UTC) for statistics, kept after records and hours are deleted. Ended hours are added to it one after the
- * other; `usage_rolled` has the last rolled-up hour. A call that is written later (it ran long, or was recovered) is added to the day as well,
- * in the same list: days are as exact as hours. For errors that never reached a channel the model is left out, because clients can invent
- * any number of names.
+ * `usage_day`: the same by days (UTC) for statistics, kept after records and hours are deleted. Ended hours are added to it one by one;
+ * `usage_rolled` has the last rolled-up hour. A call that is written later (it ran long, or was recovered) is added to the day as well, in the same
+ * list: days are as exact as hours. For errors that never reached a channel the model is left out, because clients can invent any number of names.
  */
 export const migrations: readonly Migration[] = [
   {

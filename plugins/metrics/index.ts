@@ -144,7 +144,7 @@ function createMeters() {
     }),
     requests: createTally({
       name: 'turnpike_requests_total',
-      help: 'Other requests of keys than calls, by route.',
+      help: 'Requests with a key that are not calls, by route.',
       labelNames: ['route', 'status'],
       registers,
     }),

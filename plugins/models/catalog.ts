@@ -197,7 +197,7 @@ function checkStyles(host: Host, name: string, entry: ModelEntry, sources: reado
     const hint = didYouMean(quirksStyle, spoken);
     host.problem(
       ['models', name, 'quirks', 'style'],
-      `no channel of the model '${name}' speaks '${quirksStyle}'${hint}`,
+      `no channel of the model '${name}' supports '${quirksStyle}'${hint}`,
     );
   }
   const answered = [...new Set([...spoken, ...host.styles().keys()])].filter((style) =>

@@ -51,7 +51,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
     const spoken = Object.keys(vendor.speaks);
     for (const [at, style] of (entry.speaks ?? []).entries()) {
       if (!spoken.includes(style)) {
-        problem(['speaks', at], `the vendor '${vendor.name}' does not speak '${style}'${didYouMean(style, spoken)}`);
+        problem(['speaks', at], `the vendor '${vendor.name}' does not support '${style}'${didYouMean(style, spoken)}`);
       }
     }
     if (entry.url === undefined && vendor.url === undefined) {
@@ -62,7 +62,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
     if (quirksStyle !== undefined && !speaks.includes(quirksStyle)) {
       problem(
         ['quirks', 'style'],
-        `the channel '${entry.name}' does not speak '${quirksStyle}'${didYouMean(quirksStyle, speaks)}`,
+        `the channel '${entry.name}' does not support '${quirksStyle}'${didYouMean(quirksStyle, speaks)}`,
       );
     }
     const options = readOptions(vendor, entry, problem);

@@ -58,7 +58,10 @@ export function createGithub({ id, secret, issuer, label = 'GitHub' }: OAuthSett
         pkceCodeVerifier: verifier,
       }).catch((error: unknown) => {
         if (error instanceof ResponseBodyError && /^(bad_verification_code|invalid_grant)$/.test(error.error))
-          throw new NotAccepted('oauth_code', 'the provider did not issue it for this request, or no longer accepts it');
+          throw new NotAccepted(
+            'oauth_code',
+            'the provider did not issue it for this request, or no longer accepts it',
+          );
         throw error;
       });
       const user = (await ask('/user', tokens.access_token)) as { readonly id?: unknown; readonly login?: unknown };

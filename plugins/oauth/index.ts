@@ -59,7 +59,8 @@ export default definePlugin({
           if (TAKEN.includes(name)) host.problem(['console', 'oauth', name], 'is a reserved name: choose another');
           if (type === 'oidc' && (issuer === undefined || !URL.canParse(issuer)))
             problem('issuer', 'must be the URL of the provider, such as `https://id.example.com`');
-          if (type === 'github' && secret === '') problem('secret', 'is empty; to disable the provider, leave `id` empty, too');
+          if (type === 'github' && secret === '')
+            problem('secret', 'is empty; to disable the provider, leave `id` empty, too');
         }
       },
     };

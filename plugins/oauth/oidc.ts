@@ -74,7 +74,10 @@ export function createOidc(settings: OAuthSettings & { readonly issuer: string }
         idTokenExpected: true,
       }).catch((error: unknown) => {
         if (error instanceof ResponseBodyError && error.error === 'invalid_grant')
-          throw new NotAccepted('oauth_code', 'the provider did not issue it for this request, or no longer accepts it');
+          throw new NotAccepted(
+            'oauth_code',
+            'the provider did not issue it for this request, or no longer accepts it',
+          );
         throw error;
       });
       const claims = tokens.claims();

@@ -31,7 +31,9 @@ export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
     const price = inMicro(cents);
     // Otherwise a user could renew it from its own balance forever, and gain balance each time.
     if (plan.balance >= price) {
-      throw coreErrors.invalid_plan('This plan credits at least its price, so it cannot be paid from the balance. Use another payment method.');
+      throw coreErrors.invalid_plan(
+        'This plan credits at least its price, so it cannot be paid from the balance. Use another payment method.',
+      );
     }
     const subscriptions = host.use(Subscriptions);
     const { tradeNo, step } = orders.createPaid({

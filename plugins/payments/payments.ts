@@ -45,7 +45,8 @@ export function createPayments(
     if (price === undefined) throw errors.invalid_product('Choose one of the products.');
     const { currency } = price;
     const money = timesInMinor(units, price.price, currency);
-    if (money <= 0n) throw coreErrors.invalid_amount('The amount is too small for a payment.').with({ param: 'amount' });
+    if (money <= 0n)
+      throw coreErrors.invalid_amount('The amount is too small for a payment.').with({ param: 'amount' });
     return { money, currency };
   }
 
@@ -85,7 +86,8 @@ export function createPayments(
       checkUnits(item.units);
       const cost = costOf({ digits: BigInt(item.units), scale: 0 }, provider);
       const quota = BigInt(item.units) * BigInt(ledger.perUnit) * MICRO;
-      if (quota > MOST) throw coreErrors.invalid_amount('The amount is more than an account can have.').with({ param: 'amount' });
+      if (quota > MOST)
+        throw coreErrors.invalid_amount('The amount is more than an account can have.').with({ param: 'amount' });
       return { ...common, ...nothing, ...cost, kind: 'quota', amount: item.units, quota };
     }
     if ('product' in item) {
@@ -168,7 +170,8 @@ export function createPayments(
 
     async start(payment) {
       const provider = require(payment.provider);
-      const site = host.find(Site) ?? refuse(coreErrors.not_available('Payments require the console, which is not enabled.'));
+      const site =
+        host.find(Site) ?? refuse(coreErrors.not_available('Payments require the console, which is not enabled.'));
       const successUrl = backTo(site, payment.successUrl, 'success_url');
       const cancelUrl = backTo(site, payment.cancelUrl, 'cancel_url');
       const ordered = await orderFor(payment, provider);

@@ -227,8 +227,7 @@ export function readSection(
   function isOn(name: keyof Configured, fields: Readonly<Record<string, string>>): boolean {
     const empty = Object.keys(fields).filter((field) => fields[field]!.trim() === '');
     if (empty.length === Object.keys(fields).length) return false;
-    for (const field of empty)
-      complain([name, field], `is empty: ${name} requires it`);
+    for (const field of empty) complain([name, field], `is empty: ${name} requires it`);
     return empty.length === 0;
   }
 

@@ -12,7 +12,7 @@ export const errors = defineErrors(
     content_not_found: {
       status: 404,
       param: 'request_id',
-      help: 'No prompt and answer are stored of this call, or they are older than they are kept.',
+      help: 'The prompt and the answer of this call are not stored, or are older than the retention period.',
     },
   },
   'api',

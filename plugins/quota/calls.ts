@@ -89,7 +89,7 @@ interface SaneUsage extends ReturnType<Tariff['sane']> {
 /** Calls are refused while the oldest list has waited longer for the store, because lists behind it may be refused. */
 const LONGEST_WAIT_MS = 2_000;
 
-/** The cost of a stream is computed again after so many characters, which count as about 64 tokens. */
+/** The cost of a stream is computed again after this many characters, which count as about 64 tokens. */
 const CHECK_EACH = 256;
 
 /** A slot, and a list of the running calls, because a WeakMap and a Map moved three times as much of each call to the old generation (measured). */

@@ -99,7 +99,7 @@ function cursorOf({ at_ms, ref, op }: EntryRow): string {
   return Buffer.from(JSON.stringify([at_ms, ref, op])).toString('base64url');
 }
 
-/** Reads a cursor; an invalid one is before all entries. */
+/** Decodes a cursor; an invalid one is before all entries. */
 function readCursor(text: string): readonly [atMs: number, ref: string, op: string] {
   try {
     const [atMs, ref, op] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];

@@ -62,7 +62,7 @@ export interface Leases {
   recall(layer: Layer): Promise<readonly string[]>;
   /** The unreserved amounts that the other processes have leased from some buckets. */
   freeElsewhere(layers: readonly Layer[]): Promise<readonly bigint[]>;
-  /** Returns leases that were not used for a while. */
+  /** Returns leases that were not used for `IDLE_MS`. */
   returnIdle(): Promise<void>;
   /** Returns everything that no call has reserved. */
   returnAll(): Promise<void>;
@@ -100,7 +100,7 @@ export function createLeases({
   const keys = new Map<number, Lease>();
   const others = new Map<string, Lease>();
   const filling = new Coalescer<Lease, void>();
-  /** Snapshots for calls that take exactly what they reserve. */
+  /** Snapshots for calls that lease their exact amount. */
   const reading = new Coalescer<Lease, Snapshot>();
   /** Leases whose buckets are being recalled. */
   const recalling = new Map<Lease, Promise<boolean>>();
@@ -252,7 +252,7 @@ export function createLeases({
   }
 
   /**
-   * `reserveExactly`, if enough is left. When a bucket is nearly used up, the lists of most calls would fail, one after the other. So calls that
+   * `reserveExactly`, if enough is left. When a bucket is nearly used up, the lists of most calls would fail. So calls that
    * arrive while another one leases from the bucket share a snapshot of it, and only as many calls try as the snapshot has room for. The final check
    * is in the list.
    */
@@ -311,7 +311,7 @@ export function createLeases({
   /** `reserve`, with the store. */
   async function reserveSlowly(ofCall: readonly Share[], amount: bigint, room: bigint): Promise<string | undefined> {
     if (isLost) throw lost();
-    // A lease of which the call reserves nothing may have been returned, and replaced by another.
+    // If the call reserves nothing of a lease, the lease may have been returned, and replaced by another.
     const shares = ofCall.map((share) => (share.pays ? share : { ...share, lease: of(share.lease) }));
     const reserved: Lease[] = [];
     const undo = (): void => {

@@ -5,7 +5,7 @@ import type { Migration } from '../../core/plugin.ts';
 /** A day in milliseconds: debits are summed by it. */
 export const DAY_MS = 86_400_000;
 
-/** The most that is ever reserved for a call or charged, in micro-quota: a billion quota. */
+/** The maximum reservation or charge of a call, in micro-quota: a billion quota. */
 export const LARGEST_CALL = 1_000_000_000_000_000n;
 
 /** Sums of entries by bucket: credits and adjustments, or debits less refunds. */

@@ -177,7 +177,8 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
       const challenge = await challengeOf('passkey-login', ticket);
       const answer = readAssertion(credential) ?? refused(NO_ANSWER);
       const passkey = await store.one<PasskeyRow>(`${SELECT} WHERE credential_id = ?`, answer.id);
-      if (passkey === undefined || passkey.handle !== answer.response.userHandle) return refused('no account has this passkey');
+      if (passkey === undefined || passkey.handle !== answer.response.userHandle)
+        return refused('no account has this passkey');
       await prove(passkey, challenge, answer);
       const account = await accounts.find(passkey.account_id);
       return account?.enabled === true ? account : refused('its account is disabled');

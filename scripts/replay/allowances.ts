@@ -307,7 +307,7 @@ export function excusedInAnswer(vendor: VendorStyle): (leaf: Leaf) => boolean {
     // Other styles imply that the model itself calls a tool.
     if (member === 'type' && value === 'direct' && members.at(-2) === 'caller') return true;
     if (member === 'type') return TYPE_WORDS.has(String(value));
-    // The finish reason explains an empty answer; the id of the last token has no meaning elsewhere.
+    // The finish reason explains an empty answer; the id of the last token has no meaning in other styles.
     if (member === 'blockReason' || (member === 'stop_reason' && typeof value === 'number')) return true;
     // Audio has the requested format.
     if (member === 'mimeType' && String(value).startsWith('audio/')) return true;

@@ -92,10 +92,7 @@ describe('an entry of the pipeline', () => {
   });
 
   it('is compared with the plugins that ship if it does not exist', async () => {
-    assert.match(
-      await problem('kyes'),
-      /^kyes is neither shipped .* nor an installed package; did you mean keys\?$/,
-    );
+    assert.match(await problem('kyes'), /^kyes is neither shipped .* nor an installed package; did you mean keys\?$/);
     assert.match(await problem('vendors/dmeo'), /did you mean vendors\/demo\?$/);
     assert.match(await problem('something-else-entirely'), /nor an installed package$/);
   });

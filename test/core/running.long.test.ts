@@ -353,10 +353,7 @@ describe('the configuration of the gateway', () => {
     assert.deepEqual(await messages(written.replace(`key: ${VENDOR_KEY}`, 'key: ${SOME_KEY:-none}')), []);
     const { disk } = await running().configuration();
     const mask = /token: (•••• [0-9a-f]{6})/.exec(disk.text)![1]!;
-    assert.match(
-      (await messages(disk.text.replace('name: one', `name: ${mask}`)))[0]!,
-      /this mask matches no secret/,
-    );
+    assert.match((await messages(disk.text.replace('name: one', `name: ${mask}`)))[0]!, /this mask matches no secret/);
     assert.match((await messages(disk.text.replace(mask, '•••• 000000')))[0]!, /this mask matches no secret/);
   });
 

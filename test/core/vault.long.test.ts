@@ -223,7 +223,10 @@ describe('an encrypted store', () => {
       draftKey(source.file);
       nameDraft(source.file);
       const before = readFileSync(source.file, 'utf8');
-      await assert.rejects(openVault(source, store, true), /the database is empty, but .* is the master key of an earlier database/);
+      await assert.rejects(
+        openVault(source, store, true),
+        /the database is empty, but .* is the master key of an earlier database/,
+      );
       assert.equal(readFileSync(source.file, 'utf8'), before);
     }));
 

@@ -549,7 +549,10 @@ describe('reloading', () => {
     await gateway.reload();
     assert.equal(await shown(), two.name);
     write(one, two);
-    await assert.rejects(gateway.reload(), /: listen\.tls\.key: the file does not contain a private key .* that matches the cert/);
+    await assert.rejects(
+      gateway.reload(),
+      /: listen\.tls\.key: the file does not contain a private key .* that matches the cert/,
+    );
     writeFileSync(cert, 'no certificate');
     await assert.rejects(gateway.reload(), /: listen\.tls\.cert: the file does not contain a certificate/);
     assert.equal(await shown(), two.name);

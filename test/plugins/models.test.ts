@@ -333,7 +333,7 @@ describe('the sections channels and models', () => {
 
   it('name a style that the vendor does not speak', async () => {
     assert.deepEqual(await mistakesOf({ channels: [alpha('a', { speaks: ['chat', 'response'] })] }), [
-      "channels.0.speaks.1: the vendor 'alpha' does not speak 'response'; did you mean responses?",
+      "channels.0.speaks.1: the vendor 'alpha' does not support 'response'; did you mean responses?",
     ]);
   });
 
@@ -439,7 +439,7 @@ describe('the sections channels and models', () => {
         n: { from: ['b'], only: ['chat', 'responses'] },
       },
     });
-    assert.deepEqual(problems, ["models.n.only.1: no channel of the model 'n' answers on 'responses'"]);
+    assert.deepEqual(problems, ["models.n.only.1: no channel of the model 'n' supports 'responses'"]);
   });
 
   it('report what there is, and what is off', async () => {
@@ -942,10 +942,7 @@ describe('offers to clients of another style', () => {
       return error.message;
     };
     // No client can ask for a style without a path.
-    assert.equal(
-      await words('mute', 'messages'),
-      "The model 'mute' does not support messages or any other style.",
-    );
+    assert.equal(await words('mute', 'messages'), "The model 'mute' does not support messages or any other style.");
     assert.equal(
       await words('letters', 'chat'),
       "The model 'letters' does not support chat. Use messages (POST /v1/messages).",
@@ -1067,11 +1064,11 @@ describe('offers to clients of another style', () => {
       },
     );
     assert.deepEqual(problems, [
-      "channels.0.quirks.style: the channel 'a' does not speak 'responses'",
+      "channels.0.quirks.style: the channel 'a' does not support 'responses'",
       "models.o.strict: an alias has no other fields; 'strict' belongs to a model",
       "models.p.quirks: an alias has no other fields; 'quirks' belongs to a model",
-      "models.m.quirks.style: no channel of the model 'm' speaks 'chatt'; did you mean chat?",
-      "models.n.only.0: no channel of the model 'n' answers on 'messages'",
+      "models.m.quirks.style: no channel of the model 'm' supports 'chatt'; did you mean chat?",
+      "models.n.only.0: no channel of the model 'n' supports 'messages'",
     ]);
   });
 

@@ -186,7 +186,10 @@ describe('sqlite: how the file is opened', () => {
   it('refuses a file that is no database, and leaves it as it is', async () => {
     const file = join(freshDirectory(), 'turnpike.db');
     writeFileSync(file, 'Dear diary, '.repeat(1_000));
-    await assert.rejects(driver.open({ file, log: silent }), /damaged, or is not a database .*restore it from a backup/);
+    await assert.rejects(
+      driver.open({ file, log: silent }),
+      /damaged, or is not a database .*restore it from a backup/,
+    );
     assert.equal(statSync(file).size, 12_000);
   });
 

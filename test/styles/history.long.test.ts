@@ -462,7 +462,10 @@ describe('what is kept of a call', () => {
       const at = await stage(keep);
       await call(at, { input: 'One?' }, response('resp_1', 'One.'));
       assert.deepEqual(ids(at), []);
-      await assert.rejects(recalledInput(at, 'resp_1'), /this gateway stores no responses\. Send the whole conversation/);
+      await assert.rejects(
+        recalledInput(at, 'resp_1'),
+        /this gateway stores no responses\. Send the whole conversation/,
+      );
     }
   });
 });

@@ -1,7 +1,7 @@
 /** The codes of all errors, and what each means. Made by `npm run errors` from the tables of core and the plugins. */
 // biome-ignore-all lint: made by a script
 
-/** What each error means, and what to do about it, in English. */
+/** The meaning and the remedy of each error, in English. */
 export const HELP = {
   bad_request: 'The request is not well-formed HTTP.',
   duplicate_header: 'A header was sent twice, and two parsers could read it differently. param names it. Send it once.',
@@ -124,7 +124,7 @@ export const HELP = {
   channel_not_found: 'The channel does not exist.',
   provider_not_found: 'This sign-in provider is not configured.',
   plan_not_found: 'The plan does not exist.',
-  content_not_found: 'No prompt and answer are stored of this call, or they are older than they are kept.',
+  content_not_found: 'The prompt and the answer of this call are not stored, or are older than the retention period.',
   previous_response_not_found:
     'The account has no such response, or it is no longer stored. Send the whole conversation in input.',
   response_not_found: 'The account has no such response, or it is no longer stored.',

@@ -69,7 +69,8 @@ export const contentSchema = named(
     omitted: {
       type: 'array',
       items: text,
-      description: 'The parts of the request that the messages omit, as the header `x-turnpike-translation` names them.',
+      description:
+        'The parts of the request that the messages omit, as the header `x-turnpike-translation` names them.',
     },
   }),
 );

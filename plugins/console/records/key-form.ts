@@ -64,7 +64,10 @@ export const FIXED: ReadOnly = {
   DeletedAt: 'DELETE /api/token/:id ends a key.',
 };
 /** Members that calls change: the values that the client read may be outdated. */
-export const COUNTED: ReadOnly = { accessed_time: MADE, used_quota: 'Set remain_quota, the amount that a key may still spend.' };
+export const COUNTED: ReadOnly = {
+  accessed_time: MADE,
+  used_quota: 'Set remain_quota, the amount that a key may still spend.',
+};
 /** Members that clients send along from a record, or for features that do not exist. */
 export const fixedKeyProperties = {
   ...readOnlyProperties(FIXED),

@@ -160,7 +160,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     );
   }
 
-  /** Refuses (400) an unlimited key for another user without a balance, unless the form asks for it explicitly. */
+  /** Refuses (400) an unlimited key for another user without a balance, unless the form requests it explicitly. */
   async function demandLimit({ remain_quota: remain, unlimited_quota: unlimited }: KeyForm, owner: number) {
     if (remain !== undefined || unlimited !== undefined) return;
     const balance = await host.find(Ledger)?.balance({ kind: 'account', owner });

@@ -39,8 +39,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
   async function begin(request: ConsoleRequest, provider: string, requestedIntent: OAuthIntent) {
     const { session, visitor } = request;
     if (requestedIntent === 'bind') {
-      if (session === undefined)
-        throw coreErrors.not_signed_in('Sign in first to link an OAuth account.');
+      if (session === undefined) throw coreErrors.not_signed_in('Sign in first to link an OAuth account.');
       // Another site could make the browser link an account of the attacker.
       checkOrigin(request, site, true);
       await verification.demandOrRecent(request);
@@ -98,7 +97,9 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     const email = isTaken ? undefined : identity.email;
     if (emailProof && isTaken)
       throw coreErrors
-        .email_taken('An account with this email address exists. Sign in to it, and link the OAuth account under Security.')
+        .email_taken(
+          'An account with this email address exists. Sign in to it, and link the OAuth account under Security.',
+        )
         .with({ param: '' });
     if (emailProof && email === undefined)
       throw errors.email_wanted(`A new account needs an email address that ${identity.provider} has verified.`);

@@ -12,7 +12,8 @@ const TAG = 'Vendors';
 
 const state = {
   enum: ['closed', 'open', 'half-open'],
-  description: 'closed: calls are sent to it. open: no calls until the pause is over. half-open: the next call decides.',
+  description:
+    'closed: calls are sent to it. open: no calls until the pause is over. half-open: the next call decides.',
 };
 
 const testBody = schema<{ readonly model?: string }>({

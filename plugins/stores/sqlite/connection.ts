@@ -64,8 +64,7 @@ export function verify(file: string): void {
       assertSound(db, 'integrity_check');
       const dangling = db.pragma('foreign_key_check') as { readonly table: string }[];
       const first = dangling[0];
-      if (first)
-        throw new Damage(`${dangling.length} rows refer to missing rows, the first in ${first.table}`);
+      if (first) throw new Damage(`${dangling.length} rows refer to missing rows, the first in ${first.table}`);
     });
   }).close();
 }

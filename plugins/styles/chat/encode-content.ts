@@ -80,7 +80,10 @@ function address(source: Source, { losses }: Writing): string {
 }
 
 function foreignFile(losses: Losses): never {
-  return losses.refuse('messages.file_id', 'refers to a file that the vendor of this model does not have: send the file itself.');
+  return losses.refuse(
+    'messages.file_id',
+    'refers to a file that the vendor of this model does not have: send the file itself.',
+  );
 }
 
 function writeAudio(block: AudioBlock, writing: Writing): readonly JsonObject[] {

@@ -13,7 +13,7 @@ import { bufferOf, type Joined, textOf } from './work.ts';
 
 export interface History {
   recall(x: Known, body: JsonBody): Promise<Recalled | undefined> | undefined;
-  /** The steps that keep a response; undefined if it is not kept. */
+  /** The steps that store a response; undefined if it is not stored. */
   keep(x: Exchange): readonly Step[] | undefined;
 }
 
@@ -22,7 +22,7 @@ interface HistoryTools {
   readonly issuer: Issuer;
   readonly keeping: Keeping;
   readonly joiner: Joiner;
-  /** How long responses are kept; 0: none is kept. */
+  /** How long responses are stored; 0: none is stored. */
   readonly keepMs: number;
 }
 

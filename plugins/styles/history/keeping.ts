@@ -1,4 +1,4 @@
-/** Decides whether a response is kept: each account has a budget of bytes, and the disk needs free space. */
+/** Decides whether a response is stored: each account has a budget of bytes, and the disk needs free space. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { Running } from '../../../core/contracts/running.ts';
 import { type Exchange, GatewayError, type Host, type JsonBody, type Known, slot } from '../../../core/plugin.ts';
@@ -25,7 +25,7 @@ export interface Keeping {
 /** The budgets of calls whose responses will be stored. */
 const decided = slot<Budget>('styles.kept');
 
-/** `keeps`: whether any response is kept. */
+/** `keeps`: whether any response is stored. */
 export function createKeeping(host: Host, { perAccount, perAccountFree }: ResponsesSection, keeps: boolean): Keeping {
   const paid: Budget = { isFree: false, bytes: byteSize(perAccount) };
   const free: Budget = { isFree: true, bytes: byteSize(perAccountFree) };

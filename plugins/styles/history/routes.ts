@@ -111,9 +111,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
         const { turn, response } = await load(request);
         const { background } = JSON.parse(response) as JsonObject;
         if (turn.channel === null || background !== true) {
-          throw coreErrors
-            .invalid_request_error('Only a background response can be cancelled.')
-            .with({ param: 'id' });
+          throw coreErrors.invalid_request_error('Only a background response can be cancelled.').with({ param: 'id' });
         }
         // Cancelling a response that has ended changes nothing.
         if (!isPending(response)) return asIs(response);
@@ -132,7 +130,7 @@ function about(summary: string, object: string): RouteAbout {
   return { summary, tag: 'Models', credentials: ['key'], errors, answer: answered };
 }
 
-/** Returns the kept JSON as it is, so that it is always the same. */
+/** Returns the stored JSON as it is, so that it is always the same. */
 function asIs(json: string | Buffer): Answer {
   return answer(200, json, { 'content-type': 'application/json' });
 }

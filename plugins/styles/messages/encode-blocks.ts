@@ -150,7 +150,8 @@ function isText(mediaType: string): boolean {
 
 /** Audio output of the model is kept as its transcript; audio of the user is dropped for models without audio input. */
 function encodeAudio({ transcript }: AudioBlock, { role, losses }: BlockContext): readonly JsonObject[] {
-  if (role !== 'assistant') return losses.refuse('messages.audio', 'is not supported: this model does not accept audio input.');
+  if (role !== 'assistant')
+    return losses.refuse('messages.audio', 'is not supported: this model does not accept audio input.');
   if (transcript === undefined || transcript.trim() === '') {
     losses.drop('messages.audio');
     return [];

@@ -43,7 +43,8 @@ function encodeFormat(
   losses: Losses,
 ): { readonly format?: JsonObject; readonly note?: string } {
   for (const modality of modalities ?? []) {
-    if (modality !== 'text') losses.refuse('modalities', `has ${modality}, which this model does not support as output.`);
+    if (modality !== 'text')
+      losses.refuse('modalities', `has ${modality}, which this model does not support as output.`);
   }
   if (audio !== undefined) losses.drop('audio');
   if (verbosity !== undefined) losses.drop('verbosity');

@@ -5,7 +5,7 @@ import { LONGEST_TEXT, takeParts, wrong } from './parts.ts';
 
 /** `boundary=…` in the header, quoted or not. */
 const PARAMETER = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/gi;
-/** The characters that RFC 2046 allows in a boundary. Some clients omit the quotes that some of them require. */
+/** The characters that RFC 2046 allows in a boundary. Some clients omit required quotes. */
 const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
 
 /** The boundary in the header. Refuses with 400 if there is none, more than one, or an invalid one. */

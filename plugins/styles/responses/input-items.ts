@@ -159,7 +159,10 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
         break;
       }
       case 'item_reference':
-        losses.refuse('messages.item_reference', 'refers to an item that only its vendor has stored. Send the item itself.');
+        losses.refuse(
+          'messages.item_reference',
+          'refers to an item that only its vendor has stored. Send the item itself.',
+        );
         break;
       case 'compaction':
       case 'compaction_summary':

@@ -86,10 +86,7 @@ function sourcePart(source: Source, losses: Losses): JsonObject | undefined {
       return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: source.url } };
     }
     case 'id':
-      return losses.refuse(
-        'messages',
-        'refers to an uploaded file that the vendor of this model does not have.',
-      );
+      return losses.refuse('messages', 'refers to an uploaded file that the vendor of this model does not have.');
   }
 }
 
