@@ -456,7 +456,7 @@ describe('the sections channels and models', () => {
     assert.deepEqual(parts.report?.(), [
       '3 models, 1 alias, 3 channels',
       'channel a-main is off: its key is empty',
-      'model main is off: so are all its channels',
+      'model main is off, because all its channels are',
     ]);
     assert.deepEqual(catalog.names(), ['both', 'mine']);
     assert.deepEqual(
