@@ -7,8 +7,8 @@ import type { Conversation, Part, Reply } from './conversation.ts';
 /** The content of one request. It is decoded when a plugin requests it, once for all plugins. */
 export interface Content {
   /**
-   * `call`: a vendor will be called. `count`: only the tokens of the request are counted, there is no answer. `explain`: the call
-   * is only explained, and a plugin must not keep anything of it.
+   * `call`: a vendor will be called. `count`: only the tokens of the request are counted, there is no answer. `explain`: the call is only explained,
+   * and a plugin must not store any of its content.
    */
   readonly purpose: 'call' | 'count' | 'explain';
   /**

@@ -154,7 +154,7 @@ export interface Tariff {
    * larger than its total. A part is cut to its total, never the total raised.
    */
   sane(usage: Usage): { readonly usage: Usage; readonly anomalies: string[] };
-  /** Whether a call can have used so much. */
+  /** Whether a call can have used this much. */
   isPossible(usage: Usage): boolean;
 }
 

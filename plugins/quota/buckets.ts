@@ -20,7 +20,7 @@ export function nameOf({ kind, owner }: Layer): string {
   return `${kind} ${owner}`;
 }
 
-/** The condition that a bucket has so much left; takes the amount. */
+/** The condition that a bucket has this much left; its parameter is the amount. */
 export const HAS_ROOM = '(unlimited = 1 OR granted - used - held >= ?)';
 
 /** Begins a statement that adds entries: values or rows of these columns follow. */

@@ -93,7 +93,7 @@ export class Lease implements Layer {
     return this.amount - this.held;
   }
 
-  /** Whether so much can be reserved at once, with `room` left in the bucket. */
+  /** Whether this much can be reserved at once, with `room` left in the bucket. */
   covers(amount: bigint, room: bigint): boolean {
     return this.isOpen && this.amount - this.held >= (this.isUnlimited ? amount : room);
   }

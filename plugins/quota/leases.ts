@@ -162,7 +162,7 @@ export function createLeases({
     return new StoreUnavailable('this process was presumed dead, and its leases taken over');
   }
 
-  /** The amount to lease if so much is left; undefined: nothing in advance, each call leases exactly the amount it reserves. */
+  /** The amount to lease if this much is left; undefined: nothing in advance, each call leases exactly the amount it reserves. */
   function sliceOf(lease: Lease, left: bigint): bigint | undefined {
     // The limit was lowered: amounts that calls return must not be reserved again.
     if (left < 0n) return undefined;

@@ -15,7 +15,7 @@ export interface PayingLayer {
   readonly error: CallLimit['error'];
   /** `the account`. */
   readonly title: string;
-  /** What to do if it has too little. */
+  /** The advice if it has too little. */
   readonly advice: string;
 }
 

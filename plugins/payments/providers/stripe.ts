@@ -112,7 +112,7 @@ function noticeOf(event: Stripe.Event): Notice | undefined {
       };
     }
     case 'charge.dispute.created':
-      // An inquiry takes no money; if it becomes a dispute, the money is withdrawn.
+      // An inquiry withdraws no money; a dispute does.
       return event.data.object.status?.startsWith('warning_') ? undefined : disputed(event.data.object, 'opened');
     case 'charge.dispute.funds_withdrawn':
       return disputed(event.data.object, 'opened');
