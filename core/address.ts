@@ -50,7 +50,7 @@ export function createAddressList(cidrs: readonly string[]): (ip: string) => boo
 /**
  * The client address of a request: the socket's peer or, behind trusted proxies, the last untrusted address in
  * `X-Forwarded-For`. Read from the right, because the client can forge everything left of the first untrusted address.
- * A header that contains anything but addresses is ignored.
+ * A header that contains anything except addresses is ignored.
  */
 export function clientAddress(
   peer: string,
@@ -102,7 +102,7 @@ function readLength(text: string, widest: number): number | undefined {
   return length <= widest ? length : undefined;
 }
 
-/** Undefined for anything but a plain address: a zone (`fe80::1%eth0`) has no meaning on another machine. */
+/** Undefined for anything except a plain address: a zone (`fe80::1%eth0`) has no meaning on another machine. */
 function readBits(text: string): Bits | undefined {
   if (isIPv4(text)) return (MAPPED << 32n) | readQuad(text);
   if (!isIPv6(text) || text.includes('%')) return undefined;

@@ -51,7 +51,7 @@ export interface Assembly {
   start(): Promise<void>;
   /**
    * Calls `stop` on every started plugin in reverse order. A failure is logged and does not keep the other plugins from
-   * stopping. Once `enough` resolves, no plugin is waited for.
+   * stopping. Once `enough` resolves, it waits for no further plugin.
    */
   stop(enough: Promise<void>): Promise<void>;
 }
@@ -109,7 +109,7 @@ export async function planOf(
     for (const { about } of Object.values(own)) {
       const { owner } = errors.get(about.code) ?? {};
       if (owner === undefined) errors.set(about.code, { ...about, owner: name });
-      else file.problem(['pipeline', i], `${name} defines the error ${about.code}, which ${owner} has already`);
+      else file.problem(['pipeline', i], `${name} defines the error ${about.code}, which ${owner} already defines`);
     }
   };
   readErrors({ name: 'core', errors: coreErrors }, 0);
@@ -211,7 +211,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       },
       find<T>(service: Service<T>): T | undefined {
         if (!names(plugin.wants, service) && !names(plugin.needs, service))
-          throw new Error(`it looks for ${service.id} without naming it in \`wants\``);
+          throw new Error(`it requests ${service.id} without naming it in \`wants\``);
         return services.get(service.id) as T | undefined;
       },
       provide<T>(service: Service<T>, implementation: T): void {
@@ -240,7 +240,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
     created.set(plugin.name, parts);
     const claim = (what: string): void => {
       const other = brought.get(what);
-      if (other !== undefined) file.problem(placeOf(plugin.name), `${other} brings the ${what} already`);
+      if (other !== undefined) file.problem(placeOf(plugin.name), `${other} already provides the ${what}`);
       brought.set(what, plugin.name);
     };
     for (const vendor of parts.vendors ?? []) {
@@ -287,7 +287,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
             if (style?.vendor !== undefined && dialect?.answer !== undefined) {
               file.problem(
                 placeOf(name),
-                `the plugin ${name}: \`vendors.${vendor.name}.speaks.${spoken}.answer\`: the style is translated, and streamed, where nothing calls it; bring a style of the vendor's own instead`,
+                `the plugin ${name}: \`vendors.${vendor.name}.speaks.${spoken}.answer\`: the style is translated, and streamed, so it is never called; provide a separate style for the vendor instead`,
               );
             }
             if (style !== undefined) continue;
@@ -295,14 +295,14 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
             const hint = near === undefined ? '' : `; did you mean ${near}?`;
             file.problem(
               placeOf(name),
-              `the plugin ${name}: \`vendors.${vendor.name}.speaks.${spoken}\`: no plugin brings this style${hint}`,
+              `the plugin ${name}: \`vendors.${vendor.name}.speaks.${spoken}\`: no plugin provides this style${hint}`,
             );
           }
         }
         for (const { method, path, access } of parts.routes ?? []) {
           for (const guard of access === 'public' ? [] : access) {
             if (!guards.has(guard))
-              file.problem(placeOf(name), `${method} ${path} asks for the guard ${guard}, which no plugin brings`);
+              file.problem(placeOf(name), `${method} ${path} requires the guard ${guard}, which no plugin provides`);
           }
         }
       }
@@ -351,7 +351,7 @@ function blamed(plugin: string, step: string, error: unknown): Error {
 
 /**
  * Creates and links everything a plan describes and starts nothing, to find every mistake that can be found without a
- * start. Without `real`, services of a running gateway, an open store included, are replaced by stand-ins. Throws
+ * start. Without `real`, services of a running gateway, including an open store, are replaced by stubs. Throws
  * `ConfigError`.
  */
 export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Promise<Assembly> {
@@ -413,7 +413,7 @@ function below(place: string, path: string): string {
 }
 
 const nobodyRuns = (): never => {
-  throw new Error('the gateway does not serve yet');
+  throw new Error('the gateway is not ready yet');
 };
 const nothingRuns: Running = {
   inFlight: nobodyRuns,
@@ -465,7 +465,10 @@ function inOrderOfNeeds(
   const visit = (plugin: Plugin<Sections>, i: number, path: readonly Plugin<Sections>[]): void => {
     if (order.includes(plugin)) return;
     if (path.includes(plugin)) {
-      file.problem(['pipeline', i], `${[...path, plugin].map(({ name }) => name).join(' needs ')}: that is a circle`);
+      file.problem(
+        ['pipeline', i],
+        `${[...path, plugin].map(({ name }) => name).join(' needs ')}: circular dependency`,
+      );
       return;
     }
     const here = [...path, plugin];

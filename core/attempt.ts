@@ -28,7 +28,7 @@ import { countedUsage, withUnsaid } from './usage.ts';
 
 /** The outcome of an attempt. */
 export type AttemptResult =
-  /** The stream ended, successfully or not; the client has been told and the request has ended. */
+  /** The stream ended, successfully or not; the client has its end or an error, and the request has ended. */
   | { readonly kind: 'relayed' }
   /** A whole answer that was read completely; nothing of it has been sent. `type`: its content type. */
   | { readonly kind: 'whole'; readonly body: Buffer; readonly type: string }
@@ -121,7 +121,7 @@ export function makeAttempt(
   });
 }
 
-/** What is expected next: it decides what a deadline, an end or a failure means. */
+/** The next expected event, on which the meaning of a deadline, an end or a failure depends. */
 type State = 'head' | 'status' | 'whole' | 'stream' | 'done';
 
 /**
@@ -210,7 +210,7 @@ class Delivery implements UpstreamListener {
       else this.#expectOther(type);
     } else if (this.#x.call.answers === 'bytes') {
       const own = this.#style.relay.bytesType?.(type, this.#x.call);
-      if (own === undefined) this.#fail('broken', 'the answer is not what was asked for');
+      if (own === undefined) this.#fail('broken', 'the answer does not have the requested format');
       else this.#expectBytes(own);
     } else {
       this.#state = 'whole';
@@ -299,7 +299,7 @@ class Delivery implements UpstreamListener {
     if (splitter !== undefined) this.#expectStream(splitter);
     // Some vendors always send a whole answer.
     else if (type.startsWith('application/json')) this.#state = 'whole';
-    else this.#fail('broken', 'a stream was asked for and something else was answered');
+    else this.#fail('broken', 'the answer is not the requested stream');
   }
 
   get #maxEvent(): number {
@@ -339,7 +339,7 @@ class Delivery implements UpstreamListener {
         if (this.#state === 'done') return;
         if (kind === 'last') this.#finishStream(ending);
         else if (kind === 'error') this.#vendorGaveUp(ending);
-        else this.#fail('broken', 'an event of the stream cannot be read');
+        else this.#fail('broken', 'an event of the stream cannot be decoded');
         return;
       }
       const waiting = kind === 'pass' ? this.#lookAtIt() : undefined;
@@ -379,7 +379,7 @@ class Delivery implements UpstreamListener {
     return x.look(this.#stream.textLength());
   }
 
-  /** Pauses the vendor until a piece is approved; if it is refused, nothing of it is sent. */
+  /** Pauses the vendor until a piece is approved; a refused piece is not sent. */
   #waitToPass(waiting: Promise<void>, pass: () => void): void {
     this.#behind = [];
     this.#call?.pause();
@@ -418,7 +418,8 @@ class Delivery implements UpstreamListener {
     this.#held.push(...events);
     for (const event of events) this.#heldBytes += event.length;
     if (begun) this.#commit();
-    else if (this.#heldBytes > MAX_HELD_BYTES) this.#fail('broken', 'the stream does not begin');
+    else if (this.#heldBytes > MAX_HELD_BYTES)
+      this.#fail('broken', 'the stream has too many events before its first part');
   }
 
   #commit(): void {
@@ -506,10 +507,10 @@ class Delivery implements UpstreamListener {
     const out: Bytes[] = [];
     const how = this.#stream.close(out);
     if (how === 'broken') {
-      this.#fail('broken', 'the stream ended before the answer did');
+      this.#fail('broken', 'the stream ended before the answer was complete');
       return;
     }
-    if (how === 'untidy') this.#x.note({ anomaly: 'the vendor left out the last event' });
+    if (how === 'untidy') this.#x.note({ anomaly: 'the vendor omitted the last event' });
     this.#finishStream(out);
   }
 
@@ -669,7 +670,7 @@ class Delivery implements UpstreamListener {
       return;
     }
     this.#tools.log.error('a style failed', { style: this.#style.name, exchange: this.#x.id, error });
-    this.#stop(coreErrors.internal_error('The gateway could not read the answer.'));
+    this.#stop(coreErrors.internal_error('The gateway could not decode the answer.'));
   }
 
   /** The output that the vendor produced so far is charged whether or not it was sent. */

@@ -231,7 +231,8 @@ export function isForm(type: string): boolean {
 }
 
 const JSON_WANTED = 'Send the body as JSON in UTF-8 with `Content-Type: application/json`.';
-const FORM_WANTED = 'Send the body as a form with its file: `Content-Type: multipart/form-data; boundary=…`.';
+const FORM_WANTED =
+  'Send the body as multipart/form-data with its file: `Content-Type: multipart/form-data; boundary=…`.';
 
 function notTaken(message: string): GatewayError {
   return coreErrors.unsupported_media_type(message);
@@ -284,7 +285,7 @@ const MAX_DRAINED = 8;
 let drained = 0;
 
 /**
- * Answers a request whose body was not read, then drains the body for a while: closing at once would reset the
+ * Answers a request whose body was not read, then drains the body for a limited time: closing at once would reset the
  * connection, and some clients would lose the answer. Only a limited number of bodies are drained at the same time.
  */
 export function answerUnread(

@@ -14,8 +14,8 @@ const SETTLE_AGAIN_MS = 200;
 
 /**
  * Ends a request once: runs its deferred releases and settles it. Rejects if the settlement could not be made durable,
- * and with a `GatewayError` if the answer cannot be paid: then the client must not get a successful end. Usually only
- * the store is waited for, with a single promise.
+ * and with a `GatewayError` if the answer cannot be paid: then the client must not get a successful end. Usually it
+ * waits only for the store, with a single promise.
  */
 export function endExchange(x: LiveExchange, outcome: Outcome, pipeline: Pipeline, books: Books): Promise<void> {
   if (x.ending) return Promise.resolve();
@@ -48,7 +48,7 @@ function conclude(
 }
 
 function settle(x: LiveExchange, pipeline: Pipeline, books: Books): Promise<void> {
-  const releasing = x.release((error) => books.log.error('a release failed', { exchange: x.id, error }));
+  const releasing = x.release((error) => books.log.error('a release callback failed', { exchange: x.id, error }));
   if (releasing !== undefined) return releasing.then(() => collect(x, pipeline, books));
   return collect(x, pipeline, books);
 }
@@ -103,7 +103,7 @@ async function writeRest(
   }
 }
 
-/** After `error`: retries as long as an unwritable store may be waited for. */
+/** After `error`: retries until the time limit for an unwritable store. */
 async function writeAgain(
   x: LiveExchange,
   settlement: Settlement,

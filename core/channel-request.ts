@@ -1,4 +1,4 @@
-/** What a channel adds to every request to it: `{model}` in its url, `query:` and `headers:`, and the signature of its vendor. */
+/** The additions of a channel to every request: `{model}` in its url, `query:` and `headers:`, and the signature of its vendor. */
 import { createHash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import { coreErrors } from './contracts/errors.ts';
@@ -48,7 +48,7 @@ export interface Unsigned {
   readonly body: Buffer | Parcel | 'arriving' | undefined;
 }
 
-/** How long a signature is waited for. */
+/** The limits on waiting for a signature. */
 export interface Patience {
   readonly clock: Pick<Clock, 'after'>;
   /** Aborts when the request is no longer needed; undefined if that cannot happen. */

@@ -51,7 +51,7 @@ export function reportOf(assembly: Assembly, name: string): string {
   const passages = players.flatMap(({ parts }) => parts.passages ?? []);
   let report = '';
   if (listen.workers > 1) report += row('workers', `${listen.workers} processes serve calls, one more answers routes`);
-  for (const [phase, names] of phases) report += row(phase, names.length === 0 ? '(nobody)' : names.join(' → '));
+  for (const [phase, names] of phases) report += row(phase, names.length === 0 ? '(none)' : names.join(' → '));
   report += row('styles', [...styles.keys()].join(' ') || '(none)');
   report += row(
     'vendors',

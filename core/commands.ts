@@ -149,11 +149,11 @@ export async function runCommand(
 
 /** File system errors by code. */
 const FILE_TROUBLE: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
+  EACCES: 'this user cannot write to this path',
+  EPERM: 'this user cannot write to this path',
   EROFS: 'the disk is read-only',
   ENOENT: 'there is no such folder',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   ENOSPC: 'the disk is full',
 };
 
@@ -169,7 +169,7 @@ export function inWords(error: unknown): string {
 export class CommandFailed extends Error {
   readonly stdout: string;
   constructor(stdout: string) {
-    super('the command found something wrong');
+    super('the command reported a problem');
     this.stdout = stdout;
   }
 }
@@ -197,7 +197,7 @@ export function readWords(
   }
 }
 
-/** Node's own message, as far as it is about the typed words. */
+/** The part of Node's own message that concerns the typed words. */
 function complaint({ code, message }: Error & { readonly code?: string }, known: readonly string[]): string {
   const option = /^Unknown option '(-[^']*)'/.exec(message)?.[1];
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && option !== undefined) {

@@ -13,7 +13,7 @@ export const isCompiled = basename(import.meta.url) !== 'compiled.ts';
 
 const ROOT = resolve(here, isCompiled ? '../../..' : '..');
 
-/** What `scripts/server-build.mjs` compiled together with this code and `scripts/compiled-load.mjs` loads. */
+/** The modules that `scripts/server-build.mjs` compiled together with this code and `scripts/compiled-load.mjs` loads. */
 export interface Compiled {
   /** Modules loaded by name: their path from the root. Empty if sources are run. */
   readonly modules: Map<string, () => Promise<unknown>>;

@@ -21,7 +21,7 @@ export interface Loaded {
   readonly loadedMs: number;
 }
 
-/** What is needed to assemble it. */
+/** The dependencies for assembling it. */
 export interface ConfigurationTools {
   readonly configFile: string;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-/** The content of a call as plugins see it: decoded on demand and once, and replaced if a plugin wants that. */
+/** The content of a call as plugins see it: decoded on demand and once, and replaced if a plugin requests it. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Content, GivenAnswer, Inspection } from './contracts/content.ts';
 import type { Block, Conversation } from './contracts/conversation.ts';
@@ -43,7 +43,7 @@ export function fieldNames({ client: clientSide }: Style, body: JsonBody): Reado
 export class CallContent implements Content {
   readonly purpose: Content['purpose'];
   readonly #x: LiveExchange;
-  /** What could not be decoded; for the warnings, should the conversation be replaced. */
+  /** Members that could not be decoded, for the warnings if the conversation is replaced. */
   losses: CollectedLosses | undefined;
   #decoded: Conversation | undefined;
 
@@ -142,7 +142,7 @@ export class CallContent implements Content {
     inspection: Exclude<Inspection, { readonly texts: readonly string[] }>,
     by: Inspector,
   ): boolean {
-    if (before === undefined) throw new Error('the content of this call is no conversation');
+    if (before === undefined) throw new Error('the content of this call is not a conversation');
     const barred = this.refusal();
     if (barred !== undefined) throw barred;
     if ('conversation' in inspection) {
@@ -182,8 +182,7 @@ export class CallContent implements Content {
     const style = x.style!;
     const { body: before, files } = x.call;
     const members = this.#members();
-    if (texts.length !== textsIn(Object.values(members)).length)
-      throw new Error('as many texts must be given as there are');
+    if (texts.length !== textsIn(Object.values(members)).length) throw new Error('the number of texts must not change');
     const changes = Object.entries(changedMembers(members, texts));
     const bytes = before.patched(Object.fromEntries(changes.map(([name, value]) => [name, JSON.stringify(value)])));
     // It was within the limits when it arrived.

@@ -1,5 +1,5 @@
 /**
- * The control socket beside the database, through which the command line reaches a running gateway. One line of JSON
+ * The control socket next to the database, through which the command line reaches a running gateway. One line of JSON
  * each way.
  */
 import { lstatSync, statSync } from 'node:fs';
@@ -93,7 +93,7 @@ export async function askControl(path: string, line: CommandLine): Promise<Comma
   });
 }
 
-/** If others may write to the folder, anyone could have created a socket there. */
+/** If other users can write to the folder, one of them could have created a socket there. */
 function mayBeTrap(path: string): boolean {
   if (process.platform === 'win32') return false;
   const socket = lstatSync(path, { throwIfNoEntry: false });

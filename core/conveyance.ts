@@ -80,7 +80,7 @@ function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
 function oneAnswerOnly(): GatewayError {
   return coreErrors
     .unsupported_parameter(
-      'Only one answer can be requested: plugins of this gateway revise answers. Leave `n` out, and send one prompt in a request.',
+      'Only one answer can be requested: plugins of this gateway revise answers. Omit `n`, and send one prompt per request.',
     )
     .with({ param: 'n' });
 }
@@ -183,7 +183,7 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
 /** The style has no relay, and this request cannot be translated. */
 function streamsNothing(): GatewayError {
   return coreErrors
-    .unsupported_parameter('`stream` must be false for this request: its API has no stream with more than one answer.')
+    .unsupported_parameter('`stream` must be false for this request: its API cannot stream more than one answer.')
     .with({ param: 'stream' });
 }
 

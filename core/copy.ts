@@ -83,14 +83,12 @@ export async function copyStore(
   }
 }
 
-/** Throws if another process has the store open: what it writes meanwhile would be missing. */
+/** Throws if another process has the store open: data that it writes in the meantime would be missing. */
 async function requireAlone(store: OpenStore): Promise<void> {
   const facts = { epoch: randomUUID(), name: 'store copy', version: '', config: '' };
   const membership = await store.join?.(facts, { left: () => {}, message: () => {}, ended: () => {} });
   if (membership === undefined || membership.members.length === 1) return;
-  throw new StoreInUse(
-    'the store is in use: stop every gateway that is on it, and wait ten seconds for one that crashed',
-  );
+  throw new StoreInUse('the store is in use: stop every gateway that uses it; after a crash, wait ten seconds');
 }
 
 /** The section as a driver reads it, with defaults. */

@@ -58,7 +58,7 @@ const WORDLESS: ReadonlySet<number> = new Set([429, 503, 529]);
 const NEVER_OVERFLOW: ReadonlySet<number> = new Set([401, 402, 403, 404, 429]);
 /** `retry-after` for a client if a rate-limited vendor sends none. */
 const USUAL_RETRY_MS = 1_000;
-/** A kept connection that is dead fails within this time after its use. */
+/** A dead pooled connection fails within this time after its use. */
 const STALE_MS = 1_000;
 /** Maximum `retry-after` forwarded to clients. */
 const MAX_RETRY_AFTER_MS = 60_000;
@@ -109,7 +109,7 @@ interface Failed {
 }
 
 /**
- * Tries one target, once more if a kept connection died when it was used. Undefined: delivered. An error: the request
+ * Tries one target, once more if a pooled connection died when it was used. Undefined: delivered. An error: the request
  * cannot be translated for it.
  */
 function tryOffer(
@@ -144,7 +144,7 @@ export function partiesOf(
   const vendorStyle = styles.get(offer.style);
   const dialect = vendor?.speaks[offer.style];
   if (vendor === undefined || vendorStyle === undefined || dialect === undefined) {
-    throw new Error(`channel ${offer.channel.name} was offered for ${offer.style}, which its vendor does not speak`);
+    throw new Error(`channel ${offer.channel.name} was offered for ${offer.style}, which its vendor does not support`);
   }
   return { vendor, parties: { x, offer, clientStyle: x.style!, vendorStyle, dialect, clock, revisions } };
 }
@@ -165,7 +165,7 @@ async function attemptOffer(
     // The client may have disconnected while an image was fetched.
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
     if (!(error instanceof GatewayError)) throw error;
-    // That says nothing about the channel, and another may accept the request.
+    // It does not mean that the channel is unhealthy, and another channel may accept the request.
     attempt.cut = true;
     attempt.reason = error.message;
     return error;
@@ -192,7 +192,7 @@ async function attemptOffer(
     return attemptOffer(parties, attempt, vendor, tools);
   }
   if (result.kind === 'failed' && result.how.stale) {
-    // A dead kept connection fails at once; a later failure may mean that the vendor has processed the complete
+    // A dead pooled connection fails at once; a later failure may mean that the vendor has processed the complete
     // request.
     const atOnce = tools.clock.now() - attempt.startedMs < STALE_MS;
     if (atOnce || result.how.unsent)
@@ -255,7 +255,7 @@ function judgeAnswer(
   conveyance: Conveyance,
   tools: DeliverTools,
 ): Awaitable<Failed | undefined> {
-  if (answer === undefined) return failedWith(attempt, 'broken', 'the answer is not what was asked for');
+  if (answer === undefined) return failedWith(attempt, 'broken', 'the answer does not have the requested format');
   if (answer.error !== undefined) {
     if (!answer.error.refused) return failedInside(x, attempt, answer.error);
     const words = quoted(answer.error.message, attempt.offer.channel);
@@ -376,7 +376,7 @@ function judgeStatus(
   return { ...failed, error: retold(status, words, offer) };
 }
 
-/** An attempt whose answer, or whose stream before anything of it was sent, is an error of the vendor. */
+/** An attempt whose answer is an error of the vendor, or whose stream fails before a part of it was sent. */
 function failedInside(x: LiveExchange, attempt: Attempt, error: VendorError): Failed {
   const words = quoted(error.message, attempt.offer.channel);
   const reason = `an error in a success: ${words}`;

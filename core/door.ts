@@ -63,9 +63,9 @@ export function stopListening(server: NetServer): Promise<void> {
 /** An address that cannot be bound is a mistake in the file. */
 export function refuseAddress(error: unknown, file: ConfigFile): never {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') file.problem(['listen', 'port'], 'another process listens there already');
+  if (code === 'EADDRINUSE') file.problem(['listen', 'port'], 'another process already listens on this port');
   else if (code === 'EACCES')
-    file.problem(['listen', 'port'], 'this user may not listen there; ports below 1024 are for root');
+    file.problem(['listen', 'port'], 'this user may not listen on this port; ports below 1024 are for root');
   else if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     file.problem(['listen', 'host'], 'this machine has no such address');
   throwIfWrong(file);

@@ -34,7 +34,7 @@ export interface ErrorDetails {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a copy of an error may have instead. */
+/** The members that a copy of an error can override. */
 export interface ErrorChanges extends ErrorDetails {
   readonly status?: number;
   readonly message?: string;
@@ -54,7 +54,7 @@ export type ErrorPlace = 'call' | 'request' | 'api' | 'command';
 export interface ErrorRow {
   /** If there are several, errors have the first one, and another one through `with`. */
   readonly status: number | readonly number[];
-  /** What it means, and what to do about it, in sentences that are true of every case: for the documentation and the console. */
+  /** Meaning and remedy, in sentences that are true in every case: for the documentation and the console. */
   readonly help: string;
   /**
    * The message. Its parameters are those of the function that makes the error; without `text`, that function may be given a message, and
@@ -118,7 +118,7 @@ export function typeOf(status: number): string {
   return 'gateway_api_error';
 }
 
-/** The error object that every refusal carries; all four members are strings. */
+/** The error object of every refusal; all four members are strings. */
 export function errorObject(error: GatewayError): {
   error: { message: string; type: string; param: string; code: string };
 } {

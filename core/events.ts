@@ -13,7 +13,7 @@ export interface EventSplitter {
   push(chunk: Buffer): Buffer[] | undefined;
   /**
    * The incomplete rest after the stream has ended. If a stream ends its lines with CR only, its last event is here:
-   * only the next byte could tell whether an LF belongs to it.
+   * only the next byte shows whether an LF belongs to it.
    */
   rest(): Buffer;
   /** Why `push` failed, if not because of the limit. */
@@ -107,7 +107,7 @@ export function createEventSplitter({ maxBytes }: { readonly maxBytes: number })
  * the stream ended inside an event: its data must be a complete JSON object or list, or `[DONE]`.
  */
 export function unendedEvent(rest: Buffer): Buffer | undefined {
-  // A blank line that ends in CR: only the next byte could have told whether an LF belongs to it.
+  // A blank line that ends in CR: only the next byte would have shown whether an LF belongs to it.
   if (/[\r\n]\r$/.test(rest.toString('latin1', Math.max(0, rest.length - 2)))) return rest;
   const data = eventData(rest);
   if (data === undefined || !(isEndMark(data) || typeof (parsed(data) ?? 0) === 'object')) return undefined;
@@ -130,7 +130,7 @@ export function isCutShort(data: string): boolean {
 }
 
 /** The error for a stream with such an event. */
-export const CUT_SHORT = { message: 'The vendor sent an event that is not whole.', code: '' } as const;
+export const CUT_SHORT = { message: 'The vendor sent an incomplete event.', code: '' } as const;
 
 /**
  * Whether the object in an event's data is closed, judged by its brackets: a stream has too many events to parse each.

@@ -34,7 +34,7 @@ const NOTHING: JsonObject = Object.freeze({});
 const NONE: readonly string[] = Object.freeze([]);
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The exchange for core: the plugins' interface, and the state behind it. */
+/** A request as core sees it: the plugins' interface, and the state behind it. */
 export class LiveExchange extends Entry implements Exchange, Member {
   place = -1;
   readonly id: string;

@@ -12,7 +12,7 @@ import type { Style } from './contracts/style.ts';
 import { type ExplainTools, explainCall, type SupposedFile } from './explain.ts';
 import { type CommandRequest, UsageError } from './plugin.ts';
 
-/** What explaining needs, and where requests may contain a key. */
+/** The dependencies of the command, and where requests may contain a key. */
 interface Tools extends ExplainTools {
   readonly keyPlaces: KeyPlaces | undefined;
 }
@@ -24,7 +24,7 @@ export async function runExplain(request: CommandRequest, tools: Tools): Promise
   const body = required(request, 'body');
   const style = styleOf(required(request, 'style'), tools);
   const files = await filesOf(request, style);
-  if (key === '-' && body === '-') throw new UsageError('only one of --key and --body can stand on standard input');
+  if (key === '-' && body === '-') throw new UsageError('only one of --key and --body can be read from standard input');
   const decision = await explainCall(
     {
       headers: carrying(key === '-' ? stdin.trim() : key, tools.keyPlaces),
@@ -58,7 +58,7 @@ function styleOf(name: string, { generation }: ExplainTools): Style {
   const names = [...styles.values()].filter(({ ingress }) => ingress !== undefined).map((each) => each.name);
   const meant = nearest(name, names);
   const hint = meant === undefined ? `there are ${names.join(', ')}` : `did you mean "${meant}"?`;
-  throw new UsageError(`--style: nobody can be asked in the style "${name}"; ${hint}`);
+  throw new UsageError(`--style: clients cannot use the style "${name}"; ${hint}`);
 }
 
 async function bytesOf(file: string, { stdin, cwd }: CommandRequest): Promise<Buffer> {
@@ -68,7 +68,7 @@ async function bytesOf(file: string, { stdin, cwd }: CommandRequest): Promise<Bu
 /** `image=a.png,mask=b.png` */
 async function filesOf({ values, cwd }: CommandRequest, style: Style): Promise<readonly SupposedFile[]> {
   if (typeof values.files !== 'string') return [];
-  if (style.ingress?.form === undefined) throw new UsageError(`--files: the style ${style.name} takes no files`);
+  if (style.ingress?.form === undefined) throw new UsageError(`--files: the style ${style.name} does not accept files`);
   return Promise.all(
     values.files.split(',').map(async (each) => {
       const [, field, file] = /^([^=]+)=(.+)$/.exec(each) ?? [];
@@ -115,9 +115,9 @@ function describeCall(call: NonNullable<Decision['call']>): string {
     `${style}, model "${model}"`,
     stream ? 'a stream' : 'a whole answer',
     `${inputBytes} bytes of input`,
-    ...(media > 0 ? [`images, sound or files: ${media}`] : []),
+    ...(media > 0 ? [`images, audio or files: ${media}`] : []),
     ...(characters === undefined ? [] : [`${characters} characters to speak`]),
-    ...(seconds === undefined ? [] : [`${Math.ceil(seconds)} seconds of sound`]),
+    ...(seconds === undefined ? [] : [`${Math.ceil(seconds)} seconds of audio`]),
     ...(images === undefined ? [] : [describeImages(images)]),
     outputTokens === undefined ? 'no limit of output tokens' : `at most ${outputTokens} output tokens`,
     ...(choices > 1 ? [`${choices} answers`] : []),
@@ -136,7 +136,7 @@ function describeOffer(offer: ExplainedOffer): readonly string[] {
     `${channel}: ${priced} as "${model}", in the style ${style}, POST ${path}; ${state}${asked ? '' : ', not asked'}`,
   ];
   if (refusal !== undefined) {
-    lines.push(`${channel}: cannot be said there: ${refusal.message} (${refusal.status} ${refusal.code})`);
+    lines.push(`${channel}: cannot be translated: ${refusal.message} (${refusal.status} ${refusal.code})`);
   } else {
     lines.push(`${channel}: ${describeBody(offer)}`);
   }
@@ -147,7 +147,7 @@ function describeOffer(offer: ExplainedOffer): readonly string[] {
 /** How the client's request is sent to the vendor. */
 function describeBody({ changed, written, losses }: ExplainedOffer): string {
   const lost = losses.length === 0 ? '' : `; ${losses.join(', ')}`;
-  if (written !== undefined) return `written anew as ${written}${lost}`;
-  if (changed === undefined) return `translated, ${losses.length === 0 ? 'without a loss' : losses.join(', ')}`;
-  return `the client's bytes pass untouched${changed.length === 0 ? '' : ` but for ${changed.join(', ')}`}${lost}`;
+  if (written !== undefined) return `encoded as ${written}${lost}`;
+  if (changed === undefined) return `translated, ${losses.length === 0 ? 'without warnings' : losses.join(', ')}`;
+  return `the client's bytes are forwarded unchanged${changed.length === 0 ? '' : ` except for ${changed.join(', ')}`}${lost}`;
 }

@@ -44,7 +44,7 @@ export interface SupposedFile {
   readonly bytes: Buffer;
 }
 
-/** What explaining needs from the gateway. */
+/** The dependencies on the gateway. */
 export interface ExplainTools {
   readonly generation: Generation;
   /** In pipeline order. */
@@ -53,8 +53,8 @@ export interface ExplainTools {
 }
 
 /**
- * Asks every plugin involved in a call how it would handle it. Nothing is taken, reserved or written, and no vendor is
- * called.
+ * Makes every plugin involved in a call explain how it would handle it. Nothing is taken, reserved or written, and no
+ * vendor is called.
  */
 export async function explainCall(supposed: Supposed, tools: ExplainTools): Promise<Decision> {
   const { style, headers, ip = '' } = supposed;
@@ -192,7 +192,7 @@ async function ask({ parts }: Player, x: Known): Promise<Statements | undefined>
   if (parts.explain === undefined) {
     const { enter, inspect, admit, route, revise } = parts;
     if ([enter, inspect, admit, route, revise].every((phase) => phase === undefined)) return undefined;
-    return { says: ['has a say in this, and does not explain itself'], facts: {}, offers: [], refusal: undefined };
+    return { says: ['takes part, but does not explain how'], facts: {}, offers: [], refusal: undefined };
   }
   const says: string[] = [];
   const facts: Record<string, Json> = {};

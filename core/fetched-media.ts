@@ -39,7 +39,7 @@ export async function fetchFor(
   if (fetched !== undefined) return fetched;
   if (byUrl.size >= MAX_FETCHES) {
     throw coreErrors
-      .media_not_fetched(`\`${param}\`: more than ${MAX_FETCHES} addresses are not fetched for one request.`)
+      .media_not_fetched(`\`${param}\`: more than ${MAX_FETCHES} URLs cannot be fetched for one request.`)
       .with({ param });
   }
   const both = signal === undefined ? asker.signal : AbortSignal.any([asker.signal, signal]);

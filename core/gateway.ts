@@ -316,7 +316,7 @@ async function assembleGateway(
   let reloading: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
 
-  /** Resolves when no client or plugin is waited for any longer. */
+  /** Resolves when all clients and plugins have finished, or their time is over. */
   let giveUp = (): void => {};
   const patience = new Promise<void>((done) => {
     giveUp = done;
@@ -438,7 +438,7 @@ async function assembleGateway(
     const error = coreErrors.shutting_down('The gateway is shutting down.');
     for (const { live } of [current.generation, ...retiring.keys()]) for (const x of live) x.cut(error);
     processRole.hurry();
-    // A client that neither reads its last bytes nor sends its first ones is not waited for.
+    // Does not wait for a client that does not read its last bytes, or does not send its first ones.
     clock.after(FAREWELL_MS, () => server?.closeAllConnections());
     clock.after(GRACE_MS, giveUp);
   };
@@ -446,7 +446,7 @@ async function assembleGateway(
   /** Waits for all requests that arrived before the stop. */
   const drain = async (): Promise<void> => {
     await Promise.all([control?.close(), reloading]);
-    // New requests are refused meanwhile, and `/readyz` fails for load balancers.
+    // Until then, new requests are refused, and `/readyz` fails for load balancers.
     await Promise.all([current.generation.live.empty(), ...retiring.values()]);
     const closed = server === undefined ? undefined : stopListening(server);
     server?.closeAllConnections();

@@ -28,7 +28,7 @@ const WRITE_STALL_MS = 120_000;
 const IDLE_MS = 120_000;
 
 function tooLate(): GatewayError {
-  return coreErrors.upstream_timeout('The answer did not come in time.');
+  return coreErrors.upstream_timeout('The answer did not arrive in time.');
 }
 
 /** Delivers it, or throws the error for the client. When it returns, the request has ended. */

@@ -25,7 +25,7 @@ export function greeting(
     lines.push(
       `  master key      ${masterKey}`,
       '',
-      'Keep a copy of the master key in another place: backups do not hold it.',
+      'Keep a copy of the master key in another place: backups do not contain it.',
     );
   }
   if (call !== undefined) lines.push('', 'Try it:', '', call);
@@ -43,7 +43,7 @@ export function greeting(
   return { text: `${lines.join('\n')}\n`, json };
 }
 
-/** On this machine, without a proxy, the port is the listening one, whatever the unedited file says. */
+/** On this machine, without a proxy, the port is the listening one, which may differ from the unedited file. */
 function reachable(signIn: string, url: string): string {
   const page = new URL(signIn);
   const direct = page.protocol === 'http:' && page.hostname === 'localhost' && page.pathname === '/console';

@@ -121,11 +121,11 @@ export async function fetchGuarded(
       }
       if (statusCode !== 200) {
         leave(body);
-        throw notFetched(`the server there answered with status ${statusCode}`);
+        throw notFetched(`the server responded with status ${statusCode}`);
       }
       if (COMPRESSED.test(String(headers['content-encoding'] ?? ''))) {
         leave(body);
-        throw notFetched('the server there sent it compressed, unasked');
+        throw notFetched('the server sent a compressed response that was not requested');
       }
       return { mediaType: mediaTypeOf(headers['content-type']), bytes: await collect(body, maxBytes, allowance) };
     }
@@ -133,7 +133,7 @@ export async function fetchGuarded(
   } catch (error) {
     signal.throwIfAborted();
     // The message must not disclose whether a name is internal.
-    const late = limit.aborted ? 'the server there took too long' : UNREACHABLE;
+    const late = limit.aborted ? 'the server took too long' : UNREACHABLE;
     throw refusal(error instanceof NotFetched ? error.message : late, param);
   } finally {
     close();
@@ -166,7 +166,7 @@ export async function postGuarded(
     return statusCode;
   } catch (error) {
     if (error instanceof NotFetched) throw error;
-    throw notFetched(limit.aborted ? 'the server there took too long' : UNREACHABLE);
+    throw notFetched(limit.aborted ? 'the server took too long' : UNREACHABLE);
   } finally {
     close();
   }
@@ -217,7 +217,7 @@ function checked(text: string, { isPublic = isPublicAddress, anyPort = false }: 
     throw notFetched('it is not a URL');
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw notFetched('only http and https are fetched');
-  if (url.username !== '' || url.password !== '') throw notFetched('it holds a user or a password');
+  if (url.username !== '' || url.password !== '') throw notFetched('it contains a user name or a password');
   // `port` is empty for the scheme's default.
   if (url.port !== '' && !anyPort) throw notFetched('only the usual ports of http and https are connected to');
   if (text.length > MAX_URL) throw notFetched(`it is longer than ${MAX_URL} characters`);
@@ -288,7 +288,7 @@ function mediaTypeOf(header: string | string[] | undefined): string {
 }
 
 function notPublic(): NotFetched {
-  return notFetched('it does not lead to a public address');
+  return notFetched('it does not resolve to a public address');
 }
 
 /** Why a URL is not fetched; ends a sentence. */

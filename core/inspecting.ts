@@ -24,7 +24,7 @@ export function createInspecting(current: () => Generation, clock: Clock): Inspe
         await inspectCall(x as typeof x & Known, pipeline, 'count');
         return x.call.conversation;
       } finally {
-        await x.release((error) => deliver.log.error('a release failed', { exchange: x.id, error }));
+        await x.release((error) => deliver.log.error('a release callback failed', { exchange: x.id, error }));
       }
     },
   };

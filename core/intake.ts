@@ -82,13 +82,13 @@ class Held implements Holding {
 
 function tooMuch(where: Where, perAccount: number): GatewayError {
   return coreErrors.concurrency_limit_exceeded(
-    `The bodies of this account's running requests may be ${perAccount} bytes together ` +
+    `The bodies of this account's running requests may have ${perAccount} bytes in total ` +
       `(listen.body.inFlight.${where}.perAccount). Try again when one has ended.`,
   );
 }
 
 function overloaded(where: Where): GatewayError {
   return coreErrors.overloaded(
-    `The gateway has as many bodies to hold as it may at the moment (listen.body.inFlight.${where}.total).`,
+    `Running requests use all memory allowed for bodies (listen.body.inFlight.${where}.total).`,
   );
 }

@@ -359,7 +359,7 @@ function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: numb
 
   if (expected !== NOTHING) {
     if (depth === 0) throw invalid('The body is empty. Send a JSON object.');
-    throw invalid(`The body is not valid JSON: it ends at byte ${length} where ${IN_WORDS[expected]} should stand.`);
+    throw invalid(`The body is not valid JSON: it ends at byte ${length}, expected ${IN_WORDS[expected]}.`);
   }
   return { members, textBytes, media, stretches };
 }
@@ -372,7 +372,7 @@ function unexpected(bytes: Buffer, at: number, expected: number): GatewayError {
   const byte = bytes[at]!;
   const found =
     byte > SPACE && byte < 0x7f ? `\`${String.fromCharCode(byte)}\`` : `byte 0x${byte.toString(16).padStart(2, '0')}`;
-  return invalid(`The body is not valid JSON: ${found} at byte ${at} where ${IN_WORDS[expected]} should stand.`);
+  return invalid(`The body is not valid JSON: ${found} at byte ${at}, expected ${IN_WORDS[expected]}.`);
 }
 
 function forbidden(name: string): GatewayError {
@@ -478,7 +478,7 @@ function afterNumber(bytes: Buffer, start: number): number {
 function afterDigits(bytes: Buffer, start: number): number {
   let at = start;
   while (bytes[at]! >= ZERO && bytes[at]! <= NINE) at++;
-  if (at === start) throw invalid(`The body is not valid JSON: a digit should stand at byte ${at}.`);
+  if (at === start) throw invalid(`The body is not valid JSON: expected a digit at byte ${at}.`);
   return at;
 }
 

@@ -6,7 +6,7 @@ export class LastingStates {
   readonly #states = new Map<string, { readonly version: number; readonly value: unknown }>();
 
   /**
-   * The state of this name: created the first time; of another version, migrated if possible, otherwise created anew.
+   * The state of this name: created the first time; of another version, migrated if possible, otherwise created again.
    */
   get<T>({ name, version, make, migrate }: Lasting<T>): T {
     const stored = this.#states.get(name);

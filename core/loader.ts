@@ -65,7 +65,8 @@ function locate(use: string, dir: string): string {
     const found = [path, `${path}.ts`, `${path}/index.ts`].find(
       (candidate) => /\.[cm]?[jt]s$/.test(candidate) && existsSync(candidate),
     );
-    if (found === undefined) throw new LoadError(`${use} does not exist; a path is relative to the file it stands in`);
+    if (found === undefined)
+      throw new LoadError(`${use} does not exist; a path is relative to the file that contains it`);
     return found;
   }
   const shipped = `${SHIPPED}${use}/index.ts`;
@@ -78,7 +79,7 @@ function locate(use: string, dir: string): string {
     }
     const near = nearest(use, shippedPlugins());
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
-    throw new LoadError(`${use} is neither what ships with the gateway nor an installed package${hint}`);
+    throw new LoadError(`${use} is neither shipped with the gateway nor an installed package${hint}`);
   }
 }
 

@@ -56,7 +56,7 @@ const TERMINAL: Terminal = {
 
 /**
  * Runs the command line, and ends the process with its exit code; `start` ends when the gateway has stopped. `serving`
- * is called when it serves.
+ * is called when the gateway is ready.
  */
 export async function main(args: readonly string[], serving: () => void = () => {}): Promise<never> {
   // A closed pipe does not undo the work.
@@ -209,7 +209,7 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
       );
     };
     gateway.failed.then((error) => {
-      log.error('the gateway cannot go on: start it again', { reason: error.message });
+      log.error('the gateway cannot continue: start it again', { reason: error.message });
       failed = true;
       end('SIGTERM');
     });
@@ -270,7 +270,7 @@ async function restore({ positionals, configFile, say, complain }: Invocation): 
   if (driver.restore === undefined) throw new Error(`the database is on a server: ${driver.server?.backup}`);
   const [from, file, log] = [resolve(positionals[0]!), storeFileOf(plan), processLog('warn', complain)];
   const kept = await driver.restore({ from, file, log });
-  say(`restored ${file} from ${from}${kept === undefined ? '' : `; what was there is kept as ${kept}`}`);
+  say(`restored ${file} from ${from}${kept === undefined ? '' : `; the previous file is kept as ${kept}`}`);
   const unfit = await unfitKey(plan, log);
   if (unfit !== undefined) complain(`warning: ${unfit}`);
   return EXIT.done;
@@ -290,7 +290,7 @@ async function recover({ configFile, values, say, complain }: Invocation): Promi
   if (values['without-master-key'] !== true) throw new UsageError('--without-master-key is missing');
   const { recover } = await import('./alone.ts');
   const lost = await recover({ configFile, env: process.env, log: processLog('warn', complain) });
-  say('a new master key was made. Given up, because it was sealed with the lost one:');
+  say('a new master key was created. Deleted, because it was sealed with the lost one:');
   say(lost.length === 0 ? '  nothing' : lost.map((what) => `  ${what}`).join('\n'));
   return EXIT.done;
 }

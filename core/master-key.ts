@@ -19,7 +19,7 @@ import { createVault, KEY_BYTES, readMasterKey, type Vault } from './vault.ts';
 
 /** The source of the master key. */
 export interface KeySource {
-  /** The file beside the database. */
+  /** The file next to the database. */
   readonly file: string;
   /** TURNPIKE_MASTER_KEY; takes precedence over the file. */
   readonly given: string | undefined;
@@ -32,7 +32,7 @@ export function keySource(storeFile: string, env: Readonly<Record<string, string
 
 /**
  * The vault of a store. If nothing was sealed in the store yet, a key is created if `mayMake`. The key file gets its
- * final name after the store has recorded the key, so that a key file beside a store without a record proves that the
+ * final name after the store has recorded the key, so that a key file next to a store without a record proves that the
  * store has lost its content. Throws if the key is missing or another one, or if the store has lost its content.
  */
 export async function openVault(source: KeySource, store: OpenStore, mayMake: boolean): Promise<Vault> {
@@ -43,7 +43,7 @@ export async function openVault(source: KeySource, store: OpenStore, mayMake: bo
   if (existsSync(file)) {
     if (sealed === undefined) {
       throw new Error(
-        `the database is empty, but ${file} is the master key of one that was not: put that database back, or restore a backup. ` +
+        `the database is empty, but ${file} is the master key of an earlier database: put that database back, or restore a backup. ` +
           `To begin with an empty database, move ${file} away`,
       );
     }
@@ -58,8 +58,8 @@ export async function openVault(source: KeySource, store: OpenStore, mayMake: bo
   const draft = drafted(file);
   if (draft?.keyId !== sealed) {
     throw new Error(
-      `the master key of this store is missing: put ${file} back, or set TURNPIKE_MASTER_KEY. If it is lost for good, ` +
-        '`turnpike recover --without-master-key` gives up what was sealed with it and keeps everything else',
+      `the master key of this store is missing: put ${file} back, or set TURNPIKE_MASTER_KEY. If it is permanently lost, ` +
+        '`turnpike recover --without-master-key` deletes the data that was sealed with it and keeps everything else',
     );
   }
   nameDraft(file);
@@ -121,7 +121,7 @@ export function readKeyFile(file: string): Buffer {
   if ((mode & 0o077) !== 0) throw new Error(`others may read ${file}: chmod 600 it`);
   const key = Buffer.from(readFileSync(file, 'utf8'), 'base64');
   if (key.length === KEY_BYTES) return key;
-  throw new Error(`${file} holds no master key: put the right one back, or set TURNPIKE_MASTER_KEY`);
+  throw new Error(`${file} does not contain a master key: put the right one back, or set TURNPIKE_MASTER_KEY`);
 }
 
 const draftOf = (file: string): string => `${file}.new`;

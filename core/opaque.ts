@@ -63,7 +63,7 @@ class Outgoing extends EventEmitter {
   readonly httpVersion = '1.1';
   readonly httpVersionMajor = 1;
   readonly url = '/';
-  // Only its end is used; the end of the client is reported elsewhere.
+  // http-proxy-3 reads only whether it has ended; the server reports when the client disconnects.
   readonly socket = { destroyed: false };
   readonly method: string;
   readonly headers: Record<string, string>;

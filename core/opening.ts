@@ -1,5 +1,5 @@
 /**
- * Opens the store of a plan: for a gateway, which creates it on the first start, or for a command, which never does.
+ * Opens the configured store: for a gateway, which creates it on the first start, or for a command, which never does.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -23,22 +23,22 @@ export async function prepareStore({ dir, value }: ConfigFile): Promise<void> {
   found?.prepare?.();
 }
 
-/** The database file of a plan, or, for a server, the base path of the files beside it; absolute. */
+/** The absolute path of the database file; if the database is a server, the base path of the local files. */
 export function storeFileOf({ file, values }: Plan): string {
   return resolve(file.dir, placeOfStore(values.store as StoreSection));
 }
 
-/** Whether the database of a plan is a server. */
+/** Whether the configured database is a server. */
 export function isOnServer({ values }: Plan): boolean {
   return (values.store as StoreSection).url !== undefined;
 }
 
-/** The source of the master key of a plan's store. */
+/** The source of the master key of the configured store. */
 export function keySourceOf(plan: Plan): KeySource {
   return keySource(storeFileOf(plan), plan.env);
 }
 
-/** What must be kept separately from every backup. */
+/** The reminder to keep a copy of the master key separately from every backup. */
 export function keepKey(plan: Plan): string {
   const { file, given } = keySourceOf(plan);
   const key = given === undefined ? file : 'TURNPIKE_MASTER_KEY';
@@ -81,12 +81,12 @@ export async function openForCommand(plan: Plan, log: Log): Promise<OpenStore> {
     return await open(plan, log, true);
   } catch (error) {
     if (!(error instanceof StoreMissing)) throw error;
-    const first = existsSync(keySourceOf(plan).file) ? '' : '; if there never was one, `turnpike start` makes it';
+    const first = existsSync(keySourceOf(plan).file) ? '' : '; if there never was one, `turnpike start` creates it';
     throw new Error(`${missing(plan, error)}${first}`);
   }
 }
 
-/** What prevents the next start from using the store: its master key is missing, or another one. Undefined: nothing. */
+/** The reason why the next start cannot use the store: its master key is missing, or is another one. Undefined: nothing. */
 export async function unfitKey(plan: Plan, log: Log): Promise<string | undefined> {
   const store = await openForCommand(plan, log);
   try {

@@ -107,7 +107,7 @@ function lengthOf(piece: Piece): number {
   return piece.as === 'bytes' ? piece.file.size : 4 * Math.ceil(piece.file.size / 3);
 }
 
-/** Three bytes become four characters: the rest of a piece is carried over to the next. */
+/** Three bytes become four characters: the remaining bytes of a piece are encoded with the next one. */
 async function* inBase64(bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of bytes) {

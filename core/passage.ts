@@ -49,7 +49,7 @@ const EMPTY = scanJson(Buffer.from('{}'));
 /** The call of a passthrough request. Refuses what must not be forwarded. */
 export function readPassage(passage: Passage, { head, maxBytes }: Pick<Arrival, 'head' | 'maxBytes'>): Call {
   if (/%2f/i.test(head.path)) {
-    throw coreErrors.invalid_path('An encoded slash (%2F) in the path is not carried.');
+    throw coreErrors.invalid_path('An encoded slash (%2F) in the path cannot be forwarded.');
   }
   if (head.length !== undefined && head.length > maxBytes) throw tooLarge(maxBytes);
   return {
@@ -163,7 +163,7 @@ class Carriage implements OpaqueListener {
       frame(sent.headers, head);
       this.#call = opaque.web(sent, this.#upload, this);
     } catch {
-      this.#fail('broken', 'the request could not be made');
+      this.#fail('broken', 'the request could not be sent');
       return;
     }
     // Not earlier: a client that waits for `100 Continue` never sends a body that would be refused.
@@ -308,7 +308,7 @@ class Carriage implements OpaqueListener {
     const { status } = this.#attempt;
     const body = Buffer.concat(this.#held);
     if (givesAway(body, this.#target.channel)) {
-      this.#fail('broken', 'the error tells what is not for the client');
+      this.#fail('broken', 'the error contains internal data');
       return;
     }
     x.status = status!;
@@ -324,7 +324,7 @@ class Carriage implements OpaqueListener {
     );
   }
 
-  /** Not settled: the client must not take the answer for complete. */
+  /** Not settled: the client must not mistake the answer for a complete one. */
   #giveUp(error: unknown): void {
     if (!this.#x.response.headersSent) {
       this.#reject(error);
@@ -356,7 +356,7 @@ class Carriage implements OpaqueListener {
   }
 
   /**
-   * Failed end: an error if the head was not sent yet, otherwise a closed connection, so that no client takes a
+   * Failed end: an error if the head was not sent yet, otherwise a closed connection, so that no client mistakes a
    * truncated answer for a complete one.
    */
   #breakOff(error: Error, outcome: 'failed' | 'aborted'): void {
@@ -483,8 +483,7 @@ function frame(headers: Record<string, string>, head: Head): void {
 /** Why an answer is invalid; undefined if it may be forwarded. */
 function whyNotRelayed({ statusCode = 0, headers }: IncomingMessage): string | undefined {
   if (statusCode < 200 || (statusCode >= 300 && statusCode < 400) || statusCode === 407) return `status ${statusCode}`;
-  if (/^\s*(text\/html|application\/xhtml)/i.test(headers['content-type'] ?? ''))
-    return 'a page for people was answered';
+  if (/^\s*(text\/html|application\/xhtml)/i.test(headers['content-type'] ?? '')) return 'the answer is an HTML page';
   return undefined;
 }
 

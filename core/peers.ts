@@ -1,7 +1,7 @@
 /** The peers of a process that serves alone. */
 import type { Peers } from './contracts/peers.ts';
 
-/** A process of the epoch `boot` that has no others beside it. */
+/** A single process of the epoch `boot`, without peers. */
 export function aloneOf(boot: string): Peers {
   const self: ReadonlySet<string> = new Set([boot]);
   return {

@@ -64,7 +64,7 @@ export interface Pipeline {
   settle(x: Exchange): Awaitable<Settlement>;
   /**
    * The same without the steps of one plugin that is not essential; undefined if no other plugin is left. `tried`:
-   * number of plugins already left out, one after the other.
+   * the number of plugins already left out, one by one.
    */
   without(settlement: Settlement, tried: number): Settlement | undefined;
   /** Logs the plugin whose steps were left out because of `error`. */
@@ -113,11 +113,11 @@ async function rejected(work: () => never): Promise<never> {
 }
 
 function nobodyKnows(): never {
-  throw coreErrors.invalid_api_key('No plugin of the pipeline knows who is calling.');
+  throw coreErrors.invalid_api_key('No plugin in the pipeline authenticates callers.');
 }
 
 function nobodyServes(): never {
-  throw coreErrors.model_not_found('No plugin of the pipeline serves models.');
+  throw coreErrors.model_not_found('No plugin in the pipeline serves models.');
 }
 
 /** Builds the phases from the plugins, in pipeline order. */
@@ -309,7 +309,7 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
     },
     blame({ omitted }, error, x) {
       const plugin = settle[omitted!]!.name;
-      log.error('the store refused what a plugin wanted to keep of a call', { plugin, exchange: x.id, error });
+      log.error('the store refused the steps of a plugin', { plugin, exchange: x.id, error });
     },
     describe: () => [
       ['authenticate', authenticate.map((p) => p.name)],

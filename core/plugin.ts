@@ -133,8 +133,8 @@ export interface Parts {
   /** Its steps of `settle` are required: no call ends successfully without them. */
   readonly essential?: boolean;
   /**
-   * The steps of `settle` could not be written and will not be: nothing of them is in the store, and the client got no
-   * successful end. All that were called; synchronous. An error is logged and ignored.
+   * The steps of `settle` could not be written and will not be: the store is unchanged, and the client did not get the
+   * end of its answer. Called for all plugins whose `settle` was called; synchronous. An error is logged and ignored.
    */
   unsettled?(x: Exchange): void;
 
@@ -188,7 +188,7 @@ export interface Surrender {
 }
 
 /**
- * A plugin's statement about a call: a line of text, facts for programs, or a target that `route` would return, in
+ * A plugin's statement about a call: a line of text, data for programs, or a target that `route` would return, in
  * order.
  */
 export type Explanation = string | Stated | Offering;

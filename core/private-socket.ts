@@ -8,7 +8,7 @@ import { join } from 'node:path';
 /** Maximum length of a unix socket path on all systems, in bytes. */
 const MAX_PATH = 100;
 
-/** A unix socket beside a database; `name` distinguishes those of one database. */
+/** A unix socket next to a database; `name` distinguishes those of one database. */
 export function socketPath(storeFile: string, name: string): string {
   const hash = `${createHash('sha256').update(storeFile).digest('hex').slice(0, 24)}${name}`;
   if (process.platform === 'win32') return `\\\\.\\pipe\\turnpike-${hash}`;

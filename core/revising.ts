@@ -66,7 +66,7 @@ export class Revisions {
     this.kept = x.keepsAnswer ? [] : undefined;
   }
 
-  /** The parts to send for a part; none after the end. Throws `AnswerRefused`. */
+  /** Returns the parts to send in place of `part`; none after the end. Throws `AnswerRefused`. */
   pass(part: Part): readonly Part[] {
     if (part.type === 'ping' || part.type === 'error') return [part];
     if (this.#ended) return [];

@@ -88,7 +88,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     const tidy = path.toLowerCase().replace(/\/$/, '');
     const right = [tidy, `/v1${tidy}`, tidy.replace(/^\/v1\/v1\//, '/v1/')].find((p) => p !== path && isServed(p));
     const hint = right === undefined ? '' : ` Did you mean ${right}?`;
-    return coreErrors.not_found(`There is nothing at ${path.slice(0, 200)}.${hint}`);
+    return coreErrors.not_found(`The path ${path.slice(0, 200)} does not exist.${hint}`);
   };
   const wrongMethod = (method: string, allowed: readonly string[]): GatewayError =>
     coreErrors

@@ -29,7 +29,7 @@ import type { Roll } from './roll.ts';
 import { lastBackup } from './store.ts';
 import { createWatch, type Look, type ProcessVitals, sumOfVitals } from './vitals.ts';
 
-/** What is needed to create it. */
+/** The dependencies of `Running`. */
 export interface RunningTools extends ConfigurationTools {
   readonly clock: Clock;
   readonly log: Log;
@@ -122,9 +122,9 @@ export function createRunning(tools: RunningTools): RunningWatch {
         (others) => {
           const differing = differingFrom(ownState(), others);
           if (differing.length > 0)
-            log.warn('other gateways on this database run with another gateway.yaml', { gateways: differing });
+            log.warn('other gateways on this database run with a different gateway.yaml', { gateways: differing });
         },
-        (error: unknown) => log.warn('the other gateways on this database could not be asked', { error }),
+        (error: unknown) => log.warn('could not query the other gateways on this database', { error }),
       );
     },
     stop() {

@@ -77,7 +77,7 @@ export interface Generation {
   readonly live: Roll<LiveExchange>;
 }
 
-/** What the server needs from the gateway. */
+/** The dependencies on the gateway. */
 export interface ServerOptions {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly current: () => Generation;
@@ -220,7 +220,7 @@ function lineUp({ socket }: IncomingMessage, response: ServerResponse): Promise<
     if (begin !== undefined && waiting.length === 0) socket.resume();
   });
   if (owed.length <= MAX_PIPELINED) return undefined;
-  // Pipelined requests in the same packet are emitted all the same.
+  // Pipelined requests in the same packet are still emitted.
   socket.pause();
   return new Promise((begin) => waiting.push(begin));
 }
@@ -255,7 +255,7 @@ function serveNow(
 
   const generation = options.current();
   let head: Head;
-  /** The other end of the client's connection, if that is to a worker. */
+  /** The other end of the client's connection, if it leads to a worker. */
   let peer: string | undefined;
   try {
     if (options.servesWorkers === true) peer = unwrap(request);
@@ -315,7 +315,7 @@ function clientError(error: unknown, id: string, log: Log): GatewayError {
   const refusal = toGatewayError(error);
   if (refusal.status === 500 && !(error instanceof ClientLeft)) log.error('a request failed', { request: id, error });
   // The client can only retry; the operator can make room.
-  if (refusal.code === 'spool_unavailable') log.error('an upload could not be kept', { request: id, error });
+  if (refusal.code === 'spool_unavailable') log.error('an upload could not be stored', { request: id, error });
   return refusal;
 }
 
@@ -572,7 +572,7 @@ async function serveRoute(
   } catch (error) {
     refusal = clientError(error, id, options.log);
   }
-  const releasing = entry.release((error) => options.log.error('a release failed', { request: id, error }));
+  const releasing = entry.release((error) => options.log.error('a release callback failed', { request: id, error }));
   if (releasing !== undefined) await releasing;
   if (at.entrant !== undefined) {
     const status = refusal?.status ?? (result instanceof Answer ? result.status : 200);

@@ -12,13 +12,13 @@ import type { ConfigFile } from './config/file.ts';
 export function spoolFolder({ spool }: BodyLimits, file: ConfigFile): string {
   if (spool === undefined) return tmpdir();
   const folder = resolve(file.dir, spool);
-  // Created when the first file comes; `turnpike check` creates nothing.
+  // Created with the first file; `turnpike check` creates nothing.
   const known = existsSync(folder) ? folder : dirname(folder);
   if (!isWritable(known)) {
-    const what = known === folder ? 'it' : 'the folder that it would be made in';
+    const what = known === folder ? 'it' : 'the parent folder';
     file.problem(
       ['listen', 'body', 'spool'],
-      `${what} is no folder that this user may write to; paths are relative to this file`,
+      `${what} is not a folder that this user can write to; paths are relative to this file`,
     );
   }
   return folder;

@@ -84,7 +84,7 @@ function keepFile(request: RequestState): KeptFile {
   let filled = PIECE_BYTES;
 
   function mustBeHere(): void {
-    if (request.discarded) throw new Error('the files of this request are gone: its exchange has ended');
+    if (request.discarded) throw new Error('the files of this request were deleted, because the request has ended');
   }
 
   /** The last block is full, or there is none: starts another one, or reuses the first if all are on disk. */

@@ -1,8 +1,8 @@
 /** Patterns with one `*`, which matches any characters: `small-*` matches every name with that prefix. */
 
 /**
- * What the `*` of a pattern matches in a name; undefined if the name does not match, or the pattern has not exactly one
- * `*`.
+ * The part of a name that the `*` of a pattern matches; undefined if the name does not match, or the pattern does not
+ * have exactly one `*`.
  */
 export function starIn(pattern: string, name: string): string | undefined {
   const at = pattern.indexOf('*');

@@ -53,7 +53,7 @@ export const CORE_TABLES: TableOwner = {
     },
     {
       id: COMPATIBILITY,
-      title: 'which versions can work beside a migration',
+      title: 'which versions can run alongside a migration',
       sql: ['ALTER TABLE migration ADD COLUMN compatible_from INTEGER'],
       compatibleFrom: 0,
     },
@@ -82,7 +82,7 @@ export async function backUp(
       ...[atMs, basename(file), bytes, took],
     );
   } catch (error) {
-    log.warn('a backup was written, and could not be remembered', { error });
+    log.warn('a backup was written, but could not be recorded', { error });
   }
 }
 
@@ -110,8 +110,8 @@ export async function rememberVault(store: OpenStore, { keyId }: Vault): Promise
   );
   if ((await store.one('SELECT key_id FROM vault WHERE key_id = ?', keyId)) !== undefined) return;
   throw new Error(
-    'the secrets in this store were sealed with another master key: give it TURNPIKE_MASTER_KEY, or its .key file back. ' +
-      'If the key is lost for good, move the wrong one away: `turnpike recover --without-master-key` gives up what was sealed with it',
+    'the secrets in this store were sealed with another master key: set TURNPIKE_MASTER_KEY, or restore the .key file. ' +
+      'If the key is permanently lost, move the wrong one away: `turnpike recover --without-master-key` deletes the data that was sealed with it',
   );
 }
 
@@ -266,7 +266,7 @@ function lastOf({ migrations = [] }: TableOwner): number {
 export async function requireUpToDate(store: OpenStore, owners: readonly TableOwner[]): Promise<void> {
   if ((await pendingMigrations(store, owners)).length === 0) return;
   throw new Error(
-    'the database was made by an older version, or with fewer plugins: `turnpike start` brings it up to date, any other command does not',
+    'the database was created by an older version, or with fewer plugins: run `turnpike start` to migrate it',
   );
 }
 
@@ -283,9 +283,9 @@ export async function requireKnown(store: OpenStore, owners: readonly TableOwner
 }
 
 /**
- * Writes a copy of the store beside it before migrating, named after the first migration, so that the previous version
- * can be restored. An existing copy is kept. If there is no space, or the store is a server, the log says so, and no
- * copy is made.
+ * Writes a copy of the store next to it before migrating, named after the first migration, so that the previous version
+ * can be restored. An existing copy is kept. If there is not enough space, or the store is a server, no copy is made,
+ * and this is logged.
  */
 export async function copyBeforeUpgrade(
   store: OpenStore,
@@ -339,6 +339,6 @@ function missing(owner: TableOwner, ran: Ran): readonly Migration[] {
 
 function newerTables(owner: string, last: number): Error {
   return new Error(
-    `the tables of "${owner}" were made by a newer version (migration ${last}): start that version, or restore a backup`,
+    `the tables of "${owner}" were created by a newer version (migration ${last}): start that version, or restore a backup`,
   );
 }

@@ -1,4 +1,4 @@
-/** Exchanges without a client: for explained calls, and for requests that are not calls. */
+/** Simulated requests without a client: for explained calls, and for requests that are not calls. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Clock } from './clock.ts';
@@ -6,7 +6,7 @@ import type { Style } from './contracts/style.ts';
 import { LiveExchange } from './exchange.ts';
 import type { Caller } from './plugin.ts';
 
-/** An exchange of this style. */
+/** A simulated request of this style. */
 export function supposedExchange(
   style: Style,
   { path, headers: own, ip }: Pick<Caller, 'path' | 'headers' | 'ip'>,

@@ -38,8 +38,12 @@ export function readTls(tls: Listen['tls'], file: ConfigFile): TlsFiles | undefi
   const cert = read('cert');
   const key = read('key');
   if (cert === undefined || key === undefined) return undefined;
-  if (!proven('cert', { cert }, 'the file holds no certificate in PEM format')) return undefined;
-  return proven('key', { cert, key }, 'the file holds no private key in PEM format that fits the certificate')
+  if (!proven('cert', { cert }, 'the file does not contain a certificate in PEM format')) return undefined;
+  return proven(
+    'key',
+    { cert, key },
+    'the file does not contain a private key in PEM format that matches the certificate',
+  )
     ? { cert, key }
     : undefined;
 }

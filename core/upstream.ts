@@ -14,7 +14,7 @@ export interface UpstreamRequest {
   readonly headers: Record<string, string>;
   readonly body: Buffer | Parcel | undefined;
   readonly connectMs: number;
-  /** True if no kept connection may be used. */
+  /** True if no pooled connection may be used. */
   readonly fresh?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface UpstreamListener {
 
 /** The kind of failure. */
 export interface Breaking {
-  /** A kept connection was closed before it answered anything: retry on a new connection. */
+  /** A pooled connection was closed before it answered anything: retry on a new connection. */
   readonly stale: boolean;
   /** The body was not sent completely: the vendor cannot have processed it. */
   readonly unsent: boolean;

@@ -61,5 +61,7 @@ export function readMasterKey(text: string): Buffer {
   if (/^[0-9a-f]{64}$/i.test(key)) return Buffer.from(key, 'hex');
   // Buffers skip characters that are not base64: a sentence of the right length would become a weak key.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(key)) return Buffer.from(key, 'base64');
-  throw new Error('TURNPIKE_MASTER_KEY must be 32 bytes in base64 or hexadecimal: `openssl rand -base64 32` makes one');
+  throw new Error(
+    'TURNPIKE_MASTER_KEY must be 32 bytes in base64 or hexadecimal: run `openssl rand -base64 32` to create one',
+  );
 }

@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Clock } from './clock.ts';
 import type { Lag, Sample, Vitals } from './contracts/running.ts';
 
-/** Facts that only core knows. */
+/** Figures that only core knows. */
 export interface Gauges {
   /** Running requests. */
   inFlight(): number;
@@ -15,7 +15,7 @@ export interface Gauges {
   waiting(): number;
 }
 
-/** The vitals that every process has. */
+/** The figures that every process reports. */
 export type ProcessVitals = Pick<Vitals, 'startedMs' | 'uptimeMs' | 'node' | 'platform' | 'memory' | 'cpu' | 'lag'>;
 
 /** What one process reports since the last query. */
@@ -42,7 +42,8 @@ const SAMPLES = 360;
 const MINUTE = 6;
 const FIVE_MINUTES = 30;
 /**
- * Interval of measuring the event loop. Rarer would miss short delays; more often would keep waking an idle gateway.
+ * Interval of measuring the event loop. A longer interval would miss short delays; a shorter one would keep waking an
+ * idle gateway.
  */
 const RESOLUTION_MS = 50;
 
@@ -54,7 +55,7 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
   const startedMs = clock.now();
   const startedMono = clock.mono();
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  /** The newest last. */
+  /** Newest last. */
   const lags: Lag[] = [];
   const samples: Sample[] = [];
   let sampledMono = startedMono;
@@ -83,7 +84,7 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
     };
   }
 
-  /** The report of this process is synchronous, those of the others come a moment later. */
+  /** The report of this process is synchronous, those of the others arrive a moment later. */
   function sample(): void {
     const atMs = clock.now();
     const own = look();
@@ -164,7 +165,7 @@ function worst(lags: readonly Lag[]): Lag {
   };
 }
 
-/** The vitals of all processes: those of the first, plus memory and CPU time of the others. */
+/** The figures of all processes: those of the first, plus memory and CPU time of the others. */
 export function sumOfVitals(
   own: ProcessVitals,
   others: readonly Pick<ProcessVitals, 'memory' | 'cpu'>[],

@@ -158,7 +158,7 @@ export function carrySocket(
         Object.assign(request.headers, UPGRADE);
         call = opaque.ws(request, client, first, listener);
       } catch {
-        fail('broken', 'the request could not be made');
+        fail('broken', 'the request could not be sent');
       }
     };
     const request = { method: 'GET', url: addressOf(target), headers: askedHeaders(head, target) };

@@ -92,7 +92,7 @@ function object(properties: Readonly<Record<string, unknown>>): Schema {
 function closed<T>(value: T): T {
   if (Array.isArray(value)) return value.map((each) => closed(each)) as T;
   if (typeof value !== 'object' || value === null) return value;
-  // A description beside a reference would make the generator copy the type under another name.
+  // A description next to a reference would make the generator copy the type under another name.
   if ('$ref' in value && 'description' in value) {
     const { $ref, description } = value;
     return { description, allOf: [closed({ $ref })] } as T;

@@ -60,7 +60,7 @@ const targets = targetsOf(measured);
 const recorded = readRecorded();
 process.stdout.write(report(measured, titles, targets, recorded));
 const taken = others() ?? 0;
-say(`Others took ${(taken * 100).toFixed(0)} % of the machine meanwhile.`);
+say(`Other processes used ${(taken * 100).toFixed(0)} % of the machine in the meantime.`);
 if (words.includes('--record')) {
   if (taken <= MOST_TAKEN) record(targets, recorded);
   else say('Nothing is recorded: repeat it where the machine has nothing else to do.');

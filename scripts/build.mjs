@@ -1,5 +1,5 @@
-// `npm run build`: the server and the console, or what is named; with `--if-stale`, as `npm start` asks, only what its sources or packages
-// have changed for.
+// `npm run build`: builds the server and the console, or only the named one; with `--if-stale`, which `npm start` uses, only those whose sources or
+// packages have changed.
 import { buildConsole, DIST, stampOf, stampOfSources } from './console-build.mjs';
 import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
 
@@ -16,7 +16,7 @@ if (isWanted('console') && !(ifStale && stampOf(DIST) === stampOfSources())) {
   await made('console', without, () => buildConsole(DIST));
 }
 
-/** Installed without what only building needs, the gateway runs all the same. */
+/** If the packages for building are not installed, the gateway runs without a build. */
 async function made(what, without, build) {
   try {
     process.stderr.write(`Building the ${what} …\n`);

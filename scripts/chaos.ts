@@ -91,7 +91,7 @@ async function killAgainAndAgain(power: boolean): Promise<boolean> {
 
 /** True if other accounts were not affected. */
 async function flood(): Promise<boolean> {
-  say('\na member without a balance floods the gateway, beside a call a second of others');
+  say('\na member without a balance floods the gateway, while others make one call a second');
   const { violations, slow } = await floods(FLOOD_SECONDS, say);
   for (const line of slow) say(`slow: ${line}`);
   const counted = onlyFloods ? [...violations, ...slow] : violations;

@@ -6,18 +6,18 @@ import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 
-/** The module that holds all others: the body of one function. */
+/** The module that contains all others: the body of one function. */
 export const SERVER = 'server.cjs';
 
 /**
- * Runs the compiled module, with what the engine made of it at an earlier start: to read and compile it anew takes half of a start. `keep`
- * writes that down where it is not there; it is best done when everything that a start needs has run.
+ * Runs the compiled module with V8's code cache of an earlier start, because parsing and compiling it again takes half of a start. `keep` writes the
+ * cache if it does not exist; call it when everything that a start needs has run.
  */
 export function loadCompiled(folder) {
   const filename = join(folder, SERVER);
-  // Of another version of the engine, or made with other flags, it would be refused.
+  // V8 would reject a cache of another version or with other flags.
   const cache = join(folder, `${cachedDataVersionTag()}.cache`);
-  // It is ASCII, and much faster to read as what takes a byte for each character.
+  // It is ASCII, and Latin-1 is decoded much faster.
   const script = new Script(readFileSync(filename, 'latin1'), {
     filename,
     cachedData: readIfThere(cache),
@@ -38,13 +38,13 @@ function readIfThere(file) {
   }
 }
 
-/** Whoever reads it meanwhile finds all of it or nothing. */
+/** Writes atomically: a concurrent reader finds the whole file or none. */
 function write(file, bytes) {
   const making = `${file}.${randomBytes(4).toString('hex')}`;
   try {
     writeFileSync(making, bytes);
     renameSync(making, file);
   } catch {
-    // Where nothing can be written, the next start compiles again.
+    // If it cannot be written, the next start compiles again.
   }
 }

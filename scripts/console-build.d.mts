@@ -1,4 +1,4 @@
-/** Types of console-build.mjs, which runs before anything reads TypeScript. */
+/** Types of console-build.mjs, which runs without a TypeScript loader. */
 export const DIST: string;
 export function stampOfSources(): string;
 export function stampOf(dir: string): string | undefined;

@@ -1,14 +1,14 @@
-// Builds the console: into any folder, each file beside its compressed selves, with a stamp of what it was built from.
+// Builds the console into a folder, each file with its compressed variants, and a stamp of its sources.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const room = resolve(import.meta.dirname, '../console');
-/** Where `npm start` has it. */
+/** The folder that `npm start` uses. */
 export const DIST = join(room, 'dist');
 
-/** What it is made from, as one word: its sources and the packages. */
+/** A hash of its sources and packages. */
 export function stampOfSources() {
   const hash = createHash('sha256');
   const sources = readdirSync(room, { recursive: true, withFileTypes: true })
@@ -25,13 +25,13 @@ export function stampOfSources() {
   return hash.digest('hex');
 }
 
-/** The stamp of what lies in a folder; undefined where nothing was built there, or not to its end. */
+/** The stamp of a folder; undefined if there is no complete build in it. */
 export function stampOf(dir) {
   const file = join(dir, '.stamp');
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-/** Builds it into a folder, of which nothing else is left. Rejects with `ERR_MODULE_NOT_FOUND` where what building needs is not installed. */
+/** Builds it into a folder, replacing its content. Rejects with `ERR_MODULE_NOT_FOUND` if the packages for building are not installed. */
 export async function buildConsole(dir) {
   const stamp = stampOfSources();
   const { build } = await import('vite');
@@ -44,7 +44,7 @@ export async function buildConsole(dir) {
   writeFileSync(join(dir, '.stamp'), stamp);
 }
 
-/** Text shrinks; a picture has already. */
+/** Only text is compressed; images already are. */
 function compress(dir) {
   for (const name of readdirSync(dir, { recursive: true })) {
     if (!/\.(js|css|svg)$/.test(name)) continue;

@@ -43,7 +43,7 @@ export async function made(): Promise<ReadonlyMap<string, string>> {
   const shown = all.filter(({ place }) => place !== 'command');
   const sentences = Object.fromEntries(shown.map(({ code, help }) => [code, help.replaceAll('`', '')]));
   const text = `${CONSOLE_HEAD}
-/** What each error means, and what to do about it, in English. */
+/** The meaning and the remedy of each error, in English. */
 export const HELP = ${JSON.stringify(sentences)} as const;
 
 /** The code of an error. */
@@ -54,7 +54,7 @@ export type ErrorCode = keyof typeof HELP;
 
 function tableOf(errors: readonly ErrorAbout[]): string {
   const rows = errors.map(({ statuses, code, help }) => `| ${statuses.join(', ')} | \`${code}\` | ${help} |\n`);
-  return `| Status | Code | What it means |\n|---|---|---|\n${rows.join('')}`;
+  return `| Status | Code | Meaning |\n|---|---|---|\n${rows.join('')}`;
 }
 
 if (process.argv[1]?.endsWith('/errors.ts')) for (const [path, text] of await made()) writeFileSync(path, text);

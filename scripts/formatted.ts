@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 
-/** The text of the file at this path. Throws what the formatter says. */
+/** The text of the file at this path. Throws the errors of the formatter. */
 export function formatted(path: string, text: string): string {
   const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
   const args = [biome, 'format', `--stdin-file-path=${path}`];

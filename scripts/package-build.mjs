@@ -1,5 +1,5 @@
-// Makes what authors of plugins import of the package: JavaScript that node runs as it is, and declarations for every compiler. npm runs it
-// around `npm pack`: `prepack` makes both in dist/package and has the exports of package.json lead there, `postpack` takes that back.
+// Builds the modules that plugin authors import from the package: JavaScript and type declarations. npm runs it around `npm pack`: `prepack` builds
+// both in dist/package and changes the exports of package.json to them, `postpack` reverts that.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { isThread, placesOfSources, sources, threadName, usedOfNode } from './se
 const ROOT = resolve(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist/package');
 const MANIFEST = join(ROOT, 'package.json');
-/** The package.json of the checkout, while another one is packed. */
+/** The copy of the checkout's package.json, while another one is packed. */
 const KEPT = join(ROOT, 'dist/package.json');
 const KIT = 'test/kit/index.ts';
 
@@ -18,7 +18,7 @@ async function build() {
   rmSync(DIST, { recursive: true, force: true });
   mkdirSync(DIST, { recursive: true });
   const manifest = JSON.parse(readFileSync(MANIFEST, 'utf8'));
-  /** What is exported, by the name that it gets in dist/package: `plugin`, `contracts/json`. */
+  /** The exports, by their names in dist/package: `plugin`, `contracts/json`. */
   const entries = new Map(Object.entries(manifest.exports).flatMap(([name, file]) => exported(name.slice(2), file)));
   await compile(entries, manifest);
   declare([...entries.values()]);
@@ -30,7 +30,7 @@ function restore() {
   if (existsSync(KEPT)) renameSync(KEPT, MANIFEST);
 }
 
-/** Names and sources behind one of the exports; none if it is no TypeScript. */
+/** Names and sources of one export; none if it is not TypeScript. */
 function exported(name, file) {
   if (!file.endsWith('.ts')) return [];
   if (!file.includes('*')) return [[name, file.slice(2)]];
@@ -39,7 +39,7 @@ function exported(name, file) {
     .map((found) => [name.replace('*', found.slice(0, -3)), join(dirname(file), found)]);
 }
 
-/** The same package, whose exports are what was made. What only the checkout needs is left out. */
+/** The package.json with the built exports, without members that only the checkout needs. */
 function packed({ devDependencies: _, scripts: __, allowScripts: ___, ...manifest }) {
   const exports = Object.entries(manifest.exports).map(([name, file]) => {
     if (!file.endsWith('.ts')) return [name, file];
@@ -49,7 +49,7 @@ function packed({ devDependencies: _, scripts: __, allowScripts: ___, ...manifes
   return { ...manifest, exports: Object.fromEntries(exports) };
 }
 
-/** Modules with one copy of what they share. The kit's own packages become part of it: an author installs nothing for them. */
+/** Bundles the modules with one copy of shared code. The kit's dependencies are bundled, so that authors need not install them. */
 async function compile(entries, { dependencies, optionalDependencies }) {
   const { build } = await import('esbuild');
   const threads = sources().filter(isThread);
@@ -69,7 +69,7 @@ async function compile(entries, { dependencies, optionalDependencies }) {
     legalComments: 'inline',
     external: Object.keys({ ...dependencies, ...optionalDependencies }),
     plugins: [kitWithPlugins, placesOfSources, usedOfNode],
-    // Packages for CommonJS that became part of a module require what node has.
+    // Bundled CommonJS packages call `require` for Node's own modules.
     banner: {
       js: "import { createRequire as __requireOf } from 'node:module'; const require = __requireOf(import.meta.url);",
     },
@@ -77,7 +77,7 @@ async function compile(entries, { dependencies, optionalDependencies }) {
   });
 }
 
-/** The kit starts gateways: it knows every plugin that ships, as the compiled server does. */
+/** The kit starts gateways, so it includes every plugin that ships, like the compiled server. */
 const kitWithPlugins = {
   name: 'kit-with-plugins',
   setup({ onResolve, onLoad }) {
@@ -92,7 +92,7 @@ const kitWithPlugins = {
   },
 };
 
-/** Declarations of these sources and of all that they need. */
+/** Type declarations of these sources and their imports. */
 function declare(files) {
   const config = join(DIST, 'tsconfig.json');
   const compilerOptions = {
@@ -120,7 +120,7 @@ function declare(files) {
   for (const name of readdirSync(types, { recursive: true })) {
     if (!name.endsWith('.d.ts')) continue;
     const text = readFileSync(join(types, name), 'utf8');
-    // A declaration stands beside JavaScript by its name.
+    // A declaration file has the name of its JavaScript file.
     writeFileSync(join(types, name), text.replace(/((?:from|import\() ?["']\.{1,2}\/[^"']+)\.ts(["'])/g, '$1.js$2'));
   }
 }

@@ -1,4 +1,4 @@
-// `npm run pictures`: the pictures of the documentation, as the tests that visit every page take them.
+// `npm run pictures`: updates the screenshots in the documentation, which the tests that visit every page take.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

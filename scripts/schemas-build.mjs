@@ -1,5 +1,5 @@
-// Writes what the schemas of all sections of gateway.yaml compile to beside the compiled server, `schemas-build.mjs FOLDER`: to compile them
-// at a start takes a third of it.
+// `schemas-build.mjs FOLDER`: writes the compiled schemas of all sections of gateway.yaml next to the compiled server, because compiling them takes a
+// third of a start.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { _, Ajv } from 'ajv';
@@ -15,7 +15,7 @@ const { VALIDATOR } = await load('core/config/validator.ts');
 const { checkedPart, nameOf } = await load('core/config/ready.ts');
 const plugins = await Promise.all([...modules.keys()].filter((file) => file.startsWith('plugins')).map(load));
 const sections = [coreSections, ...plugins.map((module) => module.default?.sections ?? {})];
-// Those of drivers are the section `store` as each wants it.
+// Each driver has its own schema of the section `store`.
 const ofDrivers = plugins.flatMap((module) => module.default?.section ?? []);
 const schemas = [...sections.flatMap((own) => Object.values(own)), ...ofDrivers].map(checkedPart);
 

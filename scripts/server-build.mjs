@@ -1,4 +1,4 @@
-// Compiles the server: core and the plugins that ship, as JavaScript that node runs as it is, in a folder named after what it was made from.
+// Compiles the server (core and the plugins that ship) to JavaScript, in a folder named after a hash of its sources.
 import { isAscii } from 'node:buffer';
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -18,9 +18,9 @@ import { promisify } from 'node:util';
 import { SERVER } from './compiled-load.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** Every build has a folder of its own there: a gateway that runs on an older one still finds what it has not loaded yet. */
+/** Every build has its own folder there, so that a gateway that runs on an older build can still load the rest of it. */
 const DIST = join(ROOT, 'core/dist');
-/** So many builds are kept. */
+/** The number of builds to keep. */
 const KEPT = 3;
 
 /** Sources, as paths from the root, in order. */
@@ -28,7 +28,7 @@ export function sources() {
   return [...below('core'), ...below('plugins')].sort();
 }
 
-/** In one listing, node takes ten times as long. */
+/** One recursive listing would take Node ten times as long. */
 function below(folder) {
   return readdirSync(`${ROOT}/${folder}`, { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
@@ -37,11 +37,11 @@ function below(folder) {
   });
 }
 
-/** The folder that holds what the present sources compile to, whether it is there or not. */
+/** The folder of the build of the current sources, which may not exist. */
 export function serverFolder() {
   const files = [
     ...sources(),
-    // An installed package has no lock file of its own; npm keeps one beside it.
+    // An installed package has no lock file; npm keeps one next to it.
     ...['package-lock.json', '../.package-lock.json'].filter((file) => existsSync(`${ROOT}/${file}`)),
     'scripts/server-build.mjs',
     'scripts/schemas-build.mjs',
@@ -62,7 +62,7 @@ export function serverFolder() {
   return join(DIST, name);
 }
 
-/** What the sources looked like when they were read last, and what they compile to: to read them all takes longer than the rest of a start. */
+/** Sizes and times of the sources when they were last read, and their build: reading all sources takes longer than the rest of a start. */
 const SEEN = join(DIST, 'seen.json');
 
 function lastSeen() {
@@ -80,23 +80,23 @@ function remember(what) {
     writeFileSync(making, JSON.stringify(what));
     renameSync(making, SEEN);
   } catch {
-    // Where nothing can be written, they are read again the next time.
+    // If it cannot be written, they are read again the next time.
   }
 }
 
-/** Whether it is there: it gets its name when it is complete. */
+/** Whether the build exists: it gets its final name when it is complete. */
 export const isBuilt = (folder) => existsSync(folder);
 
-/** What a thread or a process runs, as it is called in the folder. `core/compiled.ts` knows it as well. */
+/** The entry points of threads and processes, by their names in the folder; `core/compiled.ts` has the same names. */
 export const threadName = (file) => file.replaceAll('/', '.').replace(/\.ts$/, '');
 
-/** What loads it. */
+/** The loader. */
 const LOADER = 'compiled-load.mjs';
 
-/** What `schemas-build.mjs` works with. */
+/** The entry point for `schemas-build.mjs`. */
 const FOR_SCHEMAS = ['core/config/core-sections.ts', 'core/config/ready.ts', 'core/config/validator.ts'];
 
-/** What the process of a worker runs. */
+/** The entry point of worker processes. */
 const WORKER = 'core/workers/process.ts';
 
 /** Loaded by their names: the command, a worker, every plugin and driver. */
@@ -110,7 +110,7 @@ export const isThread = (file) =>
   file.startsWith('plugins') &&
   /(?:^|\n)import [^\n]*\b(?:parentPort|workerData)\b/.test(readFileSync(join(ROOT, file), 'utf8'));
 
-/** A module that loads the others when somebody asks for them. `validators`: what the schemas compile to, once that is made. */
+/** A module that loads the others on demand. `validators`: the compiled schemas, once they exist. */
 function serverEntry(validators) {
   const modules = sources()
     .filter(isEntry)
@@ -122,7 +122,7 @@ function serverEntry(validators) {
     export { compiled };`;
 }
 
-/** Compiles into `folder`. Rejects with `ERR_MODULE_NOT_FOUND` where the compiler is not installed. */
+/** Compiles into `folder`. Rejects with `ERR_MODULE_NOT_FOUND` if the compiler is not installed. */
 export async function buildServer(folder) {
   const { build } = await import('esbuild');
   const making = `${folder}.${randomBytes(4).toString('hex')}`;
@@ -134,13 +134,13 @@ export async function buildServer(folder) {
     platform: 'node',
     target: 'node20',
     legalComments: 'none',
-    // Without comments there is nothing in it but ASCII, which takes half the memory; with lines, an error says where it was made.
+    // Without comments it contains only ASCII, which takes half the memory; with line breaks, stack traces are useful.
     minifyWhitespace: true,
     lineLimit: 120,
     define: { 'import.meta.url': '__here' },
     // See `Compiled.import`: packages are required.
     supported: { 'dynamic-import': false },
-    // Native, or loaded only when somebody asks for what they do.
+    // Native modules, and modules that are loaded only on demand.
     external: [
       'better-sqlite3',
       'better-sqlite3-13',
@@ -182,7 +182,7 @@ export async function buildServer(folder) {
         banner: { js: `(function (exports, require, module, __filename, __dirname) { ${here}` },
         footer: { js: '})' },
       });
-    // The schemas are known when the plugins can be loaded.
+    // The schemas can be read once the plugins can be loaded.
     await buildModule();
     await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'schemas-build.mjs'), making]);
     await buildModule(join(making, 'validators.cjs'));
@@ -196,7 +196,7 @@ export async function buildServer(folder) {
   removeOld(folder);
 }
 
-/** Files are found from where the source lies, which stays where it is: a module asks for its own place and is told that of its source. */
+/** Modules find files relative to their source, which is not moved: `import.meta` of a compiled module refers to its source. */
 export const placesOfSources = {
   name: 'places-of-sources',
   setup({ onLoad }) {
@@ -217,7 +217,7 @@ export const placesOfSources = {
   },
 };
 
-/** Of what a module imports from node, only what it uses is loaded: a thread starts with little. */
+/** Loads only the Node modules that a module uses, so that threads start fast. */
 export const usedOfNode = {
   name: 'used-of-node',
   setup({ onResolve }) {

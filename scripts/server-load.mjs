@@ -1,8 +1,8 @@
-// Loads the server: what it compiles to, which is made first where it is not there; its sources where it cannot be made.
+// Loads the server: the build, which is created first if it does not exist; or the sources if it cannot be created.
 import { loadCompiled } from './compiled-load.mjs';
 import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
 
-/** The command, of core/main.ts. */
+/** The command line of core/main.ts. */
 export async function loadServer() {
   const folder = serverFolder();
   if (isBuilt(folder) || (await build(folder))) {
@@ -15,7 +15,7 @@ export async function loadServer() {
   return main;
 }
 
-/** False where it cannot be made, in a folder that cannot be written for one: the sources do the same, and start a second later. */
+/** False if it cannot be created, for example in a read-only folder: the sources behave the same, but start a second later. */
 async function build(folder) {
   try {
     await buildServer(folder);

@@ -1,8 +1,7 @@
-// Runs the tests: every *.test.ts below test/, or those whose path holds one of the words given. Whole matrices (*.long.test.ts) and
-// tests in a real browser (*.browser.test.ts) run with `--long` and `--browser`, which run nothing else, and where a word names them.
-// With `TURNPIKE_TEST_STORE=postgres` and no words: all, long or not, whose gateways then are on PostgreSQL; `--no-scenarios` leaves out
-// the matrices of styles, clients and vendors, whose many calls all leave the same few rows.
-// Node 20 knows no patterns.
+// Runs the tests: every *.test.ts below test/, or those whose path contains one of the given words. Long suites (*.long.test.ts) and tests in a real
+// browser (*.browser.test.ts) run only with `--long` and `--browser`, which run nothing else, or if a word names them. With
+// `TURNPIKE_TEST_STORE=postgres` and no words: all, long or not, whose gateways then are on PostgreSQL; `--no-scenarios` leaves out the matrices of
+// styles, clients and vendors, whose many calls all leave the same few rows. Node 20 knows no patterns.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +29,7 @@ function isWanted(name) {
   return !process.argv.includes('--no-scenarios') || !reaches(name, (text) => text.includes('/kit/scenarios.ts'));
 }
 
-/** Whether a file, or one of the tests' and scripts' that it imports, fits; the kit's own server is none of them. */
+/** Whether a file, or one of the test or script files that it imports, matches; the kit's own server is not one of them. */
 function reaches(name, fits, seen = new Set(['test/kit/postgres.ts'])) {
   if (seen.has(name) || !/^(test|scripts)\//.test(name) || !existsSync(name)) return false;
   seen.add(name);
@@ -39,10 +38,10 @@ function reaches(name, fits, seen = new Set(['test/kit/postgres.ts'])) {
   return fits(text) || imports.some((path) => reaches(path, fits, seen));
 }
 
-// Tests run the sources; their threads, and their schemas, take less time compiled.
+// Tests run the sources; threads and schemas are compiled, because that is faster.
 const folder = serverFolder();
 if (!isBuilt(folder)) await buildServer(folder);
-// One server for all files: each gateway has a database of its own on it.
+// One server for all files; each gateway has its own database on it.
 if (onPostgres) {
   const { startPostgresForRun } = await tsImport('../test/kit/postgres.ts', import.meta.url);
   await startPostgresForRun();
@@ -52,7 +51,7 @@ const child = spawn(
   ['--import', 'tsx', '--test', '--test-reporter=spec', `--test-concurrency=${AT_ONCE}`, ...files],
   { stdio: 'inherit', env: { ...process.env, TURNPIKE_COMPILED: folder } },
 );
-// The tests hear a signal from here or from the terminal; what they stand on ends after them.
+// The tests get signals from here or from the terminal; the servers that they use are stopped after them.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 const [status] = await once(child, 'exit');
 process.exit(status ?? 1);

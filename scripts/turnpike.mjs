@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command `turnpike`: core/main.ts, compiled where that can be, else in a node that reads TypeScript. Every Node that knows modules can
-// read this far.
+// The command `turnpike`: runs core/main.ts, compiled if possible, otherwise with a TypeScript loader. Every version of Node with ES modules can
+// parse this file.
 const wanted = [20, 19];
 const [major, minor] = process.versions.node.split('.').map(Number);
 

@@ -1,10 +1,10 @@
-// Teaches node to read TypeScript, for the process that imports this: `node --import turnpike/typescript`.
+// Registers a TypeScript loader in the process that imports this: `node --import turnpike/typescript`.
 import * as module from 'node:module';
 import { register } from 'tsx/esm/api';
 
 register();
 
-/** A `.ts` file is a module, whatever the package.json above it says, if there is one: a plugin may lie anywhere. */
+/** A `.ts` file is a module, even if a package.json above it has another type, because a plugin may be in any folder. */
 function asModule(found) {
   return found.url.endsWith('.ts') ? { ...found, format: 'module' } : found;
 }

@@ -24,7 +24,7 @@ export interface OtherGateways {
   inFlight(query: InFlightQuery): Promise<readonly InFlight[]>;
 }
 
-/** What a gateway reports about itself. */
+/** The report of a gateway about itself. */
 export interface OwnGateway {
   look(): GatewayState;
   inFlight(query: InFlightQuery): InFlight;

@@ -9,7 +9,7 @@ const ANSWER_MS = 2_000;
 
 /** The other processes of a shared store. */
 export interface ClusterPeers extends Peers {
-  /** As `ask`, but waits at most `withinMs`, and lists the processes that did not answer. */
+  /** Like `ask`, but waits at most `withinMs`, and lists the processes that did not answer. */
   poll(topic: string, message: Json, withinMs: number): Promise<Poll>;
   /** All processes on the store, as they were when they joined. Rejects if the store cannot be read. */
   processes(): Promise<readonly JoinedProcess[]>;
@@ -96,7 +96,7 @@ export async function joinPeers(
     try {
       answer = await listeners.get(topic)?.(message, from);
     } catch (error) {
-      log.warn('a message of another process could not be answered', { topic, error });
+      log.warn('could not answer a message from another process', { topic, error });
     }
     if (ask !== undefined) send({ to: from, of: ask, ...(answer !== undefined && { answer }) }, from);
   }

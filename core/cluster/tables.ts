@@ -37,12 +37,12 @@ export async function requireCompatiblePeers(
     if (isRefused || questions === MOST_QUESTIONS) {
       throw new Error(
         `migration ${migration.id} of "${owner}" (${migration.title}) changes what gateways of an older version on this database still use: ` +
-          'stop these first, or bring them to a version that can run beside it (see plugins/stores/README.md)',
+          'stop these first, or upgrade them to a version that can run alongside it (see plugins/stores/README.md)',
       );
     }
     if (questions === 1) {
       const processes = others - answers.length;
-      log.warn('waiting for processes on this database that do not say which tables they know', { processes });
+      log.warn('waiting for processes on this database that do not report which tables they know', { processes });
     }
     await new Promise<void>((done) => void clock.after(AGAIN_MS, done));
   }

@@ -40,7 +40,7 @@ export const DEFAULT_STORE_FILE = './data/turnpike.db';
 /** Default folder for the gateway's files if the store is a server. */
 const DEFAULT_DATA = './data';
 
-/** `store` as written, as far as core reads it. */
+/** The members of `store` that core reads, as written. */
 export interface StoreSection {
   readonly driver: string;
   /** The database file; relative to the configuration file. */
@@ -52,7 +52,7 @@ export interface StoreSection {
 }
 
 /**
- * Base path of the files beside a store: the database file, or `turnpike` in the gateway's folder if the store is a
+ * Base path of the files next to a store: the database file, or `turnpike` in the gateway's folder if the store is a
  * server.
  */
 export function placeOfStore({ file, url, data }: Partial<Readonly<Record<keyof StoreSection, unknown>>>): string {

@@ -47,7 +47,7 @@ export interface Shown {
   readonly masked: string;
 }
 
-/** What the file on disk names and a draft may name, too. */
+/** References in the file on disk, which a draft may use, too. */
 interface Known {
   /** Every `NAME` and `file:PATH`, comments included. */
   readonly names: ReadonlySet<string>;
@@ -58,8 +58,8 @@ interface Known {
 }
 
 /**
- * Replaces masks by secrets before `${…}` is filled in, and reports every reference and mask at a path where the file
- * on disk has no such one: a secret that was moved to another field could be disclosed.
+ * Replaces masks by secrets before `${…}` is filled in. Reports every reference and mask at a path that has none in the
+ * file on disk, because a secret that was moved to another field could be disclosed.
  */
 export function draftRules(texts: readonly Shown[]): Prepare {
   const known = knownOf(texts);
@@ -90,12 +90,12 @@ function valueAt(path: Path, written: string, { names, places, secrets }: Known)
     // Fields for secrets are never shown.
     const hidden = typeof field === 'string' && isSecretName(field);
     if (places.has(placed(path, name)) || (hidden && names.has(name))) continue;
-    return new Refusal(`\${${name}} is not read for a draft: the file on the disk does not have it here`);
+    return new Refusal(`\${${name}} is not resolved for a draft: the file on disk does not have it here`);
   }
   if (!MASK.test(written)) return written;
   const place = placed(path, written);
   if (secrets.has(place)) return secrets.get(place);
-  return new Refusal('this mask stands for no secret that the file on the disk has here; write ${NAME}, or the secret');
+  return new Refusal('this mask matches no secret in the file on disk at this place; write ${NAME}, or the secret');
 }
 
 /** A path without list positions, and the value there. */
@@ -148,7 +148,7 @@ export function refuseForeignFiles(draft: ConfigFile, files: readonly Pick<Confi
   for (const path of FILES) {
     const value = valueIn(draft, path);
     if (value === undefined || files.some((file) => isDeepStrictEqual(valueIn(file, path), value))) continue;
-    draft.problem(path, 'a draft can only name what the file on the disk names here');
+    draft.problem(path, 'a draft can only use references that the file on disk has here');
   }
   const used = new Set(files.flatMap(({ value }) => entriesOf(value.pipeline)));
   for (const [i, use] of entriesOf(draft.value.pipeline).entries()) {

@@ -76,7 +76,7 @@ export function readConfig(file: string, env: Env): ConfigFile {
 /** Inspects a document before `${…}` is filled in, and may change it. */
 export type Prepare = (doc: Document, problem: ConfigFile['problem']) => void;
 
-/** Parses a text as if it were in the file. Only references that `prepare` leaves are read. */
+/** Parses a text as if it were in the file. Resolves only the references that `prepare` has not removed. */
 export function draftConfig(file: string, text: string, env: Env, prepare: Prepare): ConfigFile {
   return configOf(file, Buffer.byteLength(text) > longestFile ? TOO_LONG : { text }, env, prepare);
 }

@@ -10,7 +10,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   for (const candidate of known) {
     const right = candidate.toLowerCase();
     const letters = distance(wrong, right);
-    // Prefixes and longer names count, too, but a single wrong letter is preferred.
+    // Prefixes and longer names also match, but a name with a single wrong letter is preferred.
     const far = Math.min(letters, isSwap(wrong, right) ? 1 : isPart(wrong, right) ? 1 + letters / 100 : letters);
     if (far < bestDistance) {
       best = candidate;

@@ -10,9 +10,9 @@ import type { Path } from './yaml.ts';
 
 /** The result of checking a file. */
 export interface CheckedSections {
-  /** The value of every section, with defaults, frozen. Wrong values are replaced by valid stand-ins. */
+  /** The value of every section, with defaults, frozen. Invalid values are replaced by valid placeholders. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** The paths of stand-ins; undefined if a wrong value could not be replaced. */
+  /** The paths of placeholders; undefined if an invalid value could not be replaced. */
   readonly doubtful: readonly Path[] | undefined;
 }
 

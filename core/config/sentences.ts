@@ -8,7 +8,7 @@ import type { Path } from './yaml.ts';
 export interface Mistake {
   readonly path: Path;
   readonly message: string;
-  /** What would be valid there; undefined if another value would not help. */
+  /** The schema of a valid value; undefined if another value would not help. */
   readonly schema?: Definition;
   /** The member must be removed. */
   readonly unwanted?: boolean;
@@ -16,7 +16,7 @@ export interface Mistake {
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** The kind of input: it decides the advice about types. */
+/** The kind of input, on which the advice about types depends. */
 export type Origin = 'file' | 'body' | 'query';
 
 /**
@@ -60,7 +60,7 @@ function renamed({ keyword, instancePath, params, parentSchema }: ErrorObject): 
   return `${instancePath}/${nearest(String(params.additionalProperty), Object.keys(membersOf(parentSchema ?? {})))}`;
 }
 
-/** One error as a sentence, and the member it is about if that is not the value itself. */
+/** One error as a sentence, and the member that it concerns if that is not the value itself. */
 function sentence(
   error: ErrorObject,
   origin: Origin,
@@ -178,7 +178,7 @@ function range(schema: Definition): string {
 function suggestion(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   if (near !== undefined) return `did you mean ${near}?`;
-  return known.length === 0 ? 'nothing may stand here' : `known here: ${list(known, 'and')}`;
+  return known.length === 0 ? 'nothing is allowed here' : `known here: ${list(known, 'and')}`;
 }
 
 function typeHint(schema: Definition, data: unknown): string {

@@ -63,7 +63,7 @@ export function parseYaml(text: string): Yaml {
   if (tooDeep) problems.push({ offset: tooDeep.index, message: 'this is nested deeper than 64 levels' });
   const { directives } = doc;
   if (directives?.yaml.explicit || Object.keys(directives?.tags ?? {}).length > 1) {
-    problems.push({ offset: 0, message: 'lines that begin with % are not read; remove them' });
+    problems.push({ offset: 0, message: 'lines that begin with % are not supported; remove them' });
   }
   return { doc, problems, sound: !tooDeep && doc.errors.every(({ code }) => code === 'MULTIPLE_DOCS'), position };
 }
@@ -89,13 +89,13 @@ const nested = /(?:[[{][^[\]{}]*){64}|(?:[-?][ \t]+){64}/;
 
 /** The message for a parser error code. */
 const sentences: Readonly<Record<string, string>> = {
-  BAD_DQ_ESCAPE: 'this is no escape in double quotes; use single quotes, or write \\\\ for a backslash',
+  BAD_DQ_ESCAPE: 'this is not an escape sequence in double quotes; use single quotes, or write \\\\ for a backslash',
   BAD_INDENT: 'this does not line up with what is above, or a bracket above is not closed',
   BAD_SCALAR_START: 'text cannot begin with this character; put it in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a second "name: value" in one line; put text that contains ": " in quotes',
-  BLOCK_IN_FLOW: 'an indented block cannot stand inside [ ] or { }',
+  BLOCK_IN_FLOW: 'an indented block is not allowed inside [ ] or { }',
   MISSING_CHAR: 'something is not finished: a closing quote or bracket, or the ":" behind a name',
-  MULTILINE_IMPLICIT_KEY: 'a name and its ":" stand in one line; is a ":" missing here, or the indentation wrong?',
+  MULTILINE_IMPLICIT_KEY: 'a name and its ":" must be in one line; is a ":" missing here, or the indentation wrong?',
   MULTIPLE_DOCS: 'a second document begins here; the file is one document, remove the ---',
   NON_STRING_KEY: 'a name must be plain text, not a list or a map',
   RESOURCE_EXHAUSTION: 'this is nested too deeply',
@@ -150,7 +150,7 @@ export function fillIn(
       const target = targetOf(node, doc);
       if (target !== undefined && !above.includes(target)) return;
       whole = false;
-      findings.problem(path, target ? 'refers to itself' : 'no anchor of this name (&name) stands before it');
+      findings.problem(path, target ? 'refers to itself' : 'no anchor of this name (&name) precedes it');
       return;
     }
     if (node.tag !== undefined)
@@ -271,7 +271,7 @@ function fillScalar(
   for (const piece of pieces) if (secretField || sent || isSecretName(piece.name)) findings.secret(piece.text);
   if (secretField && (sent || pieces.length > 0)) findings.secret(text);
   const shell = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(literal)?.[1];
-  if (shell !== undefined) findings.warn(path, `$${shell} is taken as it stands; a variable is written \${${shell}}`);
+  if (shell !== undefined) findings.warn(path, `$${shell} is taken literally; a variable is written \${${shell}}`);
   // Literal text in the file: a default is, a variable's name is not.
   const literally = literal.replace(/\$\{(?:file:[^}]*|\w+(?::-([^}]*))?)\}/g, (_, fallback: string = '') => fallback);
   if (looksLikeCredential(literally, secretField)) {

@@ -115,12 +115,12 @@ export interface Accounts {
    * of known clients.
    */
   checkPassword(nameOrEmail: string, password: string, comer?: Comer): Promise<Account | undefined>;
-  /** Refuses a weak password (400). Ends all sessions but `keep`, revokes the access token, and voids tickets. */
+  /** Refuses a weak password (400). Ends all sessions except `keep`, revokes the access token, and voids tickets. */
   setPassword(id: number, password: string, along?: readonly Step[], keep?: number): Promise<void>;
   /** Deletes it: disabled, without email address, settings, password and sessions. Refuses (409) the last root. */
   remove(id: number, along?: readonly Step[]): Promise<void>;
   /** Calls `listener` after an account changed. `isOwn`: changed by this process. */
   watch(listener: (id: number, isOwn: boolean) => void): void;
 }
-/** The service of that name. */
+/** The service `Accounts`. */
 export const Accounts = service<Accounts>('accounts');

@@ -67,5 +67,5 @@ export interface Audit {
     readonly broken: { readonly seq: number; readonly why: string } | undefined;
   }>;
 }
-/** The service of that name. */
+/** The service `Audit`. */
 export const Audit = service<Audit>('audit');

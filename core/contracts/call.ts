@@ -96,7 +96,7 @@ export interface Images {
 /**
  * Usage in tokens. `input` includes `cacheRead`, `cacheWrite`, `inputAudio` and `inputImage`; `output` includes
  * `reasoning`, `outputAudio` and `outputImage`. If a vendor counts caches separately, its style adds them. Units other
- * than tokens are counted separately; the price says which are charged.
+ * than tokens are counted separately; the price defines which are charged.
  */
 export interface Usage {
   readonly input: number;

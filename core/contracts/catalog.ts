@@ -76,7 +76,7 @@ export interface ModelFacts {
   readonly styles: readonly { readonly name: StyleName; readonly native: boolean }[];
   /** What these styles produce. If a channel supports any style, that is more than the model can do. */
   readonly asked: readonly Purpose[];
-  /** What the model produces, if its vendor or gateway.yaml says so; otherwise empty. */
+  /** The outputs of the model, if its vendor or gateway.yaml defines them; otherwise empty. */
   readonly meant: readonly Purpose[];
   /** The context window and the maximum output, in tokens; undefined: unknown. */
   readonly context: number | undefined;
@@ -102,7 +102,7 @@ export interface RecentCalls {
   readonly lastServedMs: number | undefined;
 }
 
-/** Circuit state. `closed`: calls are sent. `open`: none for a while. `half-open`: the next call decides. */
+/** Circuit state. `closed`: calls are sent. `open`: none until its pause is over. `half-open`: the next call decides. */
 export type ChannelState = 'closed' | 'open' | 'half-open';
 
 /** The state of a channel. Contains neither its key nor its address, because it is shown to users. */
@@ -147,5 +147,5 @@ export interface Probe {
   readonly message: string;
 }
 
-/** The service of that name. */
+/** The service `Catalog`. */
 export const Catalog = service<Catalog>('catalog');

@@ -13,5 +13,5 @@ export interface ChosenKeys {
    */
   find(caller: Caller): Awaitable<Holder | undefined>;
 }
-/** The service of that name. */
+/** The service `ChosenKeys`. */
 export const ChosenKeys = service<ChosenKeys>('chosen-keys');

@@ -1,20 +1,20 @@
-/** What plugins see of a call's content, and what they may do with it: the phases `inspect` and `revise`. */
+/** The content of a call for plugins: how they read and change it in the phases `inspect` and `revise`. */
 
 import type { Awaitable } from '../definitions.ts';
 import type { GatewayError } from '../errors.ts';
 import type { Conversation, Part, Reply } from './conversation.ts';
 
-/** The content of one request. It is decoded when a plugin asks for it, and once for all of them. */
+/** The content of one request. It is decoded when a plugin requests it, once for all plugins. */
 export interface Content {
   /**
-   * `call`: a vendor will be called. `count`: only the tokens of the request are counted, there is no answer. `explain`: the call
-   * is only explained, and a plugin must not keep anything of it.
+   * `call`: a vendor will be called. `count`: only the tokens of the request are counted, there is no answer. `explain`: the call is only explained,
+   * and a plugin must not store any of its content.
    */
   readonly purpose: 'call' | 'count' | 'explain';
   /**
-   * The conversation in the common form, with the turns that the request only refers to, and with what plugins before this one replaced.
+   * The conversation in the common form, with the turns that the request only refers to, and with the replacements of earlier plugins.
    * Undefined if the style has none: embeddings, images, audio, and completions, whose prompt may be several texts. Refuses with 400 what
-   * cannot be decoded. Names stand for most of the bytes of large media. A promise only if the body is large.
+   * cannot be decoded. Large media are mostly replaced by placeholders. A promise only if the body is large.
    */
   conversation(): Awaitable<Conversation | undefined>;
   /**
@@ -54,11 +54,11 @@ export interface GivenAnswer {
   readonly answer: Reply | AsyncIterable<Part>;
   /** `usage`: the call is charged by the usage in `answer`, at the model's price. `nothing`: it is free, and the usage is only recorded. */
   readonly charge: 'usage' | 'nothing';
-  /** Of `usage`: what part of the price is charged, in millionths. All of it if this is missing. */
+  /** For `usage`: the part of the price that is charged, in millionths; by default, the whole price. */
   readonly share?: number;
 }
 
-/** A part that plugins see: not what only concerns the connection (`ping`), and not a vendor's error. */
+/** A part that plugins see: not a `ping`, which only concerns the connection, and not a vendor's error. */
 export type ContentPart = Exclude<Part, { readonly type: 'ping' | 'error' }>;
 
 /**

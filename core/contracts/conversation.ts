@@ -260,7 +260,7 @@ export interface Reasoning {
   readonly effort?: Effort;
   /** In tokens. */
   readonly budget?: number;
-  /** What of it is shown; undefined: the default of the client's style. */
+  /** The part that is shown; undefined: the default of the client's style. */
   readonly summary?: 'none' | 'auto' | 'concise' | 'detailed';
 }
 
@@ -306,7 +306,7 @@ export interface Reply {
   readonly serviceTier?: string;
 }
 
-/** The finish reason. `pause`: the vendor asks to be called again to continue. `error`: it failed with status 200. */
+/** The finish reason. `pause`: the vendor must be called again to continue. `error`: it failed with status 200. */
 export type FinishReason =
   | 'stop'
   | 'stop_sequence'

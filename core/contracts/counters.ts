@@ -1,14 +1,13 @@
 /**
  * Rate-limit counters: sliding windows and gates (calls at once). Provided by `counters`, in memory or on a Valkey server.
  *
- * Each operation is one atomic step. It needs only the names and numbers it is given and the time of the place where the counters are kept,
- * and what it answers is plain JSON but for an infinite `retryAfterMs`: so one message to another process can stand for it, or one Lua
- * script of Valkey.
+ * Each operation is one atomic step. It depends only on its arguments and on the clock of the counters, and its result is plain JSON, except for an
+ * infinite `retryAfterMs`. So it can be one message to another process, or one Lua script of Valkey.
  */
 import type { Awaitable } from '../definitions.ts';
 import { service } from '../definitions.ts';
 
-/** A sliding window, and what is to be taken from it: at most `limit` within any `windowMs`. One name always goes with one `windowMs`. */
+/** A sliding window and the cost to take from it: at most `limit` within any `windowMs`. A name must always have the same `windowMs`. */
 export interface WindowTake {
   readonly name: string;
   readonly limit: number;
@@ -33,7 +32,7 @@ export interface GateEntry {
 export interface WindowState {
   /** It has room for the cost. */
   readonly ok: boolean;
-  /** What is left in the window after this. */
+  /** The remaining amount in the window afterwards. */
   readonly remaining: number;
   /** Milliseconds until it has room for the same cost; 0 when `ok`, `Infinity` if the cost exceeds the limit. Waiting exactly that long is enough. */
   readonly retryAfterMs: number;
@@ -47,7 +46,7 @@ export interface Admission {
   readonly ok: boolean;
   /** The first that refused, counted over the windows and then the gates; -1 when `ok`. */
   readonly refusedBy: number;
-  /** One for each window, in order: after the taking, or unchanged if nothing was taken. */
+  /** The state of each window, in order: after the costs were taken, or unchanged if nothing was taken. */
   readonly windows: readonly WindowState[];
   /** The requested windows. */
   readonly takes: readonly WindowTake[];
@@ -71,7 +70,7 @@ export interface Counters {
    * come after it.
    */
   correct(admission: Admission, cost: number): void;
-  /** Leaves the gates. As `correct`, asynchronous. The counters do it themselves for a process that has died. */
+  /** Leaves the gates. As `correct`, asynchronous. For a process that has died, the counters leave its gates themselves. */
   leave(entry: GateEntry): void;
   /** The state that `take` would return for one window; takes nothing. */
   look(window: WindowTake): Awaitable<WindowState>;
@@ -83,5 +82,5 @@ export interface Counters {
    */
   readonly shared?: boolean;
 }
-/** The service of that name. */
+/** The service `Counters`. */
 export const Counters = service<Counters>('counters');

@@ -65,5 +65,5 @@ export interface Departments {
   /** The same for several accounts, all or none. */
   placeAll(accountIds: readonly number[], departmentId: number | null, along?: readonly Step[]): Promise<void>;
 }
-/** The service of that name. */
+/** The service `Departments`. */
 export const Departments = service<Departments>('departments');

@@ -1,4 +1,4 @@
-/** The errors of core, and those that several plugins tell: one code has one meaning, wherever it comes from. */
+/** The errors of core, and those that several plugins return: one code has one meaning, wherever it comes from. */
 import { defineErrors, type GatewayError } from '../errors.ts';
 
 /** Retrying does not help. */
@@ -6,7 +6,7 @@ const NO_RETRY = { 'x-should-retry': 'false' };
 const IN_ONE_SECOND = { 'retry-after': '1', 'retry-after-ms': '1000' };
 const IN_TWO_SECONDS = { 'retry-after': '2', 'retry-after-ms': '2000' };
 
-/** Statuses of a vendor's refusal that are about the request. */
+/** Statuses by which a vendor refuses an invalid request. */
 const ABOUT_THE_REQUEST = [400, 404, 409, 413, 415, 422];
 
 /** The message that is given, or a usual one that is not `help`. */
@@ -59,12 +59,12 @@ const ofCalls = defineErrors({
   translation_refused: {
     status: 400,
     text: (losses: readonly string[]) =>
-      `The vendor of this model cannot be told everything in this request, and the model or the key is strict about that: ${losses.join(', ')}. Leave it out, or ask a model that takes it.`,
+      `The vendor of this model does not support parts of this request, and the model or the key is \`strict\`: ${losses.join(', ')}. Leave them out, or use another model.`,
     help: 'The model or the key is `strict`, and the vendor’s API cannot express what the message names. Leave it out, or use another model.',
   },
   media_not_fetched: {
     status: 400,
-    help: 'The URL of an image or file does not lead to the public internet, or nothing could be fetched from it. `param` names the field.',
+    help: 'The URL of an image or file does not resolve to a public address, or could not be fetched. `param` names the field.',
   },
   context_length_exceeded: {
     status: 400,
@@ -122,24 +122,24 @@ const ofCalls = defineErrors({
   },
   internal_error: {
     status: 500,
-    text: givenOr('The gateway failed. The request id names the failure in its log.'),
+    text: givenOr('Internal error of the gateway. Its log has the details under the request id.'),
     help: 'Internal error of the gateway. Try again; the log of the gateway has the details under the request id.',
   },
   upstream_unreachable: { status: 502, help: 'The vendor could not be reached. Try again later.' },
   upstream_error: {
     status: 502,
-    text: givenOr('The vendor could not answer.'),
+    text: givenOr('The vendor returned an error.'),
     help: 'The vendor returned an error, or does not accept the gateway’s credentials. Try again later.',
   },
   bad_upstream_response: {
     status: 502,
-    text: givenOr('The vendor did not answer properly.'),
+    text: givenOr('The vendor returned an invalid answer.'),
     help: 'The vendor returned an invalid answer. Try again later.',
   },
   upstream_broke_off: {
     status: 502,
     text: (reason: string) => `The answer broke off: ${reason}.`,
-    help: 'The vendor’s answer ended in the middle.',
+    help: 'The vendor’s answer is incomplete.',
   },
   upstream_overloaded: {
     status: [503, 529],
@@ -154,7 +154,7 @@ const ofCalls = defineErrors({
   overloaded: {
     status: 503,
     headers: IN_ONE_SECOND,
-    help: 'The running requests hold as many bytes as the gateway may (`listen.body.inFlight`), or the rate limits cannot be checked right now. Try again after `retry-after`.',
+    help: 'Running requests use all memory allowed for bodies (`listen.body.inFlight`), or the rate limits cannot be checked right now. Try again after `retry-after`.',
   },
   storage_unavailable: {
     status: 503,
@@ -163,13 +163,13 @@ const ofCalls = defineErrors({
   },
   spool_unavailable: {
     status: 503,
-    text: (code: string) => `The gateway cannot keep the files of this request at the moment${code}. Try again soon.`,
+    text: (code: string) => `The gateway cannot store the uploaded files right now${code}. Try again later.`,
     headers: IN_TWO_SECONDS,
     help: 'The gateway cannot store the uploaded files right now. Try again later.',
   },
   shutting_down: {
     status: 503,
-    text: givenOr('The gateway is not taking calls at the moment.'),
+    text: givenOr('The gateway is starting or stopping. Try again.'),
     headers: { ...IN_TWO_SECONDS, 'x-should-retry': 'true' },
     help: 'The gateway is starting or stopping. Try again.',
   },
@@ -181,7 +181,7 @@ const ofCalls = defineErrors({
   http_version_not_supported: { status: 505, help: 'Send HTTP/1.1.' },
 });
 
-/** Errors of passthrough routes, and of connections that want to become something else. */
+/** Errors of passthrough routes and of protocol upgrades. */
 const ofRequests = defineErrors(
   {
     body_not_signable: {
@@ -192,7 +192,7 @@ const ofRequests = defineErrors(
       status: 426,
       param: 'upgrade',
       headers: { upgrade: 'HTTP/1.1' },
-      text: 'This path does not serve an upgrade of the connection. Send the request over plain HTTP/1.1.',
+      text: 'This path does not support WebSocket or another upgrade. Send the request over plain HTTP/1.1.',
       help: 'The path does not support WebSocket or another upgrade. Send the request over plain HTTP/1.1.',
     },
     upstream_refused: {
@@ -206,7 +206,7 @@ const ofRequests = defineErrors(
 
 const CONFLICT = 'Conflict: it was changed by another request. Reload and try again.';
 
-/** Errors of `/api` that more than one plugin tells. */
+/** Errors of `/api` that more than one plugin returns. */
 const ofApi = defineErrors(
   {
     invalid_name: {
@@ -240,7 +240,7 @@ const ofApi = defineErrors(
     },
     key_not_found: {
       status: 404,
-      text: (id?: number | string) => (id === undefined ? 'There is no such key of yours.' : `There is no key ${id}.`),
+      text: (id?: number | string) => (id === undefined ? 'You have no such key.' : `There is no key ${id}.`),
       help: 'The key does not exist, or belongs to another user.',
     },
     order_not_found: {
@@ -279,7 +279,7 @@ const ofApi = defineErrors(
   'api',
 );
 
-/** Errors that only commands tell. */
+/** Errors that only commands report. */
 const ofCommands = defineErrors(
   {
     backup_unusable: { status: 400, help: 'The file is not a complete backup, or is in use.' },

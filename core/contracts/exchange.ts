@@ -53,8 +53,8 @@ export interface Exchange extends Arriving {
   /** Usage so far: the vendor's, otherwise our count of what was delivered; undefined if there is none. */
   readonly usage: Usage | undefined;
   /**
-   * What part of the price is charged, in millionths; undefined: all of it. Set before `admit` if a plugin answers in place of a vendor and
-   * said so (`GivenAnswer`); 0 if its answer is free.
+   * The part of the price that is charged, in millionths; undefined: all of it. Set before `admit` if a plugin answers in place of a vendor and sets
+   * `GivenAnswer.share`; 0 if its answer is free.
    */
   readonly share: number | undefined;
   /** True once a byte of the vendor's answer was sent to the client. */
@@ -62,9 +62,9 @@ export interface Exchange extends Arriving {
   /** Set before `settle`. */
   readonly outcome: Outcome | undefined;
   /**
-   * The answer as the client got it, as a whole answer of its style, in `settle` of a call that was served. Undefined of an answer that is
-   * no JSON, and of a stream unless `keepAnswer` was called or its style keeps answers anyway (responses); streams of images and of
-   * transcriptions have none.
+   * The answer as the client got it, as a whole answer of its style, in `settle` of a call that was served. Undefined for an answer that is not JSON,
+   * and for a stream unless `keepAnswer` was called or its style stores answers (responses). Always undefined for streams of images and
+   * transcriptions.
    */
   answer(): JsonObject | undefined;
   /** Collects the answer of this call if it is streamed, for `answer`: called in `inspect` or `admit`. A stream of several answers (`n`) has none. */
@@ -107,7 +107,7 @@ export interface Known extends Exchange {
 export interface Passage {
   /** `/v1/files`; matches itself and everything below. */
   readonly prefix: string;
-  /** The target. Must return the same for every call with one exchange, because the ledger reads its price from it. */
+  /** The target. Must return the same every time it is called for one request, because the ledger reads the price from it. */
   target(x: Known): PassageTarget;
 }
 

@@ -83,10 +83,10 @@ export interface ExplainedOffer {
   readonly refusal?: Refusal;
 }
 
-/** Asks every plugin involved in a call how it would handle it. */
+/** Makes every plugin involved in a call explain how it would handle it. */
 export interface Explaining {
   /** Nothing is taken, reserved or written, and no vendor is called. */
   explain(call: SupposedCall): Promise<Decision>;
 }
-/** The service of that name. */
+/** The service `Explaining`. */
 export const Explaining = service<Explaining>('explaining');

@@ -7,8 +7,8 @@ export interface FirstStart {
   begin(): void;
   /** Has core print these on the terminal when the gateway is ready. They are stored nowhere and never logged. */
   note(lines: { readonly rootPassword?: string; readonly key?: string }): void;
-  /** The sign-in page, shown beside the password on the first start only. */
+  /** The sign-in page, shown with the password on the first start only. */
   signIn(url: string): void;
 }
-/** The service of that name. */
+/** The service `FirstStart`. */
 export const FirstStart = service<FirstStart>('first-start');

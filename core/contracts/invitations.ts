@@ -39,5 +39,5 @@ export interface Invitations {
   /** Revokes an unused invitation. False if there is none; then `along` is not written. */
   revoke(id: number, along?: readonly Step[]): Promise<boolean>;
 }
-/** The service of that name. */
+/** The service `Invitations`. */
 export const Invitations = service<Invitations>('invitations');

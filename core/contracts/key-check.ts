@@ -7,5 +7,5 @@ export interface KeyCheck {
   /** Refuses (401, 403) a key that is unknown (undefined), disabled, expired, or whose account is disabled. */
   judge(holder: Holder | undefined): Holder;
 }
-/** The service of that name. */
+/** The service `KeyCheck`. */
 export const KeyCheck = service<KeyCheck>('key-check');

@@ -8,5 +8,5 @@ export interface KeyPlaces {
   /** The query parameter that may contain a key. */
   readonly query: string;
 }
-/** The service of that name. */
+/** The service `KeyPlaces`. */
 export const KeyPlaces = service<KeyPlaces>('key-places');

@@ -139,5 +139,5 @@ export interface Keys {
   /** Refuses (403) if the key may not be used from this address. */
   checkAddress(key: KeyRecord, ip: string): void;
 }
-/** The service of that name. */
+/** The service `Keys`. */
 export const Keys = service<Keys>('keys');

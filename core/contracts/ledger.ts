@@ -38,13 +38,13 @@ export interface Layer {
   readonly windowStart?: number;
 }
 
-/** A layer whose amount is in the ledger, and changes only with an entry: an account's balance, a key's allowance. */
+/** A limit whose amount is in the ledger, and changes only with an entry: an account's balance, a key's allowance. */
 export interface BalanceLayer extends Layer {
   readonly kind: 'account' | 'key';
 }
 
 /**
- * A layer whose limit is set elsewhere, in a plan or a department, and how the refusal of a call describes it. Its bucket is created with the
+ * A limit that is set in a plan or a department, and how the refusal of a call describes it. Its bucket is created with the
  * first call that is charged to it, and follows the limit.
  */
 export interface CallLimit extends Layer {
@@ -99,14 +99,14 @@ export interface Receipt {
   readonly perUnit: number | undefined;
   readonly total: bigint;
   readonly charged: bigint;
-  /** What was reserved in the end; undefined if that was nothing, or was not recorded. */
+  /** The final reservation; undefined if nothing was reserved, or it was not recorded. */
   readonly held: bigint | undefined;
   /** `hold`: no more could be reserved. `delivery`: the answer broke off, and what was delivered was charged. */
   readonly cappedBy: 'hold' | 'delivery' | undefined;
   /**
    * Why nothing was charged, or why there are no items. `refused`, `failed`: nothing was delivered. `unused`: the call used nothing.
-   * `free`: the model is. `unpriced`: it had no price. `recovered`: the gateway stopped during the call, and what its last checkpoint says
-   * was charged. `not_noted`: an older release recorded too little.
+   * `free`: the model is. `unpriced`: it had no price. `recovered`: the gateway stopped during the call, and the amount in its last checkpoint was
+   * charged. `not_noted`: an older release recorded too little.
    */
   readonly reason: 'refused' | 'failed' | 'unused' | 'free' | 'unpriced' | 'recovered' | 'not_noted' | undefined;
 }
@@ -144,40 +144,39 @@ export interface MoneyDay {
   readonly refund: bigint;
 }
 
-/** The ledger has a bucket for each layer. */
+/** The ledger has a bucket for each balance or limit. */
 export interface Ledger {
   /** Quota units in one currency unit. */
   readonly perUnit: number;
-  /** What a new account is credited, unless it is root's: `open` its bucket with it. */
+  /** The initial credit of a new account, except for root: pass it to `open`. */
   readonly welcome: bigint;
   /** The steps that create a bucket, for the list that creates its owner. */
   open(layer: BalanceLayer, granted: bigint, unlimited: boolean): readonly Step[];
   balance(layer: Layer): Promise<Balance | undefined>;
-  /** Those of several layers of one kind, by owner; if the kind has windows, of those that began at `windowStart`. */
+  /** The balances of several buckets of one kind, by owner; if the kind has windows, of those that began at `windowStart`. */
   balances(kind: Layer['kind'], owners: readonly number[], windowStart?: number): Promise<ReadonlyMap<number, Balance>>;
-  /** The step that locks an account's bucket until its list is written: lists that begin with it run one after the other, on every store. */
+  /** The step that locks an account's bucket until its list is written: lists that begin with it run one at a time, on every store. */
   lockStep(accountId: number): Step;
   /** The owners of the buckets of some kinds, as the snapshot of an invariant has them. */
   ownersOf(kinds: readonly Layer['kind'][], read: Reader): Promise<readonly number[]>;
-  /** What an account owes because money was taken back that it had spent; until it is paid, its calls are refused. */
+  /** The debt of an account: money that was refunded after the account had spent it. Until it is paid, calls of the account are refused. */
   debt(accountId: number): Promise<bigint>;
   /** Credits `amount` (above zero), once per `ref`. False if that `ref` was credited before. */
   credit(layer: BalanceLayer, amount: bigint, ref: string, actor: string, along?: readonly Step[]): Promise<boolean>;
   /**
-   * The steps of a credit to an account, for a list that writes it together with something else; what the account owes is paid
-   * first. `must`: `credited_before`, `no_room`.
+   * The steps of a credit to an account, for a list that also writes something else. A debt is paid first. `must`: `credited_before`, `no_room`.
    */
   creditSteps(accountId: number, amount: bigint, ref: string, actor: string): readonly Step[];
   /**
-   * The steps that take back what was credited (a refund, a dispute), once per `ref`: what is available, and the rest becomes a debt. All
-   * processes first return what they have leased, and lease nothing in advance for two seconds: write the steps soon. A process that does not
-   * answer is waited for as long, and what it has is not available. `must`: `taken_back_before`.
+   * The steps that debit an earlier credit (a refund, a dispute), once per `ref`: the available amount at once, and the rest as a debt. All
+   * processes first return what they have leased, and lease nothing in advance for two seconds: write the steps soon. A process that does not answer
+   * is given the same two seconds, and the amount it has leased is not available. `must`: `taken_back_before`.
    */
   takeBackSteps(accountId: number, amount: bigint, ref: string, actor: string): Promise<readonly Step[]>;
   /**
-   * The steps that take exactly `amount` from an account for something that it buys, once per `ref`. What is reserved for running calls is
-   * not available, and nothing is while the account owes something. Leases are returned first, as for `takeBackSteps`. `must`:
-   * `deducted_before`, `insufficient`.
+   * The steps that take exactly `amount` from an account for something that it buys, once per `ref`. Amounts reserved for running calls are not
+   * available; an account with a debt has nothing available. Leases are returned first, as for `takeBackSteps`. `must`: `deducted_before`,
+   * `insufficient`.
    */
   deductSteps(accountId: number, amount: bigint, ref: string, actor: string): Promise<readonly Step[]>;
   /**
@@ -186,8 +185,8 @@ export interface Ledger {
    */
   deduct(accountId: number, amount: bigint, ref: string, actor: string, along?: readonly Step[]): Promise<bigint>;
   /**
-   * Sets what is available, or (undefined) removes the limit. Refuses (409 `lease_not_returned`) to limit what had no limit while a process
-   * that has leased from it does not answer.
+   * Sets the available amount, or (undefined) removes the limit. Refuses (409 `lease_not_returned`) to limit an unlimited bucket while a process that
+   * has leased from it does not answer.
    */
   setAvailable(
     layer: BalanceLayer,
@@ -195,15 +194,15 @@ export interface Ledger {
     actor: string,
     along?: readonly Step[],
   ): Promise<void>;
-  /** The steps of that. Leases are returned first, as for `takeBackSteps`. `must`: `no_room`. */
+  /** The steps of `setAvailable`. Leases are returned first, as for `takeBackSteps`. `must`: `no_room`. */
   setAvailableSteps(layer: BalanceLayer, available: bigint | undefined, actor: string): Promise<readonly Step[]>;
-  /** What an exchange was charged; 0n before `quota` has settled it. */
+  /** The charge of a request; 0n before `quota` has settled it. */
   charged(x: Exchange): bigint;
   /** Whether a subscription includes it: then the account's balance is not charged. */
   isIncluded(x: Exchange): boolean;
   /** How a recorded call was charged, at the prices that its record has. */
   receipt(call: UsageRecord): Receipt;
-  /** What a recorded call was charged: one entry for each layer, from its record. */
+  /** The charge of a recorded call: one entry for each bucket, from its record. */
   debitsOf(call: UsageRecord): readonly Entry[];
   /** The entries of a payment: one for each bucket. */
   entriesOf(ref: string): Promise<readonly Entry[]>;
@@ -215,5 +214,5 @@ export interface Ledger {
   /** The same, added up by day, oldest first; days without entries are left out. */
   moneyByDay(accountId: number, fromMs: number): Promise<readonly MoneyDay[]>;
 }
-/** The service of that name. */
+/** The service `Ledger`. */
 export const Ledger = service<Ledger>('ledger');

@@ -18,5 +18,5 @@ export interface Mail {
    */
   send(letter: Letter): Promise<void>;
 }
-/** The service of that name. */
+/** The service `Mail`. */
 export const Mail = service<Mail>('mail');

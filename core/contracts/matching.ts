@@ -59,7 +59,7 @@ function compile(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
-    throw new Error(`is not a pattern in the syntax of RE2: ${(error as Error).message}`);
+    throw new Error(`is not a valid RE2 pattern: ${(error as Error).message}`);
   }
 }
 

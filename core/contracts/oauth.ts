@@ -57,7 +57,7 @@ export interface OAuth {
    * account already has one of that provider.
    */
   bind(accountId: number, identity: Identity, along?: readonly Step[]): Promise<void>;
-  /** The steps of that, for the list that creates the account. `must`: `identity_taken`. */
+  /** The steps of `bind`, for the list that creates the account. `must`: `identity_taken`. */
   bindSteps(accountId: number, identity: Identity): readonly Step[];
   /**
    * Unlinks it; false if there was none. `keepOne`: refuses (409 `last_login_method`) to unlink the last one; for an
@@ -70,5 +70,5 @@ export interface OAuth {
   ): Promise<boolean>;
   bindings(accountId: number): Promise<readonly { readonly provider: string; readonly subject: string }[]>;
 }
-/** The service of that name. */
+/** The service `OAuth`. */
 export const OAuth = service<OAuth>('oauth');

@@ -178,7 +178,7 @@ export interface Payments {
   start(payment: NewPayment): Promise<{ readonly order: Order; readonly page: PaymentPage }>;
   /**
    * Buys a plan with the account's balance, immediately. Refuses (400 `invalid_plan`) a plan that is not for sale or
-   * gives as much balance as it costs, and (409) if another plan is active or the balance is too low.
+   * credits at least its price, and (409) if another plan is active or the balance is too low.
    */
   payFromBalance(account: Account, plan: string, actor: Actor): Promise<Order>;
   /** Undefined if it does not exist or belongs to another account. */
@@ -191,5 +191,5 @@ export interface Payments {
   complete(tradeNo: string, actor: Actor, reason?: string): Promise<Order>;
   readonly codes: RedemptionCodes;
 }
-/** The service of that name. */
+/** The service `Payments`. */
 export const Payments = service<Payments>('payments');

@@ -21,12 +21,12 @@ export interface Peers {
   /** How many processes serve calls now, at least 1. */
   readonly count: number;
   /**
-   * True in the one process that does what must be done once: background tasks, mail, recovery, the first start. It may
-   * change while the process runs, so check it each time. `createChore` does so itself.
+   * True in the one process that does work that must be done once: background tasks, mail, recovery, the first start.
+   * It may change while the process runs, so check it each time. `createChore` does so itself.
    */
   leads(): boolean;
   /**
-   * The epochs (`host.boot`) of the processes that are alive, this one included: what they have leased must be left alone. A process is
+   * The epochs (`host.boot`) of the processes that are alive, this one included: their leases must not be taken over. A process is
    * among them before its plugins start.
    */
   alive(): Promise<ReadonlySet<string>>;
@@ -45,7 +45,7 @@ export interface Peers {
   readonly owner: PeerOwner | undefined;
 }
 
-/** How a worker reaches the owner. Messages of one turn of the event loop travel together. */
+/** How a worker reaches the owner. Messages of one turn of the event loop are sent together. */
 export interface PeerOwner {
   tell(topic: string, message: Json): void;
   /**

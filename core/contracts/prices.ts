@@ -8,7 +8,7 @@ import type { Rate } from './rates.ts';
 import type { UsageRecord } from './records.ts';
 import type { Uses } from './uses.ts';
 
-/** So many millionths of an amount, rounded up; undefined: the amount. */
+/** This many millionths of an amount, rounded up; undefined: the amount. */
 export function partOf(amount: bigint, factorPpm: bigint | undefined): bigint {
   return factorPpm === undefined ? amount : (amount * factorPpm + MILLION - 1n) / MILLION;
 }
@@ -103,13 +103,13 @@ export interface EstimateOptions {
   /** Output tokens of each answer to reserve if neither the client nor the model sets a lower maximum; and those assumed for each image. */
   readonly assumeOutput: number;
   /**
-   * Input tokens to reserve for each image, clip or file. The request does not tell their size, so this is no bound: 3,000 cover an image at most
-   * vendors and about 90 seconds of audio. Raise it if long documents are usual.
+   * Input tokens to reserve for each image, clip or file. The request does not contain their size, so this is an estimate and not a bound: 3,000
+   * tokens cover an image at most vendors and about 90 seconds of audio. Raise it if long documents are usual.
    */
   readonly mediaTokens: number;
 }
 
-/** What the ledger charges by. */
+/** The basis of the ledger's charges. */
 export interface TariffOptions extends EstimateOptions {
   /** Quota units in one currency unit. */
   readonly perUnit: number;
@@ -129,16 +129,16 @@ export interface TokenBounds {
   readonly uses?: Uses | undefined;
 }
 
-/** What calls cost, in micro-quota. */
+/** The costs of calls, in micro-quota. */
 export interface Tariff {
   /**
-   * The maximum cost of a call, whichever channel or fallback of its model serves it: the price, or `factorPpm` millionths of it. `output`: tokens
-   * of output, if it is not what the bounds of the call say. Refuses a model that is unknown (404) or has no price (402).
+   * The maximum cost of a call, whichever channel or fallback of its model serves it: the price, or `factorPpm` millionths of it. `output`: output
+   * tokens, if they differ from the bounds of the call. Refuses a model that is unknown (404) or has no price (402).
    */
   most(call: Call, atMs: number, factorPpm: bigint | undefined, care: Care, output?: number): bigint;
   /** The longest answer of all models that may serve a call, in tokens; undefined if that is not known of each. */
   longest(call: Call): number | undefined;
-  /** The maximum usage of a call within its bounds; `output`: tokens of all its answers, if it is not what the bounds say. */
+  /** The maximum usage of a call within its bounds; `output`: tokens of all its answers, if they differ from the bounds. */
   tokens(bounds: Bounds, care: Care, output?: number): TokenBounds;
   /**
    * The cost of a request so far, whether or not its reservation covers it; 0n for failures before the first byte was delivered. `usage`: its usage,
@@ -154,7 +154,7 @@ export interface Tariff {
    * larger than its total. A part is cut to its total, never the total raised.
    */
   sane(usage: Usage): { readonly usage: Usage; readonly anomalies: string[] };
-  /** Whether a call can have used so much. */
+  /** Whether a call can have used this much. */
   isPossible(usage: Usage): boolean;
 }
 
@@ -173,5 +173,5 @@ export interface Prices {
   /** How a recorded call was charged, at the price that its record has. */
   receipt(call: UsageRecord): Receipt;
 }
-/** The service of that name. */
+/** The service `Prices`. */
 export const Prices = service<Prices>('prices');

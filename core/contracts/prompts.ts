@@ -9,15 +9,15 @@ import type { Step } from './store.ts';
 /** A piece of a message, in the order in which it was sent. */
 export interface StoredBlock {
   /**
-   * `media`: an image, audio or a file, of which nothing but its name is stored. `data`: JSON that has no other form here, such as what a
+   * `media`: an image, audio or a file; only its name is stored. `data`: JSON that has no other form here, such as what a
    * tool of the vendor did.
    */
   readonly type: 'text' | 'reasoning' | 'refusal' | 'tool_call' | 'tool_result' | 'media' | 'data';
   /** The text; arguments of a tool call; the result of a tool; of media its type (`image/png`), its URL or its id; JSON. */
   readonly text: string;
-  /** Of a tool, of a file, or of the data. */
+  /** The name of a tool or a file, or the type of the data. */
   readonly name?: string;
-  /** Of the tool call that it is, or that it answers. */
+  /** The id of the tool call, or of the call that a result belongs to. */
   readonly id?: string;
   /** How large media is, if the request or the answer had it in itself. */
   readonly bytes?: number;
@@ -27,7 +27,7 @@ export interface StoredBlock {
   readonly isError?: true;
 }
 
-/** What one side says. */
+/** One message of a conversation. */
 export interface StoredMessage {
   readonly role: string;
   /** The speaker's name, if the request has one. */
@@ -38,7 +38,7 @@ export interface StoredMessage {
 /** An answer. */
 export interface StoredAnswer {
   readonly blocks: readonly StoredBlock[];
-  /** Why it ended; undefined: it broke off, or that is not known. */
+  /** Why it ended; undefined: it broke off, or the reason is unknown. */
   readonly finish?: FinishReason;
 }
 
@@ -53,7 +53,7 @@ export interface StoredContent {
   readonly parameters?: StoredBlock;
   /** Undefined: none came, or it is of a kind that is not stored. */
   readonly answer?: StoredAnswer;
-  /** What the messages lack of the request, as warnings name it (`Content.omitted`). */
+  /** The parts of the request that the messages omit, as warnings name them (`Content.omitted`). */
   readonly omitted: readonly string[];
 }
 
@@ -75,8 +75,8 @@ export interface Prompts {
    * `content_not_found` if nothing is stored, and with 403 `content_not_allowed` if the reader has no right to it.
    */
   read(callId: string, reader: ContentReader): Promise<StoredContent>;
-  /** The steps that delete what is stored of an account, or of keys, and what is about to be: for the list that deletes these. */
+  /** The steps that delete the stored and the queued contents of an account or of keys, for the list that deletes these. */
   deleteSteps(owner: { readonly account: number } | { readonly keys: readonly number[] }): readonly Step[];
 }
-/** The service of that name. */
+/** The service `Prompts`. */
 export const Prompts = service<Prompts>('prompts');

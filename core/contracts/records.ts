@@ -130,7 +130,7 @@ export interface UsageSum {
   readonly errors: number;
   /** Micro-quota. */
   readonly charged: bigint;
-  /** The part of it that subscriptions included; recorded since this counter exists. */
+  /** The part of it that subscriptions included; recorded since the version that added this counter. */
   readonly included: bigint;
   /** Tokens. */
   readonly input: number;
@@ -173,5 +173,5 @@ export interface Records {
   /** Number and tokens of the calls that began within the last 60 seconds and have ended. */
   rate(filter: UsageFilter): Promise<{ readonly calls: number; readonly tokens: number }>;
 }
-/** The service of that name. */
+/** The service `Records`. */
 export const Records = service<Records>('records');

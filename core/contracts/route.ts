@@ -66,7 +66,7 @@ export interface RouteAbout {
   readonly status?: number;
   /** How a caller can authenticate; empty: no authentication is needed. */
   readonly credentials: readonly ('session' | 'accessToken' | 'key')[];
-  /** The codes of its own refusals, beside those of its guards and those that any request can get. */
+  /** The codes of its own refusals, in addition to those of its guards and those that any request can get. */
   readonly errors?: readonly string[];
   /** Further restrictions and requirements, as sentences. */
   readonly notes?: string;

@@ -38,7 +38,7 @@ export interface RunningExchange {
 /**
  * The health of the gateway and its machine: the sum of its processes, for `lag` the maximum. Sizes in bytes. If
  * several gateways share the store, `inFlight` is the sum of all that answer, and `gateways` lists them; everything
- * else is about this one.
+ * else describes this one.
  */
 export interface Vitals {
   readonly version: string;
@@ -55,7 +55,7 @@ export interface Vitals {
     /** The limit of the heaps. */
     readonly heapLimit: number;
     readonly external: number;
-    /** Of the machine, or of the container if that has less. */
+    /** The memory of the machine, or of the container if it has less. */
     readonly machine: number;
   };
   readonly cpu: {
@@ -230,8 +230,8 @@ export interface Running {
   inFlight(query: InFlightQuery): Promise<InFlight>;
   vitals(): Promise<Vitals>;
   /**
-   * Whether the store's disk has room for this many more bytes of data that calls do not need. Refused long before the
-   * disk is full, so that necessary data can be written as long as possible.
+   * Whether the store's disk has room for this many more bytes of optional data, which calls do not need. False long
+   * before the disk is full, so that necessary data can still be written.
    */
   hasRoom(bytes: number): boolean;
   /** The samples of the last hour, oldest first. */
@@ -240,7 +240,7 @@ export interface Running {
   proxy(): { readonly trusted: boolean; readonly untrusted: string | undefined };
   configuration(): Promise<Configuration>;
   /**
-   * Checks a draft of gateway.yaml; nothing is written, started or loaded. Masks stand for the secrets of the file on
+   * Checks a draft of gateway.yaml; nothing is written, started or loaded. Masks represent the secrets of the file on
    * disk. A draft cannot read files or environment variables that the file on disk does not refer to.
    */
   check(text: string): Promise<Verdict>;
@@ -249,5 +249,5 @@ export interface Running {
   /** Reloads the file, as SIGHUP does. Returns the errors; empty on success. */
   reload(): Promise<readonly Remark[]>;
 }
-/** The service of that name. */
+/** The service `Running`. */
 export const Running = service<Running>('running');

@@ -28,7 +28,7 @@ export interface TotpSetup {
 }
 
 /**
- * All second factors. Every change ends verifications and all sessions but `session`; it takes steps to write `along`
+ * All second factors. Every change ends verifications and all sessions except `session`. `along`: more steps, written
  * in the same list. Each code is valid once.
  */
 export interface SecondFactors {
@@ -88,5 +88,5 @@ export interface PasskeyStart {
   readonly ticket: string;
   readonly expiresMs: number;
 }
-/** The service of that name. */
+/** The service `SecondFactors`. */
 export const SecondFactors = service<SecondFactors>('second-factors');

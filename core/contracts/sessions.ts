@@ -69,7 +69,7 @@ export interface Sessions {
     secret: string,
   ): Promise<{ readonly account: Account; readonly accessToken: AccessToken } | undefined>;
 }
-/** The service of that name. */
+/** The service `Sessions`. */
 export const Sessions = service<Sessions>('sessions');
 
 /** The purpose of a ticket; it is valid for no other. */
@@ -114,5 +114,5 @@ export interface Tickets {
   /** The steps that void all tickets of an account. */
   voidSteps(accountId: number): readonly Step[];
 }
-/** The service of that name. */
+/** The service `Tickets`. */
 export const Tickets = service<Tickets>('tickets');

@@ -19,7 +19,7 @@ export interface Site {
   readonly session: { readonly idleMs: number; readonly longestMs: number };
   /** Lifetime of an access token. */
   readonly accessToken: { readonly longestMs: number };
-  /** Who may register: everyone, users with an invitation, no one. */
+  /** Who may register: any visitor, users with an invitation, or no visitor. */
   readonly registration: 'open' | 'invite' | 'closed';
   /** A new account needs a verified email address. */
   readonly emailProof: boolean;
@@ -39,5 +39,5 @@ export interface OAuthSettings {
   readonly issuer: string | undefined;
   readonly label: string | undefined;
 }
-/** The service of that name. */
+/** The service `Site`. */
 export const Site = service<Site>('site');

@@ -45,10 +45,10 @@ export interface Statement {
 }
 
 /**
- * Amounts to add to one row. Those of all lists in a commit are summed, and the statement runs once for all of them: a
- * row that every call adds to costs one write per commit, not one per call. It may therefore run after the other
- * statements of its list, but never after those of a later list without additions. The other statements of a list with
- * additions must neither read nor change that row.
+ * Amounts to add to one row. The amounts of all lists in a commit are summed, and the statement runs once for all of
+ * them: a row that every call adds to costs one write per commit, not one per call. It may therefore run after the
+ * other statements of its list, but never after those of a later list without additions. The other statements of a list
+ * with additions must neither read nor change that row.
  */
 export interface Addition {
   readonly to: Sum;
@@ -81,7 +81,7 @@ export interface Migration {
    * The oldest version that can work on the tables after this migration, given by the last migration of this owner that
    * it knows; 0: every one. An expanding migration (a new table, index, or column with a default) names the one before
    * it; a contracting one (a column or table that is removed) the first version that no longer uses what it removes.
-   * Versions from there on may run, start and reload beside it. Without it, no version that does not know this
+   * Versions from there on may run, start and reload alongside it. Without it, no version that does not know this
    * migration may.
    */
   readonly compatibleFrom?: number;

@@ -10,7 +10,7 @@ import type { Quirks, SomeQuirks } from './quirks.ts';
 import type { Uses } from './uses.ts';
 
 /**
- * One format of requests and replies, as a plugin brings it: the API of a vendor. A style that clients use has `ingress`, one that vendors use
+ * One format of requests and replies, provided by a plugin: the API of a vendor. A style that clients use has `ingress`, one that vendors use
  * has `relay`. Two styles meet in the common form: requests of one with `client` reach vendors of one with `vendor`.
  */
 export interface Style {
@@ -21,9 +21,9 @@ export interface Style {
   readonly relay: Relay;
   /** How errors are written for its clients; each member has a default. */
   readonly errors?: StyleErrors;
-  /** Its clients, with vendors of another style; undefined if its requests cannot be translated. */
+  /** Requests of its clients to vendors of another style; undefined if its requests cannot be translated. */
   readonly client?: StyleClient;
-  /** Its vendors, with clients of another style. */
+  /** Requests to vendors of this style from clients of another style. */
   readonly vendor?: StyleVendor;
 }
 
@@ -55,10 +55,10 @@ export interface Ingress {
   recall?(x: Known, body: JsonBody): Awaitable<Recalled | undefined>;
   /**
    * Members of its requests that contain texts for the model, if its requests are not conversations: plugins see these
-   * texts, and no conversation. Strings, or any value that contains strings.
+   * texts instead of a conversation. Strings, or any value that contains strings.
    */
   readonly texts?: readonly string[];
-  /** The response header in which its clients look for the request id, beside `x-request-id`. */
+  /** The response header in which its clients look for the request id, in addition to `x-request-id`. */
   readonly idHeader?: string;
   /** An event that keeps a stream alive; clients ignore it anywhere in a stream, before the first event as well. Default: an SSE comment. */
   readonly keepAlive?: string;
@@ -315,7 +315,7 @@ export interface StreamRelay {
 export interface StyleClient {
   /** This style's names for the fields of `Losses`; missing ones have the same name. */
   readonly names: Readonly<Record<string, string>>;
-  /** Those of `names` that depend on which of several spellings a request uses. */
+  /** The entries of `names` that depend on which of several spellings a request uses. */
   namesIn?(body: JsonBody): Readonly<Record<string, string>>;
   /** Decodes a request. Refuses with 400 and the field's name if it is invalid. */
   decodeRequest(body: JsonObject, losses: Losses): Conversation;

@@ -20,8 +20,8 @@ export interface Plan {
   /** True: calls within the windows are included, and the account's balance is not charged. */
   readonly includesBalance: boolean;
   /**
-   * What happens to calls after the subscription has expired: refused until it is renewed or cancelled, or paid by the
-   * balance.
+   * How calls are handled after the subscription has expired: refused until it is renewed or cancelled, or paid from
+   * the balance.
    */
   readonly afterExpiry: 'refuse' | 'balance';
 }
@@ -81,5 +81,5 @@ export interface Subscriptions {
   /** Call it after the steps of `grantSteps` were written: the account's subscription is read again before its next call. */
   changed(accountId: number): void;
 }
-/** The service of that name. */
+/** The service `Subscriptions`. */
 export const Subscriptions = service<Subscriptions>('subscriptions');

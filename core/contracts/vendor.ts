@@ -75,9 +75,9 @@ export interface Vendor {
    */
   credentials?(channel: Channel): Record<string, string>;
   /**
-   * Signs a request, last before it is sent: calls, passthrough routes and `Host.ask` alike. Returns headers to add or
-   * replace. If it throws, or takes longer than 15 s, the attempt fails like one with a wrong credential, and the next
-   * channel is tried.
+   * Signs a request, as the last step before it is sent: calls, passthrough routes and `Host.ask` alike. Returns
+   * headers to add or replace. If it throws, or takes longer than 15 s, the attempt fails like one with a wrong
+   * credential, and the next channel is tried.
    */
   sign?(request: RequestToSign, channel: Channel): Awaitable<Readonly<Record<string, string>>>;
 }
@@ -87,7 +87,7 @@ export interface RequestToSign {
   readonly method: string;
   /** The complete URL, query included. */
   readonly url: URL;
-  /** By lower-case name; all but `host` and those that frame the body (`content-length`, `transfer-encoding`). */
+  /** By lower-case name; all except `host` and those that frame the body (`content-length`, `transfer-encoding`). */
   readonly headers: Headers;
   /**
    * The bytes of the body, from the first one each time; none if there is no body. Throws a `GatewayError` on a passthrough route with a

@@ -3,7 +3,7 @@
 import type { Output } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 
-/** The schema with the description from the field beside it. */
+/** The schema with the description from its sibling field. */
 export function describedSchema({
   schema,
   description,

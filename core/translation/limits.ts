@@ -22,7 +22,8 @@ export function limitAnswer(
 ): Conversation {
   const maxTokens = limitToTell(conversation.maxTokens, most, max_output);
   if (maxTokens === undefined) return conversation;
-  // Allowed even in strict mode: the finish reason tells the client, and without the limit the call would be refused.
+  // Allowed even in strict mode: the finish reason shows it to the client, and without the limit the call would be
+  // refused.
   losses.change('max_tokens', 'hint');
   return { ...conversation, maxTokens };
 }

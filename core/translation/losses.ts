@@ -10,7 +10,7 @@ import type { GatewayError } from '../errors.ts';
 export interface CollectedLosses extends Losses {
   /** `top_k:dropped`, each once, in order of occurrence; `and 12 more`. */
   readonly all: readonly string[];
-  /** Those that change the answer: refused in strict mode. */
+  /** Warnings that change the answer: refused in strict mode. */
   readonly serious: readonly string[];
   readonly isEmpty: boolean;
   /** The first reason given to `bar`, if warnings are only collected to look at a request. */

@@ -13,13 +13,14 @@ const LEFT_OUT = '(image left out)';
 export function fitImage(block: ImageBlock, { image }: Quirks, losses: Losses): ImageBlock {
   const { source } = block;
   refuseUploaded('image', source, losses);
-  if (image.types?.length === 0) losses.refuse('messages.image', 'is not taken: this model sees no images.');
+  if (image.types?.length === 0)
+    losses.refuse('messages.image', 'is not supported: this model does not accept image input.');
   if (source.kind === 'url' && image.url === 'refuse') {
-    losses.refuse('messages.image', 'must be given as base64 for this model, not by its address.');
+    losses.refuse('messages.image', 'must be base64 data for this model, not a URL.');
   }
   const type = typeOf(source);
   if (type !== undefined && image.types?.includes(type) === false) {
-    losses.refuse('messages.image', `may not be ${type}: this model takes ${image.types.join(', ')}.`);
+    losses.refuse('messages.image', `must not be ${type}: this model accepts ${image.types.join(', ')}.`);
   }
   return block;
 }
@@ -29,10 +30,10 @@ export function fitFile(block: FileBlock, { file }: Quirks, losses: Losses): Fil
   const { source } = block;
   refuseUploaded('file', source, losses);
   if (source.kind === 'url' && file.url === 'refuse') {
-    losses.refuse('messages.file', 'must be given as base64 for this model, not by its address.');
+    losses.refuse('messages.file', 'must be base64 data for this model, not a URL.');
   }
   if (typeOf(source) === 'application/pdf' && file.pdf === 'refuse') {
-    losses.refuse('messages.file', 'may not be a PDF: this model reads none.');
+    losses.refuse('messages.file', 'must not be a PDF: this model does not accept PDF files.');
   }
   return block;
 }
@@ -40,7 +41,7 @@ export function fitFile(block: FileBlock, { file }: Quirks, losses: Losses): Fil
 /** Audio input is refused; earlier audio output of the model is replaced by its transcript. */
 export function fitAudio(block: AudioBlock, role: Turn['role'], { audio }: Quirks, losses: Losses): Block | undefined {
   if (role !== 'assistant') {
-    if (!audio.input) losses.refuse('messages.audio', 'is not taken: this model does not listen.');
+    if (!audio.input) losses.refuse('messages.audio', 'is not supported: this model does not accept audio input.');
     return block;
   }
   if (audio.output) return block;
@@ -78,7 +79,8 @@ export function moveResultImages(turns: readonly Turn[], { content }: Quirks, lo
 /** Refuses audio output if the model has none. */
 export function fitVoice(output: Output, { audio }: Quirks, losses: Losses): Output {
   if (audio.output || (output.audio === undefined && output.modalities === undefined)) return output;
-  if (output.modalities?.includes('audio')) losses.refuse('modalities', 'may not hold audio: this model has no voice.');
+  if (output.modalities?.includes('audio'))
+    losses.refuse('modalities', 'must not contain audio: this model does not support audio output.');
   const { audio: voice, ...rest } = output;
   if (voice !== undefined) losses.drop('audio', 'hint');
   return rest;
@@ -88,7 +90,7 @@ function refuseUploaded(what: 'image' | 'file', source: Source, losses: Losses):
   if (source.kind !== 'id') return;
   losses.refuse(
     `messages.${what}`,
-    'may not be the id of an upload: this model is served by a vendor that does not have it.',
+    'must not be the id of an upload: the vendor of this model does not have that file.',
   );
 }
 

@@ -27,7 +27,7 @@ export function fetchMedia(
   if (!conversation.turns.some(({ blocks }) => blocks.some(mayShow))) return conversation;
   const urls = new Set(conversation.turns.flatMap(({ blocks }) => urlsIn(blocks, isOurs)));
   if (urls.size === 0) return conversation;
-  if (urls.size > MAX_FETCHES) losses.refuse('messages', `name more than ${MAX_FETCHES} addresses to fetch.`);
+  if (urls.size > MAX_FETCHES) losses.refuse('messages', `contain more than ${MAX_FETCHES} URLs to fetch.`);
 
   return fetchAll(urls, losses.nameOf('messages'), asker, guard).then((sources) => {
     const complete = (block: Block): Block => {

@@ -11,7 +11,7 @@ const REFUSED = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'] as const;
 /** A branch may be a union itself, and recursive. */
 const MAX_DEPTH = 8;
 
-/** Rules that cannot be kept are added to the description; a longer one does not help models. */
+/** Maximum length of a description. Rules that the schema cannot express are added to it, but longer descriptions do not help models. */
 const MAX_TOLD = 2_000;
 
 /** The members of a schema that define an object's properties. */

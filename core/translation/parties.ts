@@ -18,8 +18,7 @@ export interface WholeAnswer {
   /** The vendor's error in an answer with a success status; then nothing is sent to the client. */
   readonly error: AnswerFacts['error'];
   /**
-   * A plugin's refusal of the answer; the vendor generated it, so it is charged, but nothing of it is sent to the
-   * client.
+   * A plugin's refusal of the answer; the vendor generated it, so it is charged, but it is not sent to the client.
    */
   readonly refusal?: GatewayError;
   /** The answer as a value, if its style supports that. */

@@ -2,8 +2,8 @@
  * The amount of reasoning, in terms the model supports. The result, by `quirks.reasoning.input`: `none`: undefined.
  * `effort`, `level`: `{mode: 'on', effort}`, the effort one of the model's levels. `budget`: `{mode: 'on', budget}`,
  * within its bounds and below the output limit. `adaptive`: `{mode: 'auto'}`, with an effort if one was requested. In
- * all but the first case also `{mode: 'off'}`, only if the model can disable it, and `{mode: 'auto'}`: the model's
- * default. `summary` stays in all but `off`.
+ * all except the first case also `{mode: 'off'}`, only if the model can disable it, and `{mode: 'auto'}`: the model's
+ * default. `summary` stays in all except `off`.
  */
 import type { Effort, Reasoning } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
@@ -22,7 +22,7 @@ const BUDGETS: Readonly<Record<Effort, number>> = {
 };
 const EFFORTS = Object.keys(BUDGETS) as Effort[];
 
-/** What the amount of reasoning depends on. */
+/** The inputs for the amount of reasoning. */
 export interface ThinkingBounds {
   /** The output limit, which includes reasoning. */
   readonly maxTokens: number | undefined;

@@ -13,7 +13,7 @@ export interface Restorer {
   parts(): (part: Part) => readonly Part[];
 }
 
-/** What has to be reverted. */
+/** The changes to revert. */
 export interface Changes {
   /** Tools that differ for the client, by the vendor's names. */
   readonly tools: ReadonlyMap<string, ClientTool>;
@@ -60,8 +60,8 @@ function isCall({ type }: Block): boolean {
 }
 
 /**
- * A normal finish with tool calls is `tool_calls`, and without any it is not, whatever the vendor reports. Other finish
- * reasons stay.
+ * A normal finish is `tool_calls` if there are tool calls, and never without any, whatever the vendor reports. Other
+ * finish reasons stay.
  */
 function trueFinish(next: PartSink): PartSink {
   let calls = false;

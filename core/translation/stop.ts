@@ -31,12 +31,12 @@ export function fitStop(requested: readonly string[], { max }: Quirks['stop'], l
   const forwarded = new Set(stop);
   const emulated = real.filter((text) => !forwarded.has(text));
   if (emulated.length > MAX_EMULATED) {
-    losses.refuse('stop', `may hold ${max + MAX_EMULATED} texts at most with this model.`);
+    losses.refuse('stop', `must contain at most ${max + MAX_EMULATED} sequences for this model.`);
   }
   if (emulated.some(({ length }) => length > MAX_EMULATED_LENGTH)) {
-    losses.refuse('stop', `may not hold texts of more than ${MAX_EMULATED_LENGTH} characters with this model.`);
+    losses.refuse('stop', `must not contain sequences of more than ${MAX_EMULATED_LENGTH} characters for this model.`);
   }
-  // The answer ends as the client wants; only the vendor does not stop there.
+  // The answer ends as the client requested, although the vendor does not stop there.
   if (emulated.length > 0) losses.change('stop', 'hint');
   return { stop, emulated };
 }

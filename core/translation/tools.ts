@@ -106,7 +106,7 @@ function giveUp(tools: readonly HostedTool[], others: boolean, choice: ToolChoic
   for (const name of names) {
     if (choice?.mode === 'none') losses.drop(`tools.${name}`, 'hint');
     else if (others && !forced) losses.drop(`tools.${name}`);
-    else losses.refuse(`tools.${name}`, 'is not offered with this model.');
+    else losses.refuse(`tools.${name}`, 'is not available for this model.');
   }
 }
 
@@ -128,8 +128,8 @@ function withoutStrict(tool: Tool, known: boolean, losses: Losses): Tool {
 }
 
 /**
- * Tool choices have no namespaces. If no tool of a list is left, the list is removed, because an empty one would allow
- * none; and no call is forced that the client did not want.
+ * Tool choices have no namespaces. If no tool of a list is left, the list is removed, because an empty list would allow
+ * no tool; and a call that the client did not force must not be forced.
  */
 function fitChoice(choice: ToolChoice, declared: readonly Declared[], losses: Losses): ToolChoice {
   const { mode, only } = choice;

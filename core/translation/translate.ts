@@ -228,7 +228,7 @@ function createTranslator(client: StyleClient, reader: PartReader, options: Tran
         ended = true;
         return 'last';
       default:
-        // What the vendor generated counts, whatever is shown of it.
+        // Everything the vendor generated counts, even if a part of it is not shown.
         textLength += textLengthOf(part);
     }
     show(part, out);

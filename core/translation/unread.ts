@@ -6,7 +6,7 @@ import type { CollectedLosses } from './losses.ts';
 
 /**
  * Encodes a request, and reports to `losses` as dropped what the encoder did not read: fields, and kinds of blocks,
- * sources and tools, each by its first occurrence. What the encoder reported itself is not reported again.
+ * sources and tools, each by its first occurrence. Members that the encoder reported itself are not reported again.
  */
 export function encodeReported(
   { encodeRequest }: Pick<StyleVendor, 'encodeRequest'>,
@@ -21,8 +21,8 @@ export function encodeReported(
 }
 
 /**
- * Records which members of one object were read. A class, and thereby one shape, because several are created for each
- * translated call.
+ * Records which members of one object were read. A class, so that all have one shape, because several are created for
+ * each translated call.
  */
 class Watch implements ProxyHandler<object> {
   readonly read: (string | symbol)[] = [];

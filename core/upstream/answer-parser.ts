@@ -12,8 +12,8 @@ const DIGITS = /^[0-9]{1,15}$/;
 
 /**
  * The length of the body in bytes, `CHUNKED` or `UNTIL_CLOSE`. Undefined if the head is contradictory: an invalid or
- * repeated length, a length beside a transfer coding, or a coding other than `chunked`. Such answers enable response
- * smuggling.
+ * repeated length, a length together with a transfer coding, or a coding other than `chunked`. Such answers enable
+ * response smuggling.
  */
 function bodyLength(status: number, headers: Headers): number | undefined {
   const length = headers['content-length'];
@@ -39,7 +39,7 @@ const CLOSE = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 const KEEP_ALIVE = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
 const TIMEOUT = /(?:^|,)[ \t]*timeout[ \t]*=[ \t]*([0-9]{1,9})/i;
 
-/** How long the connection may be kept after this answer, in milliseconds; 0 if it must not be reused. */
+/** How long the connection may stay open after this answer, in milliseconds; 0 if it must not be reused. */
 function idleMs(minor: number, headers: Headers): number {
   const { connection } = headers;
   const announced = headers['keep-alive'];
@@ -56,7 +56,7 @@ function idleMs(minor: number, headers: Headers): number {
 export interface AnswerSink {
   head(status: number, headers: Headers): void;
   data(chunk: Buffer): void;
-  /** The answer is complete. `keepMs`: how long its connection may be kept; 0: it must be closed. */
+  /** The answer is complete. `keepMs`: how long its connection may stay open; 0: it must be closed. */
   end(keepMs: number): void;
 }
 

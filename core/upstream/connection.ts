@@ -42,7 +42,7 @@ function writeWhole(socket: Socket, head: string, body: Buffer | undefined): voi
 /** Receives idle and closed connections. */
 export interface ConnectionOwner {
   readonly clock: Clock;
-  /** Its answer is complete, and it may be reused within `keepMs`. False if it is not kept. */
+  /** Its answer is complete, and it may be reused within `keepMs`. False if it is not reused. */
   keep(connection: Connection, keepMs: number): boolean;
   /** It is being closed. */
   drop(connection: Connection): void;
@@ -92,7 +92,7 @@ export class Connection implements AnswerSink {
   readonly #cancelTimeout: () => void;
   #call: Call | undefined;
   #connected = false;
-  /** It has carried an answer before. */
+  /** It has received an answer before. */
   #used = false;
   #paused = false;
   /** The body of the running call is streamed, and its last piece has not been written. */
@@ -228,7 +228,7 @@ export class Connection implements AnswerSink {
         if (this.#call === call) this.#fail(BODY_FAILED, false);
       });
     }
-    // A kept connection may turn out to be closed while it is written to.
+    // A pooled connection may turn out to be closed while it is written to.
     call.sent = this.#socket.errored === null;
   }
 

@@ -9,7 +9,7 @@ import { requestHead } from './request-head.ts';
 
 /** Maximum idle connections per pool; a burst opens more, which are closed after their answer. */
 const MAX_IDLE = 256;
-/** Interval of closing idle connections: the maximum delay. An expired one is not used meanwhile. */
+/** Interval of closing idle connections: the maximum delay. An expired one is not used in the meantime. */
 const SWEEP_MS = 2_000;
 
 /** Creates it. Its timeouts use `clock`. */

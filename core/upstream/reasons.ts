@@ -6,7 +6,7 @@ export const UPGRADED = 'the answer changes to another protocol';
 export const CLOSED_EARLY = 'the connection was closed in the middle of the answer';
 export const RESET = 'the connection was reset';
 export const CONNECT_TIMEOUT = 'the connection took too long';
-export const NOT_SENDABLE = 'the request holds a header or a path that cannot be sent';
+export const NOT_SENDABLE = 'the request contains a header or a path that cannot be sent';
 export const BODY_FAILED = 'the body of the request could not be read';
 export const LISTENER_FAILED = 'the gateway could not handle the answer';
 export const STOPPED = 'the gateway is stopping';
@@ -28,5 +28,5 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_DESTROYED: STOPPED,
   UND_ERR_SOCKET: CLOSED_EARLY,
   UND_ERR_HEADERS_OVERFLOW: HEAD_TOO_LARGE,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than it said',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than its declared length',
 };

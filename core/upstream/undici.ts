@@ -26,7 +26,7 @@ interface Connection {
   readonly client: Client;
   /** The current socket; undici opens a new one after it has closed. */
   socket: Socket | undefined;
-  /** Whether this socket has carried an answer. */
+  /** Whether this socket has received an answer. */
   used: boolean;
   filter: ContinueFilter | undefined;
 }
@@ -195,7 +195,7 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
     const { used, socket } = this.#connection;
     this.#pool.discard(this.#connection);
     const started = this.#control !== undefined;
-    // The vendor has not processed a request if a kept connection closed without any answer, or never received it.
+    // The vendor has not processed a request if a pooled connection closed without any answer, or never received it.
     const stale = used && (!started || socket?.bytesRead === this.#readBefore);
     const unsent = !started || (this.#body instanceof Readable && !this.#body.readableEnded);
     this.#listener.fail(

@@ -134,5 +134,5 @@ async function giveBack(
 }
 
 function unreachable(): GatewayError {
-  return coreErrors.shutting_down('The gateway is not answering at the moment.');
+  return coreErrors.shutting_down('The gateway is not responding right now.');
 }

@@ -79,7 +79,7 @@ export function createLink(send: (messages: readonly Message[]) => void, handle:
     tell: (topic, message) => post({ kind: 'tell', topic, message }),
     ask: (topic, message) =>
       new Promise((resolve, reject) => {
-        if (isOver) throw new Error('the other process has gone');
+        if (isOver) throw new Error('the other process has ended');
         const number = next++;
         pending.set(number, { resolve, reject });
         post({ kind: 'ask', number, topic, message });
@@ -89,7 +89,7 @@ export function createLink(send: (messages: readonly Message[]) => void, handle:
     },
     end() {
       isOver = true;
-      for (const { reject } of pending.values()) reject(new Error('the other process has gone'));
+      for (const { reject } of pending.values()) reject(new Error('the other process has ended'));
       pending.clear();
     },
   };

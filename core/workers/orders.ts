@@ -51,6 +51,6 @@ export interface ListenReport {
 
 /** How a worker ends. */
 export interface StopOrder {
-  /** New requests are told that the gateway is shutting down; otherwise other workers serve them. */
+  /** New requests get the error that the gateway is shutting down; otherwise other workers serve them. */
   readonly withAll: boolean;
 }

@@ -10,7 +10,7 @@ const ASK_MS = 2_000;
 /** Additional time a worker waits for the answers that the owner collects: a late one must not lose those that came. */
 const GATHER_MS = 500;
 
-/** Messages between peers on a link; all but the last with `[topic, message, epoch of the sender]`. */
+/** Messages between peers on a link; all except the last with `[topic, message, epoch of the sender]`. */
 const TOPIC = {
   tell: 'peers.tell',
   ask: 'peers.ask',
@@ -39,7 +39,7 @@ function createListeners(log: Log): Listeners {
       try {
         return (await listener?.(message, epoch)) ?? null;
       } catch (error) {
-        log.error('a message of another process could not be handled', { topic, error });
+        log.error('could not handle a message from another process', { topic, error });
         throw error;
       }
     },
@@ -100,7 +100,7 @@ export function createOwnerPeers(boot: string, count: number, { clock, log }: Pe
       try {
         listener(epoch);
       } catch (error) {
-        log.error('what has to be done when a worker has ended failed', { error });
+        log.error('the cleanup after a worker ended failed', { error });
       }
     }
   }

@@ -36,15 +36,15 @@ const NOT_LAST_ROOT = `(role <> 'root' OR EXISTS (
 /** The service, and the first start. */
 export interface AccountBook extends Accounts {
   /**
-   * Creates `root` in a store without one, with the given password or a random one that core shows once. Later calls do nothing, whatever
-   * the password is.
+   * Creates `root` in a store without one, with the given password or a random one that core shows once. Later calls do nothing, even with another
+   * password.
    */
   openRoot(givenPassword: string | undefined): Promise<void>;
   /** Subscribes to changes by other processes. */
   listen(): void;
 }
 
-/** The topic that tells other processes which account has changed. */
+/** The topic that notifies other processes of a changed account. */
 const CHANGED = 'accounts.changed';
 
 /** Creates the service. Changes that affect the sign-in end `sessions` and `tickets`. */
@@ -86,7 +86,7 @@ export function createAccounts(
     const other = (column: string, value: string): Promise<unknown> =>
       store.one(`SELECT id FROM account WHERE ${column} = ? AND id <> ?`, fold(value), self);
     if (await other('folded', name)) {
-      throw coreErrors.name_taken(`There is an account called "${name}" already.`);
+      throw coreErrors.name_taken(`An account with the name "${name}" already exists.`);
     }
     if (email !== null && (await other('email_folded', email))) {
       throw coreErrors.email_taken();
@@ -213,7 +213,7 @@ export function createAccounts(
       const account = await insert(plain, hash, along);
       if (account !== undefined) return account;
       await refuseTaken(name, plain.email ?? null);
-      throw coreErrors.name_taken(`There is an account called "${name}" already.`);
+      throw coreErrors.name_taken(`An account with the name "${name}" already exists.`);
     },
 
     async change(id, changes, along = []) {

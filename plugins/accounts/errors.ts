@@ -1,4 +1,4 @@
-/** The errors of accounts that no other plugin tells. */
+/** The errors of accounts that no other plugin returns. */
 import { defineErrors } from '../../core/sdk.ts';
 
 /** By their codes. */

@@ -48,7 +48,7 @@ export function createInvitations({ store }: Host, tickets: TicketBook, now: Ste
           return { code, invitation: { id, madeBy, createdMs, expiresMs, ...open } };
         }
         // Another request took the number at the same moment: tries the next one.
-        if (failed !== 'new') throw new Error(`an invitation could not be made: ${failed}`);
+        if (failed !== 'new') throw new Error(`an invitation could not be created: ${failed}`);
       }
     },
 

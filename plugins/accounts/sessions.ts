@@ -176,7 +176,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
       const untilMs = now() + VERIFIED_FOR_MS;
       const sql = 'UPDATE access_token SET verified_until_ms = ? WHERE account_id = ?';
       if ((await store.run(sql, untilMs, accountId)) === 0) {
-        throw coreErrors.invalid_access_token('This access token has ended. Make another one.');
+        throw coreErrors.invalid_access_token('This access token has expired or was revoked. Create another one.');
       }
       return untilMs;
     },
@@ -192,7 +192,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
         },
         ...along,
       ]);
-      if (failed !== undefined) throw new Error(`an access token could not be made: ${failed}`);
+      if (failed !== undefined) throw new Error(`an access token could not be created: ${failed}`);
       return secret;
     },
 
@@ -202,7 +202,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
         ...along,
       ]);
       if (failed !== undefined && failed !== 'access_token') {
-        throw new Error(`an access token could not be ended: ${failed}`);
+        throw new Error(`an access token could not be revoked: ${failed}`);
       }
       return failed === undefined;
     },

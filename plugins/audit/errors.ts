@@ -7,7 +7,7 @@ export const errors = defineErrors(
     audit_broken: {
       status: 409,
       text: (seq: number, why: string) => `the audit log is broken at entry ${seq}: ${why}`,
-      help: 'An entry of the audit log does not fit the one before it.',
+      help: 'An entry of the audit log does not match the hash of the previous entry.',
     },
   },
   'command',

@@ -74,6 +74,6 @@ export default definePlugin({
 function readKnown(text: string | boolean | undefined): Head | undefined {
   if (typeof text !== 'string') return undefined;
   const [, seq, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (seq === undefined || hash === undefined) throw new UsageError('--head is SEQ:HASH, as the log file has it');
+  if (seq === undefined || hash === undefined) throw new UsageError('--head must be SEQ:HASH, as in the log file');
   return { seq: Number(seq), hash };
 }

@@ -26,7 +26,7 @@ export const authSection = schema<KeyPlaces>({
   default: {},
 });
 
-/** Some clients omit the word before the key. */
+/** Some clients omit the authorization scheme. */
 const BEARER = /^(?:bearer (?=\S)|(?=sk-))([^\s,]+)$/i;
 const PLAIN = /^[^\s,]+$/;
 /** URLs are logged by proxies and browsers; these routes are used by clients that can only send a key in the URL. */

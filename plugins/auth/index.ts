@@ -45,7 +45,7 @@ export default definePlugin({
 
     /** The same, but accepts an expired key, which may still query its usage. */
     function judgeLeniently(holder: Holder | undefined): Holder {
-      if (holder === undefined) throw coreErrors.invalid_api_key('This API key is not known here.');
+      if (holder === undefined) throw coreErrors.invalid_api_key('This API key is unknown.');
       const { key, account } = holder;
       if (!key.enabled) throw errors.key_disabled();
       if (!account.enabled) {

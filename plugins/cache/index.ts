@@ -38,7 +38,7 @@ function keyOfConversation(
   calls: 'deterministic' | 'all',
 ): string | undefined {
   if (conversation === undefined || content.refusal() !== undefined) return undefined;
-  // What the conversation leaves out could distinguish two requests.
+  // Two requests could differ in members that the conversation omits.
   if (content.omitted().length > 0) return undefined;
   if (calls === 'deterministic' && conversation.sampling.temperature !== 0) return undefined;
   // The results of the vendor's tools change with time.

@@ -64,7 +64,9 @@ export function createGuards(
       throw errors.access_token_wanted();
     }
     const found = await sessions.findByAccessToken(token);
-    return found ?? refuse(coreErrors.invalid_access_token('This access token is unknown, has expired or was ended.'));
+    return (
+      found ?? refuse(coreErrors.invalid_access_token('This access token is unknown, has expired or was revoked.'))
+    );
   }
 
   const atLeast = (role: Role): Guard =>
@@ -122,7 +124,7 @@ export function checkOrigin(caller: Omit<Caller, 'query'>, site: Site, byCookie:
   // API clients send the second one with every request.
   if ('x-requested-with' in caller.headers || 'new-api-user' in caller.headers) return undefined;
   throw errors.cross_site(
-    'Where this request comes from is not said: send the header X-Requested-With, or an access token.',
+    'The origin of this request is unknown: send the header X-Requested-With, or an access token.',
   );
 }
 

@@ -4,7 +4,7 @@ import type { Spelling } from './route.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** A result with a message or cookies beside its data. Handlers with the format `envelope` may return it. */
+/** A result with a message or cookies in addition to its data. Handlers with the format `envelope` may return it. */
 export function done(
   data: unknown,
   more: { readonly message?: string; readonly cookies?: readonly string[]; readonly status?: number } = {},

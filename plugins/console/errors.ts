@@ -1,4 +1,4 @@
-/** The errors of `/api` that no service tells: who may do what, and what is wrong with a request. */
+/** The errors of `/api` that no service returns: missing permissions and invalid requests. */
 import { defineErrors } from '../../core/sdk.ts';
 
 /** By their codes. */
@@ -6,7 +6,7 @@ export const errors = defineErrors(
   {
     read_only: {
       status: 400,
-      text: (name: string, instead: string) => `\`${name}\` is not set here. ${instead}`,
+      text: (name: string, instead: string) => `\`${name}\` cannot be set by this request. ${instead}`,
       help: 'The member that `param` names cannot be set by this request.',
     },
     unknown_parameter: {
@@ -27,30 +27,30 @@ export const errors = defineErrors(
     invalid_webhook_url: {
       status: 400,
       text: (must: string) => `webhook_url must ${must}.`,
-      help: 'The webhook URL must begin with `https://` or `http://`, lead to a public address, and have no credentials.',
+      help: 'The webhook URL must begin with `https://` or `http://`, resolve to a public address, and contain no credentials.',
     },
     invalid_range: { status: 400, help: 'The end of the time range is before its start.' },
     range_too_long: {
       status: 400,
-      text: (days: number) => `Ask for ${days} days at the most.`,
+      text: (days: number) => `The range must be at most ${days} days.`,
       help: 'The time range is too long for one response. Shorten it.',
     },
     filter_too_wide: { status: 400, help: 'Too many users or keys match. Narrow the filter.' },
     provider_wanted: {
       status: 400,
       param: 'provider',
-      text: 'Say which provider this is for: ?provider=….',
+      text: 'Select a provider: ?provider=….',
       help: 'Select a provider.',
     },
     oauth_denied: {
       status: 400,
-      text: (provider: string, why: string) => `${provider} did not let you in (${why}).`,
+      text: (provider: string, why: string) => `${provider} denied the sign-in (${why}).`,
       help: 'The provider denied the sign-in, or you cancelled it there. Try again, or sign in another way.',
     },
     configuration_wrong: {
       status: 400,
       text: (line: number | undefined, message: string | undefined) =>
-        `gateway.yaml was not taken over; line ${line}: ${message}`,
+        `gateway.yaml was not applied; line ${line}: ${message}`,
       help: '`gateway.yaml` has errors, which `problems` lists. The running configuration is unchanged.',
     },
     session_wanted: { status: 401, help: 'This action needs a session; an access token is not enough. Sign in again.' },
@@ -64,7 +64,7 @@ export const errors = defineErrors(
     root_protected: { status: 403, help: 'This is not allowed on the root account.' },
     verification_required: {
       status: 403,
-      text: 'This needs a check that is not older than five minutes: POST /api/verify with a second factor, or with the password if the account has no second factor.',
+      text: 'This requires a verification within the last five minutes: POST /api/verify with a second factor, or with the password if the account has no second factor.',
       help: 'Confirm with your second factor first. If you have none, set one up under Security.',
     },
     second_factor_wanted: {
@@ -114,12 +114,12 @@ export const errors = defineErrors(
     },
     role_unchanged: {
       status: 409,
-      text: (name: string) => `"${name}" has this role already.`,
+      text: (name: string) => `"${name}" already has this role.`,
       help: 'The user already has this role.',
     },
     in_debt: {
       status: 409,
-      text: (name: string, debt: number) => `"${name}" owes ${debt} quota: give it that first (mode add).`,
+      text: (name: string, debt: number) => `"${name}" owes ${debt} quota. Credit that amount first (mode add).`,
       help: 'The account owes quota. Credit it first.',
     },
   },

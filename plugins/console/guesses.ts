@@ -1,6 +1,6 @@
 /**
  * Limits password guesses. A guess is counted by name and address before anything is compared, even if the name does not exist. Beyond a
- * limit, one guess is allowed every few seconds, so that other people's wrong guesses delay a sign-in but never prevent it.
+ * limit, one guess is allowed every few seconds, so that wrong guesses of others delay a sign-in but never prevent it.
  */
 import { type Account, Accounts, type Comer } from '../../core/contracts/accounts.ts';
 import { type Admission, Counters } from '../../core/contracts/counters.ts';

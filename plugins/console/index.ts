@@ -55,7 +55,7 @@ function createChosenKeys(host: Host, site: Site, cookies: Cookies, limiter: Lim
       const session = secret === undefined ? undefined : await sessions.find(secret);
       if (session === undefined) {
         throw coreErrors.not_signed_in(
-          `${HEADER} names a key of whoever is signed in, and nobody is: sign in, or send a key.`,
+          `${HEADER} selects a key of the signed-in user, but there is no session: sign in, or send a key.`,
         );
       }
       return keys.holderById(session.account.id, idOf(caller.headers[HEADER]));

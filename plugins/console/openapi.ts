@@ -77,9 +77,8 @@ export function openApi(described: Described): Json {
 const NAME = /^[A-Z][A-Za-z0-9]*$/;
 
 /**
- * Copies a schema. Each schema whose `title` is a name is replaced by a reference and added to `schemas` under that name. A description
- * beside the title stays at the reference. If plugins give one name to different schemas, the reference is to the first one, and the others
- * stay inline.
+ * Copies a schema. Each schema whose `title` is a name is replaced by a reference and added to `schemas` under that name. A description next to the
+ * title stays at the reference. If plugins give one name to different schemas, the reference is to the first one, and the others stay inline.
  */
 function withReferences<T>(value: T, schemas: Members): T {
   if (Array.isArray(value)) return value.map((each) => withReferences(each, schemas)) as T;
@@ -150,10 +149,10 @@ const OF_CHECKED = [
 /** A refusal of this shape. */
 function answerOf(schema: string): Members {
   const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
-  return { description: 'A refusal; the code says which.', content };
+  return { description: 'A refusal, identified by its code.', content };
 }
 
-/** The answers with these codes, by their statuses, and any other refusal. What no plugin of the pipeline can tell is left out. */
+/** The answers with these codes, by their statuses, and any other refusal. Errors that no plugin of the pipeline can return are omitted. */
 function refusals(
   codes: Iterable<string>,
   schema: 'Error' | 'Failure',

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../core/plugin.ts';
 import { errors } from './errors.ts';
 
-/** By member: a sentence that tells the caller how to change it instead. */
+/** By member: how the caller can change it instead. */
 export type ReadOnly = Readonly<Record<string, string>>;
 
 /** Values that API clients send for members they do not set. */

@@ -12,7 +12,7 @@ import type { SignIn } from './sign-in.ts';
 import type { Verification } from './verification.ts';
 
 /**
- * Who may use a route. `visitor`: everyone; a signed-in user is identified. `key`: callers with an API key, which is in `holder`; the key
+ * Who may use a route. `visitor`: any client; a signed-in user is identified. `key`: callers with an API key, which is in `holder`; the key
  * may be expired or exhausted.
  */
 export type Who = 'visitor' | 'key' | 'member' | 'admin' | 'root';
@@ -49,12 +49,12 @@ export interface ApiRoute<Body = unknown, Query = unknown> {
   /** A limit in addition to the one that every route has. */
   readonly limit?: LimitName;
   readonly spelling?: Spelling;
-  /** The response has a `url` beside its data, to which a browser posts the data. */
+  /** In addition to its data, the response has a `url` to which a browser posts the data. */
   readonly leadsTo?: true;
   /** For OpenAPI: one line, and the tag. */
   readonly summary: string;
   readonly tag: string;
-  /** The codes of its refusals, beside those that its guards and the checks of its body and query give. */
+  /** The codes of its refusals, in addition to those of its guards and of the validation of its body and query. */
   readonly errors?: readonly string[];
   readonly body?: Schema<Body>;
   /** The maximum size of the body in bytes, if it is larger than usual. */
@@ -85,7 +85,7 @@ export interface ConsoleRequest<Body = unknown, Query = unknown> extends Omit<Ca
   readonly actor: Actor;
 }
 
-/** What the routes of a file depend on. */
+/** The dependencies of the routes of a file. */
 export interface Tools {
   readonly host: Host;
   /** The section `console` of gateway.yaml. */

@@ -58,7 +58,7 @@ export const consoleSection = schema<ConsoleSection>({
       default: {},
     },
     registration: {
-      description: 'Who can register: everyone, users with an invitation, or nobody.',
+      description: 'Who can register: any visitor, users with an invitation, or no visitor.',
       enum: ['open', 'invite', 'closed'],
       default: 'closed',
     },

@@ -67,7 +67,7 @@ function answerFor({ path, headers }: ApiRequest, { byName, index }: Files, pays
   const file = byName.get(name);
   if (file !== undefined) return answerFile(name, file, headers['accept-encoding'] ?? '');
   // A file of an older build: the page in its place would be parsed as a script.
-  if (name.startsWith('assets/') || /\.[^/]*$/.test(name)) return plain(404, 'There is no such file.');
+  if (name.startsWith('assets/') || /\.[^/]*$/.test(name)) return plain(404, 'This file does not exist.');
   if (index === undefined) return plain(503, 'The console is not built: run `npm run build:console`, or `npm start`.');
   return answerPage(name, index, paysElsewhere);
 }
@@ -95,7 +95,7 @@ function answerFile(name: string, { type, bytes, compressed }: StaticFile, accep
 
 /**
  * The page. Its files are named relative to `/console/`, so that a proxy may serve it below a path; a page at a deeper path gets a matching
- * base. Styles that are created at run time carry the nonce of this response.
+ * base. Styles that are created at run time have the nonce of this response.
  */
 function answerPage(name: string, index: string, paysElsewhere: boolean): Answer {
   const nonce = randomBytes(16).toString('base64');

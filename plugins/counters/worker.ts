@@ -32,7 +32,7 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): Counters {
 
   const counters: Counters = {
     async take(windows, entry) {
-      // The call was refused meanwhile: returns what it was given.
+      // The call was refused in the meantime: returns what was taken for it.
       const giveBack = (sent: SentAdmission): void => {
         const admission = admissionOf(sent, windows);
         counters.correct(admission, 0);
@@ -61,5 +61,5 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): Counters {
 }
 
 function unreachable(): GatewayError {
-  return coreErrors.overloaded('The limits cannot be checked at the moment. Try again in a second.');
+  return coreErrors.overloaded('The rate limits cannot be checked right now. Try again in a second.');
 }

@@ -17,7 +17,7 @@ const LARGEST_FACTOR = 1_000_000_000;
 /** The `must` that fails if the tree has changed since the list was built. */
 const OUTDATED = 'department_tree_changed';
 
-/** The topic that tells other processes that the tree has changed. */
+/** The topic that notifies other processes of a changed tree. */
 const CHANGED = 'departments.changed';
 
 interface DepartmentRow {
@@ -55,7 +55,7 @@ export function createDepartments(host: Host): DepartmentBook {
   let tree = createTree(-1, 0, new Map(), new Map());
   let line: Promise<unknown> = Promise.resolve();
 
-  /** Changes and reads of the tree run one after the other. */
+  /** Changes and reads of the tree run one at a time. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = line.then(work);
     line = turn.catch(() => undefined);
@@ -67,7 +67,7 @@ export function createDepartments(host: Host): DepartmentBook {
     const state = await store.one<{ version: number; last_id: number }>(
       'SELECT version, last_id FROM department_tree WHERE one = 1',
     );
-    if (state === undefined) throw new Error('the table department_tree has lost its row');
+    if (state === undefined) throw new Error('the row of the table department_tree is missing');
     if (state.version === tree.version) return;
     const rows = await store.all<DepartmentRow>(
       `SELECT id, name, parent_id, CAST(budget AS TEXT) AS budget, CAST(monthly_budget AS TEXT) AS monthly_budget,
@@ -221,10 +221,12 @@ export function createDepartments(host: Host): DepartmentBook {
       write((tree) => {
         const { name } = tree.demand(id);
         if (tree.below(id).length > 0) {
-          throw errors.department_not_empty(`There are departments below "${name}": move or delete them first.`);
+          throw errors.department_not_empty(
+            `The department "${name}" has departments below it: move or delete them first.`,
+          );
         }
         if ([...tree.memberships.values()].includes(id)) {
-          throw errors.department_not_empty(`There are people in "${name}": move them first.`);
+          throw errors.department_not_empty(`The department "${name}" has members: move them first.`);
         }
         return {
           steps: [{ sql: 'DELETE FROM department WHERE id = ?', params: [id] }],
@@ -250,11 +252,11 @@ function checkAmounts({ budget = 0n, monthlyBudget = 0n, factorPpm }: Department
     [monthlyBudget, 'monthlyBudget'],
   ] as const) {
     if (amount >= 0n && amount <= LARGEST_BUDGET) continue;
-    throw coreErrors.invalid_amount('A budget is from 0 to 4,000,000,000,000 quota.').with({ param });
+    throw coreErrors.invalid_amount('A budget must be from 0 to 4,000,000,000,000 quota.').with({ param });
   }
   if (!Number.isInteger(factorPpm) || factorPpm < 0 || factorPpm > LARGEST_FACTOR) {
     throw coreErrors
-      .invalid_ratio('A price factor is from 0 to 1000, with six decimals at most.')
+      .invalid_ratio('A price factor must be from 0 to 1000, with at most six decimal places.')
       .with({ param: 'factorPpm' });
   }
 }

@@ -1,4 +1,4 @@
-/** The errors of departments that no other plugin tells. */
+/** The errors of departments that no other plugin returns. */
 import { defineErrors } from '../../core/sdk.ts';
 
 /** By their codes. */
@@ -8,7 +8,7 @@ export const errors = defineErrors(
     department_too_deep: {
       status: 400,
       param: 'parentId',
-      text: (deepest: number) => `There may be ${deepest} departments above each other, not more.`,
+      text: (deepest: number) => `Departments can be nested at most ${deepest} levels deep.`,
       help: 'Departments can be nested ten levels deep.',
     },
     department_not_empty: {
@@ -17,7 +17,7 @@ export const errors = defineErrors(
     },
     no_budget: {
       status: 409,
-      text: (name: string) => `The department "${name}" has no limit that could be raised: set one first.`,
+      text: (name: string) => `The department "${name}" has no budget to raise. Set one first.`,
       help: 'The department has no budget to raise. Set one first.',
     },
   },

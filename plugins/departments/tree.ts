@@ -85,7 +85,7 @@ export function createTree(
       const folded = fold(name);
       for (const other of departments.values()) {
         if (other.id === id || other.parentId !== parentId || fold(other.name) !== folded) continue;
-        throw coreErrors.name_taken(`There is a department called "${other.name}" at this place already.`);
+        throw coreErrors.name_taken(`A department with the name "${other.name}" already exists under this parent.`);
       }
       if (parentId === undefined) return;
       if (!departments.has(parentId)) {

@@ -5,7 +5,7 @@ import type { Rule } from './rules.ts';
 
 /** Characters before the held text that a pattern may look at (`\b`). */
 const CONTEXT = 16;
-/** A match that still grows is held back for up to so many windows. */
+/** A match that still grows is held back for at most this many windows. */
 const MOST_WINDOWS = 4;
 
 /** The rules that apply to one call, and what happens if one of them matches. */
@@ -31,7 +31,7 @@ export function createFlow({ refusing, redacting, matched }: Applied, window: nu
   let offset = 0;
   const shifts = new Shifts();
 
-  /** Whether more text could extend a match; matches that are too long are not waited for. */
+  /** Whether more text could extend a match; does not wait for matches that are too long. */
   function grows({ start, end }: Match, text: string, isLast: boolean): boolean {
     return end === text.length && !isLast && end - start < window * MOST_WINDOWS;
   }

@@ -51,7 +51,7 @@ export const guardSection = schema<GuardSection>({
           pattern: { type: 'string', minLength: 1, description: 'A regular expression in the syntax of RE2.' },
           where: { enum: ['input', 'output', 'both'], default: 'both', description: 'Requests, answers, or both.' },
           action: { enum: ['refuse', 'redact'], default: 'refuse' },
-          replacement: { type: 'string', default: '[redacted]', description: 'What `redact` puts in its place.' },
+          replacement: { type: 'string', default: '[redacted]', description: 'The replacement text of `redact`.' },
           ...scopeProperties,
         },
       },

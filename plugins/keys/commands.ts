@@ -94,7 +94,7 @@ function text(values: CommandRequest['values'], name: string): string | undefine
 function readAllowance(quota: string | undefined, unlimited: boolean): bigint | undefined {
   if (quota === undefined) return undefined;
   if (unlimited) throw new UsageError('--quota and --unlimited contradict each other');
-  if (!/^\d{1,12}$/.test(quota)) throw new UsageError(`--quota is a whole number of quota units, not "${quota}"`);
+  if (!/^\d{1,12}$/.test(quota)) throw new UsageError(`--quota must be a whole number of quota units, not "${quota}"`);
   return BigInt(quota) * MICRO;
 }
 
@@ -107,7 +107,7 @@ function readDuration(value: string): number {
   try {
     return durationMs(value);
   } catch {
-    throw new UsageError(`--expires is a time such as 12h or 30d, not "${value}"`);
+    throw new UsageError(`--expires must be a duration such as 12h or 30d, not "${value}"`);
   }
 }
 

@@ -34,7 +34,7 @@ export const errors = {
       },
       too_many_keys: {
         status: 409,
-        text: (most: number) => `An account may have ${most} keys; delete one that is not used any more.`,
+        text: (most: number) => `An account can have ${most} keys. Delete one that is not used any more.`,
         help: 'An account can have a thousand keys. Delete one that is not used any more.',
       },
     },

@@ -71,7 +71,7 @@ export function createHolders(
   function ask(hash: string): Promise<Holder | undefined> {
     const answer = load(hash).then(
       (loaded) => {
-        // If it was removed meanwhile, this result may be outdated.
+        // If it was removed in the meantime, this result may be outdated.
         if (asking.get(hash) === answer) {
           asking.delete(hash);
           if (loaded === undefined) unknown.set(hash, true);

@@ -20,7 +20,7 @@ import { createUses } from './uses.ts';
 /** The maximum number of keys per account. */
 const MOST_KEYS = 1_000;
 
-/** The topic that tells other processes which keys have changed. */
+/** The topic that notifies other processes of changed keys. */
 const CHANGED = 'keys.changed';
 /** Changed keys: those of an account, or some. */
 type Changed = { readonly account?: number; readonly keys?: readonly number[] };
@@ -99,7 +99,7 @@ export function createKeys(host: Host): KeyRing {
 
   /** The last id that was assigned, which may not be written yet. */
   let givenId = 0;
-  /** The id of a new key. Concurrent creations get different ids; otherwise all but one would have to be repeated. */
+  /** The id of a new key. Concurrent creations get different ids; otherwise all except one would have to be repeated. */
   async function nextId(): Promise<number> {
     const last = await lastId();
     givenId = Math.max(last, givenId) + 1;
@@ -264,7 +264,7 @@ export function createKeys(host: Host): KeyRing {
     async change(accountId, id, changes, along = []) {
       const before = (await get(accountId, id)) ?? refuse(coreErrors.key_not_found(id));
       const { name, models, addresses } = changes;
-      // A model that is not served any more may stay in the list.
+      // A model that is no longer served may stay in the list.
       if (models) checkModels(models, [...modelNames(models), ...(before.models ?? [])], isServed);
       const set = assignmentsOf({
         ...changes,

@@ -20,8 +20,8 @@ export function isLikely(secret: string): boolean {
 }
 
 /**
- * Whether the check characters match, so that a mistyped key needs no lookup. A CRC-32 detects every wrong character and every two adjacent
- * ones exchanged; it is no protection.
+ * Whether the check characters match, so that a mistyped key needs no lookup. A CRC-32 detects every wrong character and every swap of two adjacent
+ * ones; it is not a security measure.
  */
 export function isWellFormed(secret: string): boolean {
   return isLikely(secret) && checkCharacters(secret.slice(PREFIX.length, -CHECK)) === secret.slice(-CHECK);

@@ -3,8 +3,8 @@ import type { Migration } from '../../core/plugin.ts';
 
 /**
  * `hash` is the SHA-256 of the secret, whose 256 random bits need no slow hash. `models` and `addresses` are JSON lists; NULL means no
- * restriction. A deleted key keeps its row, because usage records refer to it. `former_secret` has the hashes of rotated secrets that stay
- * valid for a while.
+ * restriction. A deleted key keeps its row, because usage records refer to it. `former_secret` has the hashes of rotated secrets that stay valid for
+ * their grace period.
  */
 export const migrations: readonly Migration[] = [
   {

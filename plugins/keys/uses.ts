@@ -24,7 +24,7 @@ export interface Uses {
 export function createUses({ clock, store, peers }: Pick<Host, 'clock' | 'store' | 'peers'>): Uses {
   const { owner } = peers;
   const noted = new Map<number, number>();
-  /** In a worker: the minute that `noted` is about. */
+  /** In a worker: the minute of `noted`. */
   let minuteMs = 0;
 
   /** Once per key and minute. */

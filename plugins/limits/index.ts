@@ -167,7 +167,8 @@ function countedOf({ requests, tokens, gates }: Rules, identity: Holder): Counte
 
 /**
  * The tokens that a call takes in advance: a quarter of the input's bytes, and the output limit of the call, or no output if it sets none.
- * A call larger than the whole limit takes the whole limit, so that it is admitted when the minute is otherwise unused, instead of never.
+ * A call larger than the limit takes the whole limit. It is then admitted if nothing else was used in the minute; otherwise it would always be
+ * refused.
  */
 function tokensOf({ call }: Known, { name, limit, windowMs }: WindowTake): WindowTake {
   const { inputBytes, outputTokens } = call.bounds;

@@ -5,7 +5,7 @@ import { msOf } from './ids.ts';
 import { ERRORS, type SumKind } from './kinds.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';
 
-/** What a line adds to the sums. */
+/** The values that a line adds to the sums. */
 export interface Addition {
   readonly id: string;
   readonly accountId: number;

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 const LENGTH = 26;
 /** The length of the time, five bits per character, in milliseconds. */
 const OF_TIME = 10;
-/** The offset of the run's name; between the time and it, exchanges of one millisecond are counted. */
+/** The offset of the run's name; between the time and it, requests of one millisecond are counted. */
 const OF_RUN = 16;
 
 /** Creates an id for a time. */

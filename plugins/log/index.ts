@@ -1,6 +1,6 @@
 /**
- * Usage records: plays `settle`, in which each exchange of an authenticated caller leaves a record, and `answered`, for requests that are
- * not calls. Keeps sums, and provides pages and statistics.
+ * Usage records: `settle` writes a record for each request of an authenticated caller, and `answered` one for requests that are not calls. Keeps
+ * sums, and provides pages and statistics.
  */
 import { Departments } from '../../core/contracts/departments.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
@@ -160,7 +160,7 @@ export default definePlugin({
           const alone = isRepeatable(record) ? repeats.first(record) : record;
           return alone && stepsOf(alone);
         }
-        log.debug('refused before it was known who called', { exchange: x.id, status: x.status, ip: x.ip });
+        log.debug('refused before authentication', { exchange: x.id, status: x.status, ip: x.ip });
         return undefined;
       },
       answered(x, end) {

@@ -62,7 +62,7 @@ function textOf(name: string, value: Json): string {
   return `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
 }
 
-/** The only attempt of a call, if the record has everything but its upstream model and duration. */
+/** The only attempt of a call, if the record has everything except its upstream model and duration. */
 export function onlyAttempt(
   attempts: Json | undefined,
   channel: string,

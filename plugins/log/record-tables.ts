@@ -26,11 +26,11 @@ const IS_ITS_LABEL = Object.entries(OLD_LABEL)
 const OLD_NOTES = `CASE old.other WHEN '{}' THEN NULL ELSE ',' || substr(old.other, 2, length(old.other) - 2) END`;
 
 /**
- * `usage_row`: one row per exchange, and per other request of a key. The key is the id in two columns (`ids.ts`), so rows are in the order
+ * `usage_row`: one row per call, and per other request of a key. The key is the id in two columns (`ids.ts`), so rows are in the order
  * of time and appended at the end; the index serves the pages of an account. A second insert of an id fails its list. `charged` is in
  * micro-quota. The counts are tokens, NULL without usage. `department_id` is the account's at that time, 0: none. `model` is NULL if the
  * label has it. `attempt_ms` is the duration of the attempt in the label. `repeats`: the number of further equal requests of the key and
- * minute that the row counts (`repeats.ts`); sums count them beside `lines`, which counts rows. `notes` are members of a JSON object, each
+ * minute that the row counts (`repeats.ts`); sums count them separately from `lines`, which counts rows. `notes` are members of a JSON object, each
  * after a comma.
  *
  * `usage_label`: values that many rows share (`labels.ts`). `digest` is its unique key. `included`: a subscription paid, not the balance;

@@ -1,4 +1,4 @@
-/** Creates usage records from exchanges that have ended, and from requests for routes. */
+/** Creates usage records from calls that have ended, and from requests for routes. */
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Attempt, Call, Clock, Entrant, Exchange, Json, JsonObject, Known, RouteEnd } from '../../core/plugin.ts';
 import { msOf } from './ids.ts';
@@ -7,7 +7,7 @@ import { msOf } from './ids.ts';
 const LONGEST_CLIENT_ID = 128;
 const LONGEST_MODEL = 256;
 
-/** The record of an ended exchange. `charged` is micro-quota; `included`: a subscription pays it. */
+/** The record of an ended call. `charged` is micro-quota; `included`: a subscription pays it. */
 export function recordOf(x: Known, charged: bigint, included: boolean, clock: Clock): UsageRecord {
   const call = callOf(x);
   const last = x.attempts.at(-1);
@@ -73,7 +73,7 @@ export function callKindOf({ outcome, charged }: Pick<UsageRecord, 'outcome' | '
   return (outcome === 'refused' || outcome === 'failed') && charged === 0n ? 'error' : 'use';
 }
 
-/** The requested model; undefined if the exchange was refused before its body was read. */
+/** The requested model; undefined if the request was refused before its body was read. */
 function callOf(x: Exchange): Call | undefined {
   try {
     return x.call;

@@ -13,7 +13,7 @@ const EVERY_MS = 1_000;
 /** The number of records per key and minute that name their model; further ones are combined without it, because clients choose names. */
 const MOST_WITH_MODEL = 20;
 
-/** The topic that asks other processes to write their counts. */
+/** The topic that makes other processes write their counts. */
 const WRITE = 'log.repeats';
 
 /** Requests that are alike. */

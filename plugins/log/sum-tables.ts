@@ -42,7 +42,7 @@ export interface SumQuery {
   readonly isByAccount: boolean;
 }
 
-/** Up to so many accounts are looked up individually in every hour or day; for more, all rows are read. */
+/** Up to this many accounts are looked up individually in every hour or day; for more, all rows are read. */
 const FEW = 20;
 /** Hours or days, and accounts, per statement. */
 const MOST_STEPS = 31 * 24;

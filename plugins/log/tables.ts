@@ -34,19 +34,18 @@ const OF_CALLS = `key_id, style, model, channel, stream, outcome, status, input,
   image_quality, charged, duration_ms, first_byte_ms, ip, other`;
 
 /**
- * `usage_record`: one row per exchange; a view, see `record-tables.ts`. Up to migration 7 it was a table, also in the order of time.
+ * `usage_record`: one row per call; a view, see `record-tables.ts`. Up to migration 7 it was a table, also in the order of time.
  * Measured: in the order of accounts, each call costs the writing thread a fifth more, and reading all accounts takes five times as long.
  *
  * `account_event`: events of an account that are not calls.
  *
  * `usage_hour`: the number of lines of each kind (`kinds.ts`) that began in an hour, and their sums. It is written in the same list as the
- * line, so it is exact at every commit. It also serves as an index by all columns that pages filter by: it tells which hours have matching
- * lines, and how many. Hours come first in its key, so that concurrent calls write to the same few pages.
+ * line, so it is exact at every commit. It also serves as an index by all columns that pages filter by: it shows which hours have matching lines, and
+ * how many. Hours come first in its key, so that concurrent calls write to the same few pages.
  *
- * `usage_day`: the same by days (UTC) for statistics, kept after records and hours are deleted. Ended hours are added to it one after the
- * other; `usage_rolled` tells up to which hour. A call that is written later (it ran long, or was recovered) is added to the day as well,
- * in the same list: days are as exact as hours. For errors that never reached a channel the model is left out, because clients can invent
- * any number of names.
+ * `usage_day`: the same by days (UTC) for statistics, kept after records and hours are deleted. Ended hours are added to it one by one;
+ * `usage_rolled` has the last rolled-up hour. A call that is written later (it ran long, or was recovered) is added to the day as well, in the same
+ * list: days are as exact as hours. For errors that never reached a channel the model is left out, because clients can invent any number of names.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -169,7 +168,7 @@ export const migrations: readonly Migration[] = [
   },
   {
     id: 5,
-    title: 'records that stand for more than one request, and for requests that are no calls',
+    title: 'records that stand for more than one request, and for requests that are not calls',
     sql: [
       'ALTER TABLE usage_record ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0',
       "ALTER TABLE usage_record ADD COLUMN route TEXT NOT NULL DEFAULT ''",

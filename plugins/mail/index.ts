@@ -44,7 +44,7 @@ export default definePlugin({
     }
 
     if (!isAddress(/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from))
-      host.problem(['mail', 'from'], 'must be an e-mail address: servers require a sender');
+      host.problem(['mail', 'from'], 'must be an email address: servers require a sender');
     const server = createServer(smtp, from);
     if (server === undefined) host.problem(['mail', 'smtp'], 'is not an address');
     for (const secret of server?.secrets ?? []) host.log.hide(secret);

@@ -144,7 +144,7 @@ function createMeters() {
     }),
     requests: createTally({
       name: 'turnpike_requests_total',
-      help: 'Other requests of keys than calls, by route.',
+      help: 'Requests with a key that are not calls, by route.',
       labelNames: ['route', 'status'],
       registers,
     }),
@@ -192,7 +192,7 @@ function refuseDistant({ ip, headers }: Caller, host: Pick<Host, 'find'>): undef
   if (isDirect) return;
   throw errors
     .metrics_not_allowed(
-      'Without a token, metrics are for direct requests from this machine to a gateway without a proxy: set metrics.token.',
+      'Without a token, only direct requests from this machine to a gateway without a proxy are allowed: set metrics.token.',
     )
     .with({ status: 403 });
 }

@@ -28,7 +28,7 @@ export interface TrackedAttempt {
   readonly exchange: TriedExchange;
   readonly breaker: Breaker;
 }
-/** The part of an exchange that the breaker reads: whether the vendor has answered. */
+/** The part of a request that the breaker reads: whether the vendor has answered. */
 export interface TriedExchange {
   readonly delivered: boolean;
 }

@@ -1,24 +1,24 @@
 /** The retry budget: if everything fails, retries must not multiply the load. */
 
-/** The number of exchanges that may always retry at the same time. */
+/** The number of requests that may always retry at the same time. */
 const ALWAYS = 3;
-/** Beyond that, the share of running exchanges that may retry. */
+/** Beyond that, the share of running requests that may retry. */
 const SHARE = 0.2;
 
-/** An exchange in the budget. */
+/** A request in the budget. */
 export interface BudgetEntry {
-  /** Whether the exchange may try another channel; once true, it stays true. */
+  /** Whether the request may try another channel; once true, it stays true. */
   retry(): boolean;
-  /** Must be called when the exchange ends. */
+  /** Must be called when the request ends. */
   leave(): void;
 }
 
-/** Counts the running exchanges of this process, and those that are retrying. */
+/** Counts the running requests of this process, and those that are retrying. */
 export interface RetryBudget {
   enter(): BudgetEntry;
 }
 
-/** Creates a budget of three retrying exchanges, or a fifth of the running ones if that is more. */
+/** Creates a budget of three retrying requests, or a fifth of the running ones if that is more. */
 export function createRetryBudget(): RetryBudget {
   let inFlight = 0;
   let retrying = 0;

@@ -197,7 +197,7 @@ function checkStyles(host: Host, name: string, entry: ModelEntry, sources: reado
     const hint = didYouMean(quirksStyle, spoken);
     host.problem(
       ['models', name, 'quirks', 'style'],
-      `no channel of the model '${name}' speaks '${quirksStyle}'${hint}`,
+      `no channel of the model '${name}' supports '${quirksStyle}'${hint}`,
     );
   }
   const answered = [...new Set([...spoken, ...host.styles().keys()])].filter((style) =>
@@ -206,7 +206,7 @@ function checkStyles(host: Host, name: string, entry: ModelEntry, sources: reado
   for (const [i, style] of (entry.only ?? []).entries()) {
     if (answered.includes(style)) continue;
     const hint = didYouMean(style, answered);
-    host.problem(['models', name, 'only', i], `no channel of the model '${name}' answers on '${style}'${hint}`);
+    host.problem(['models', name, 'only', i], `no channel of the model '${name}' supports '${style}'${hint}`);
   }
 }
 
@@ -214,7 +214,7 @@ function checkStyles(host: Host, name: string, entry: ModelEntry, sources: reado
 function checkPatterns(host: Host, entries: Entries): void {
   for (const name of entries.patterns) {
     if (name.indexOf('*') !== name.lastIndexOf('*')) {
-      host.problem(['models', name], `a name may have one '*', which stands for any characters`);
+      host.problem(['models', name], `a name may contain only one '*', which matches any characters`);
     }
   }
   for (const name of entries.names) {
@@ -223,7 +223,7 @@ function checkPatterns(host: Host, entries: Entries): void {
       if (channel !== undefined && model?.includes('*')) {
         host.problem(
           ['models', name, 'from', i, channel],
-          `'*' stands for something only if the name '${name}' has one, too`,
+          `'*' is replaced only if the name '${name}' contains one, too`,
         );
       }
     }
@@ -238,7 +238,7 @@ function checkAliases(host: Host, entries: Entries): void {
       (field) => entry[field] !== undefined,
     );
     if (extra !== undefined)
-      host.problem(['models', name, extra], `an alias has nothing else; '${extra}' belongs to a model`);
+      host.problem(['models', name, extra], `an alias has no other fields; '${extra}' belongs to a model`);
     if (entries.entryOf(entry.alias) === undefined) {
       const others = entries.names.filter((other) => other !== name);
       host.problem(['models', name, 'alias'], `there is no model '${entry.alias}'${didYouMean(entry.alias, others)}`);
@@ -252,7 +252,7 @@ function checkAliases(host: Host, entries: Entries): void {
     }
     if (at !== name || inLoop.has(name)) continue;
     for (const member of walk) inLoop.add(member);
-    host.problem(['models', name, 'alias'], `aliases go round in a circle: ${[...walk, name].join(' → ')}`);
+    host.problem(['models', name, 'alias'], `aliases form a cycle: ${[...walk, name].join(' → ')}`);
   }
 }
 
@@ -268,7 +268,7 @@ function checkFallbacks(host: Host, entries: Entries): void {
         host.problem(path, `there is no model '${fallback}'${didYouMean(fallback, others)}`);
       } else if (target !== undefined && walk.includes(target)) {
         const circle = [...walk.slice(walk.indexOf(target)), target].join(' → ');
-        host.problem(path, `fallbacks go round in a circle: ${circle}`);
+        host.problem(path, `fallbacks form a cycle: ${circle}`);
       } else if (target !== undefined && !done.has(target)) {
         visit(target, walk);
       }

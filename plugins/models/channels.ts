@@ -36,7 +36,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
   for (const [i, entry] of section.entries()) {
     const problem: Problem = (path, message) => host.problem(['channels', i, ...path], message);
     if (names.has(entry.name)) {
-      problem(['name'], `another channel is called '${entry.name}' already`);
+      problem(['name'], `another channel already has the name '${entry.name}'`);
       continue;
     }
     names.add(entry.name);
@@ -44,14 +44,14 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
     if (vendor === undefined) {
       problem(
         ['vendor'],
-        `no plugin brings a vendor '${entry.vendor}'${didYouMean(entry.vendor, [...vendors.keys()])}`,
+        `no plugin provides a vendor '${entry.vendor}'${didYouMean(entry.vendor, [...vendors.keys()])}`,
       );
       continue;
     }
     const spoken = Object.keys(vendor.speaks);
     for (const [at, style] of (entry.speaks ?? []).entries()) {
       if (!spoken.includes(style)) {
-        problem(['speaks', at], `the vendor '${vendor.name}' does not speak '${style}'${didYouMean(style, spoken)}`);
+        problem(['speaks', at], `the vendor '${vendor.name}' does not support '${style}'${didYouMean(style, spoken)}`);
       }
     }
     if (entry.url === undefined && vendor.url === undefined) {
@@ -62,7 +62,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
     if (quirksStyle !== undefined && !speaks.includes(quirksStyle)) {
       problem(
         ['quirks', 'style'],
-        `the channel '${entry.name}' does not speak '${quirksStyle}'${didYouMean(quirksStyle, speaks)}`,
+        `the channel '${entry.name}' does not support '${quirksStyle}'${didYouMean(quirksStyle, speaks)}`,
       );
     }
     const options = readOptions(vendor, entry, problem);

@@ -1,4 +1,4 @@
-/** What is known of a model, for users who choose one. Unknown facts are left out. */
+/** The known properties of a model, for users who choose one. Unknown facts are left out. */
 import { ABILITIES, type Ability, type ModelFacts, type Purpose } from '../../core/contracts/catalog.ts';
 import type { Style, StyleName } from '../../core/plugin.ts';
 import type { SomeQuirks } from '../../core/translation/index.ts';

@@ -23,7 +23,7 @@ export interface LastFailure {
   /** Unix milliseconds. */
   readonly atMs: number;
 }
-/** A channel that is skipped for a while. */
+/** A channel that is skipped until a time. */
 export interface Rest {
   readonly sinceMs: number;
   readonly untilMs: number;

@@ -3,13 +3,13 @@
  *
  * There is a circuit breaker per channel and upstream model: 5 consecutive failures, or half of at least 20 attempts within 30 s, open it
  * for 10 s, then 20 s, 40 s … 300 s, each ±20% at random so that probes are spread. After that it is half-open: one call is let through as
- * a probe, in the channel's usual place; its success closes the circuit, its failure opens it for longer. A channel also pauses: after a
- * 429 for as long as the vendor asked (1 s to 60 s), and for 60 s if the vendor does not accept our key.
+ * a probe, in the channel's usual place; its success closes the circuit, its failure opens it for longer. A channel is also paused: after a 429 for
+ * the time in `retry-after` (1 s to 60 s), and for 60 s if the vendor does not accept our key.
  *
  * Only what the vendor did counts: requests that it calls invalid, and clients that disconnect, count neither way.
  *
- * Processes send each other failures and recoveries, so that all of them count and avoid the same; while there are no failures, nothing is
- * sent. Times are sent as durations, because each process has its own clock.
+ * Processes report failures and recoveries to each other, so that all of them skip the same channels. Without failures, nothing is sent. Times are
+ * sent as durations, because each process has its own clock.
  */
 import type { ChannelState } from '../../core/contracts/catalog.ts';
 import type { Attempt, Channel, FailureKind, Host, Offer } from '../../core/plugin.ts';
@@ -59,7 +59,7 @@ export interface Health {
   begin(offer: Offer, exchange: TriedExchange): void;
   /** The result of an attempt. `aborted`: the client disconnected before its end. */
   end(attempt: Attempt, aborted: boolean): void;
-  /** The exchange ended: its probe ends, even if there was no attempt. */
+  /** The request ended: its probe ends, even if there was no attempt. */
   release(offer: Offer): void;
   /** The state of a model at a channel, for display; changes nothing. */
   look(channel: Channel, model: string): Condition;
@@ -86,7 +86,7 @@ export function createHealth(
 ): Health {
   const { breakers, rests, failures } = state;
   const trials = new WeakMap<Offer, TrackedAttempt>();
-  /** What was last sent, by channel: the end of its pause, and its failure. */
+  /** The last report, by channel: the end of its pause, and its failure. */
   const toldRests = new Map<string, number>();
   const toldFailures = new Map<string, LastFailure>();
 
@@ -125,7 +125,7 @@ export function createHealth(
       addAttempts(breaker, clock.mono(), 1, 0, 1);
       if (wasFailing) tell({ of: 'succeeded', breaker: breaker.name, attempts: takeUntold(breaker) });
     } else if (trial.startedMs > breaker.open.sinceMs) {
-      // An attempt that began before the circuit opened says nothing about recovery.
+      // An attempt that began before the circuit opened does not show a recovery.
       close(breaker);
     }
     const rest = restOf(offer.channel);

@@ -180,10 +180,10 @@ function reportLines(
     ...channels.all
       .filter((configured) => configured.off)
       .map(({ channel }) => `channel ${channel.name} is off: its key is empty`),
-    ...off.map((name) => `model ${name} is off: so are all its channels`),
+    ...off.map((name) => `model ${name} is off, because all its channels are`),
     ...catalog
       .patterns()
-      .map(({ name }) => `models ${name}: every name like this can be called; lists do not show them`),
+      .map(({ name }) => `models ${name}: every name like this can be called; model lists do not show them`),
     ...translations(catalog, styles),
   ];
 }

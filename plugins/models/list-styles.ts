@@ -32,7 +32,7 @@ export const messagesList: ListStyle = {
     const size = wholeNumber(query, 'limit', { min: 1, max: 1_000 }) ?? 20;
     const after = query.get('after_id');
     const before = query.get('before_id');
-    if (after !== null && before !== null) wrong('before_id', 'cannot stand beside `after_id`');
+    if (after !== null && before !== null) wrong('before_id', 'cannot be combined with `after_id`');
     const end = before === null ? models.length : placeOf(models, before, 'before_id');
     const start = after === null ? 0 : placeOf(models, after, 'after_id') + 1;
     const page = before === null ? models.slice(start, start + size) : models.slice(Math.max(0, end - size), end);
@@ -92,7 +92,7 @@ function readToken(token: string): string {
 
 function placeOf(models: readonly Listed[], id: string, field: string): number {
   const place = models.findIndex((model) => model.id === id);
-  return place === -1 ? wrong(field, 'does not name a place in this list') : place;
+  return place === -1 ? wrong(field, 'is not a position in this list') : place;
 }
 
 function wholeNumber(

@@ -56,7 +56,7 @@ export function listRoutes(
 }
 
 /**
- * Three kinds of clients read this path. Those of the second format are recognized by its version header only: newer ones send their key in
+ * Three kinds of clients read this path. Clients of the second format are recognized only by its version header: newer ones send their key in
  * `authorization`.
  */
 function styleFor({ headers, query }: Caller): ListStyle {

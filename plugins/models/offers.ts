@@ -12,7 +12,7 @@ import type { Serving, Source } from './source.ts';
 /** The number of names whose targets are cached; more than gateway.yaml has, and fewer than clients can invent. */
 const MOST_NAMES = 10_000;
 
-/** What the choice depends on. */
+/** The inputs of the choice. */
 export interface OfferTools {
   readonly catalog: ModelCatalog;
   readonly health: Health;
@@ -129,6 +129,6 @@ function refuseStyle(model: ServedModel, style: StyleName, tools: OfferTools): n
   const others = [...tools.styles.values()]
     .filter(({ name, ingress }) => ingress !== undefined && answers(model, name))
     .map(({ name, ingress }) => `${name} (POST ${ingress!.path})`);
-  const instead = others.length === 0 ? 'nowhere else either' : `on ${others.join(', ')}`;
-  throw coreErrors.model_not_found(`The model '${model.name}' does not answer on ${style}, but ${instead}.`);
+  const advice = others.length === 0 ? ' or any other style.' : `. Use ${others.join(' or ')}.`;
+  throw coreErrors.model_not_found(`The model '${model.name}' does not support ${style}${advice}`);
 }

@@ -131,7 +131,7 @@ function createNotices(host: Host): Notices {
       headers['x-webhook-signature'] = createHmac('sha256', secret).update(body).digest('hex');
     }
     const status = await host.post(url, body, headers);
-    if (status < 200 || status > 299) throw new Error(`the server there answered with status ${status}`);
+    if (status < 200 || status > 299) throw new Error(`the server responded with status ${status}`);
   }
 
   return {
@@ -149,7 +149,7 @@ function createNotices(host: Host): Notices {
           await post(account, way.url, way.secret, { type: 'quota_exceed', title, content, values, timestamp });
           return;
         }
-        const text = `${content}\n\n${link === '' ? '' : `Top up: ${link}\n\n`}You are told once, until it has been above again.\n`;
+        const text = `${content}\n\n${link === '' ? '' : `Top up: ${link}\n\n`}You get this notification once, until the balance has been above it again.\n`;
         const sending = host.find(Mail)?.send({ to: way.to, subject: title, text });
         // May take long, and logs its own failures.
         sending?.catch(() => {});

@@ -36,7 +36,7 @@ export function createFlows(host: Host, site: () => Site, providerOf: (name: str
       if (error instanceof NotAccepted)
         throw error.code === 'oauth_code'
           ? errors.oauth_code(error.message)
-          : coreErrors.oauth_state(`This sign-in cannot be completed: ${error.message}. Begin again.`);
+          : coreErrors.oauth_state(`This sign-in cannot be completed: ${error.message}. Start again.`);
       host.log.warn('a sign-in failed at its provider', { provider: name, error });
       throw errors.oauth_provider_failed(name);
     }
@@ -62,7 +62,7 @@ export function createFlows(host: Host, site: () => Site, providerOf: (name: str
       const begun = ticket?.data as Begun | undefined;
       if (begun?.provider !== name || !timingSafeEqual(Buffer.from(begun.browser), Buffer.from(sha256(binding))))
         throw coreErrors.oauth_state(
-          'This sign-in was not begun in this browser, not with this provider, or too long ago. Begin again.',
+          'This sign-in was not started in this browser or with this provider, or has expired. Start again.',
         );
       const { verifier, nonce, intent } = begun;
       const at = new URL(redirectUri(name));

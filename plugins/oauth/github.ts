@@ -58,12 +58,15 @@ export function createGithub({ id, secret, issuer, label = 'GitHub' }: OAuthSett
         pkceCodeVerifier: verifier,
       }).catch((error: unknown) => {
         if (error instanceof ResponseBodyError && /^(bad_verification_code|invalid_grant)$/.test(error.error))
-          throw new NotAccepted('oauth_code', 'the provider did not give it out for this, or takes it no more');
+          throw new NotAccepted(
+            'oauth_code',
+            'the provider did not issue it for this request, or no longer accepts it',
+          );
         throw error;
       });
       const user = (await ask('/user', tokens.access_token)) as { readonly id?: unknown; readonly login?: unknown };
       // User names can be transferred; the numeric id is permanent.
-      if (!Number.isSafeInteger(user?.id)) throw new Error('it does not say who it is');
+      if (!Number.isSafeInteger(user?.id)) throw new Error('it does not identify the user');
       const emails = await ask('/user/emails', tokens.access_token);
       return { subject: `${user.id}`, name: textOf(user.login) ?? '', email: primary(emails) };
     },

@@ -56,10 +56,11 @@ export default definePlugin({
         for (const [name, { type, issuer, secret }] of settings()) {
           const problem = (key: string, message: string): void =>
             host.problem(['console', 'oauth', name, key], message);
-          if (TAKEN.includes(name)) host.problem(['console', 'oauth', name], 'is a name that is taken: choose another');
+          if (TAKEN.includes(name)) host.problem(['console', 'oauth', name], 'is a reserved name: choose another');
           if (type === 'oidc' && (issuer === undefined || !URL.canParse(issuer)))
-            problem('issuer', 'must say where the provider is: `https://id.example.com`');
-          if (type === 'github' && secret === '') problem('secret', 'is empty; leave `id` empty, too, to have it off');
+            problem('issuer', 'must be the URL of the provider, such as `https://id.example.com`');
+          if (type === 'github' && secret === '')
+            problem('secret', 'is empty; to disable the provider, leave `id` empty, too');
         }
       },
     };

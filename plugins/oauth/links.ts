@@ -54,7 +54,7 @@ export function createLinks(host: Host, configured: () => readonly string[]): Li
       }
       if (owner === undefined) throw errors.provider_bound(provider);
       if (owner !== accountId)
-        throw coreErrors.identity_taken(`This account of ${provider} signs in to another account here already.`);
+        throw coreErrors.identity_taken(`This ${provider} account is already linked to another user.`);
     },
 
     async unbind(accountId, provider, { keepOne = false, along = [] } = {}) {

@@ -74,12 +74,15 @@ export function createOidc(settings: OAuthSettings & { readonly issuer: string }
         idTokenExpected: true,
       }).catch((error: unknown) => {
         if (error instanceof ResponseBodyError && error.error === 'invalid_grant')
-          throw new NotAccepted('oauth_code', 'the provider did not give it out for this, or takes it no more');
+          throw new NotAccepted(
+            'oauth_code',
+            'the provider did not issue it for this request, or no longer accepts it',
+          );
         throw error;
       });
       const claims = tokens.claims();
       const subject = textOf(claims?.sub);
-      if (claims === undefined || subject === undefined) throw new Error('the ID token does not say who it is');
+      if (claims === undefined || subject === undefined) throw new Error('the ID token does not identify the user');
       const more =
         server.userinfo_endpoint === undefined ? {} : await fetchUserInfo(config, tokens.access_token, subject);
       const facts: Readonly<Record<string, unknown>> = { ...claims, ...more };

@@ -49,7 +49,7 @@ function passageOf(entry: PassthroughEntry, host: Host, catalog: Catalog): Passa
       // The existence of both was checked before the start.
       const channel = catalog.channel(entry.channel)!;
       const vendor = host.vendors().get(channel.vendor)!;
-      if (isOff(channel, host)) throw coreErrors.no_channel(`The channel behind ${prefix} is switched off.`);
+      if (isOff(channel, host)) throw coreErrors.no_channel(`The channel of ${prefix} is off.`);
       return {
         channel,
         url: urlOf(x, channel, entry, host.find(KeyPlaces)?.query),
@@ -90,13 +90,13 @@ function mistakes(
     ({ ingress }) => ingress?.path === prefix || ingress?.path.startsWith(`${prefix}/`),
   );
   if (style !== undefined)
-    problems.push(['prefix', `the style '${style.name}' is served at ${style.ingress?.path} already`]);
+    problems.push(['prefix', `the style '${style.name}' already uses the path ${style.ingress?.path}`]);
   if (earlier.some((other) => other.prefix === prefix)) problems.push(['prefix', `${prefix} is listed twice`]);
   const channel = catalog.channel(entry.channel);
   if (channel === undefined) {
     problems.push(['channel', `there is no channel '${entry.channel}'`]);
   } else if (host.vendors().get(channel.vendor)?.credentials === undefined) {
-    problems.push(['channel', `the vendor '${channel.vendor}' of this channel offers no passthrough`]);
+    problems.push(['channel', `the vendor '${channel.vendor}' of this channel does not support passthrough routes`]);
   } else if (channel.url.includes('{model}')) {
     problems.push([
       'channel',
@@ -104,7 +104,7 @@ function mistakes(
     ]);
   }
   if (entry.free === (entry.price !== undefined)) {
-    problems.push([entry.free ? 'price' : 'free', 'say either what a request costs (`price`) or `free: true`']);
+    problems.push([entry.free ? 'price' : 'free', 'set either `price`, the cost of a request, or `free: true`']);
   }
   return problems;
 }

@@ -31,7 +31,9 @@ export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
     const price = inMicro(cents);
     // Otherwise a user could renew it from its own balance forever, and gain balance each time.
     if (plan.balance >= price) {
-      throw coreErrors.invalid_plan('This plan comes with as much balance as it costs: pay for it otherwise.');
+      throw coreErrors.invalid_plan(
+        'This plan credits at least its price, so it cannot be paid from the balance. Use another payment method.',
+      );
     }
     const subscriptions = host.use(Subscriptions);
     const { tradeNo, step } = orders.createPaid({
@@ -77,7 +79,7 @@ function refuseSale(failed: string, { name }: Plan, money: string): never {
     case 'insufficient':
       throw errors.insufficient_balance(name, money);
     case 'other_plan_runs':
-      throw coreErrors.other_plan_runs('Another plan has begun meanwhile.');
+      throw coreErrors.other_plan_runs('Another plan was started by another request.');
     case 'no_room':
       throw coreErrors.no_room();
     default:

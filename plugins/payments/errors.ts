@@ -1,4 +1,4 @@
-/** The errors of payments and redemption codes that no other plugin tells. */
+/** The errors of payments and redemption codes that no other plugin returns. */
 import { defineErrors } from '../../core/sdk.ts';
 
 /** By their codes. */
@@ -23,18 +23,18 @@ export const errors = defineErrors(
     invalid_code: { status: 400, param: 'key', help: 'The redemption code is incorrect, used, disabled or expired.' },
     code_used: {
       status: 409,
-      text: (id: number) => `The redemption code ${id} was used: it stays as it is.`,
+      text: (id: number) => `The redemption code ${id} was used and cannot be changed.`,
       help: 'The redemption code was used and cannot be changed.',
     },
     insufficient_balance: {
       status: 409,
       text: (plan: string, money: string) =>
-        `The plan ${plan} costs ${money}, and there is less, or something is owed.`,
+        `The plan ${plan} costs ${money}, but the balance is too low or the account has a debt.`,
       help: 'The balance is too low. Top up first.',
     },
     order_completed: {
       status: 409,
-      text: (state: string) => `This order is ${state} already.`,
+      text: (state: string) => `This order is already ${state}.`,
       help: 'The order is already complete.',
     },
     order_returned: { status: 409, help: 'The order was refunded or disputed.' },

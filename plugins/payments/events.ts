@@ -13,13 +13,13 @@ export interface Events {
    * known.
    */
   settle(provider: string, payment: string): Step;
-  /** The opposite: a payment without an order was refunded. Rolls its list back (`moved`) if the payment has settled an order meanwhile. */
+  /** The opposite: a payment without an order was refunded. Rolls its list back (`moved`) if the payment has settled an order in the meantime. */
   goBack(provider: string, payment: string): Step;
   /** Deletes notifications that no provider will repeat. */
   forget(): Promise<number>;
 }
 
-/** Providers do not repeat notifications after so long; an order cannot be settled twice anyway. */
+/** Providers do not repeat notifications after this time; an order cannot be settled twice anyway. */
 const KEPT_MS = 90 * 86_400_000;
 
 const INSERT = 'INSERT INTO payment_event (provider, event, at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';

@@ -93,7 +93,7 @@ function noticeRoutes(host: Host, provider: Provider, settlement: Settlement): r
     const nowMs = host.clock.mono();
     if (nowMs < quietUntilMs) return;
     quietUntilMs = nowMs + NOTE_EVERY_MS;
-    const actor: Actor = { accountId: undefined, name: 'nobody known', ip };
+    const actor: Actor = { accountId: undefined, name: 'unknown', ip };
     const facts = { reason: error.message };
     await host.find(Audit)?.note({ actor, action: 'order.forged', object: `notification of ${name}`, facts });
   }

@@ -83,8 +83,8 @@ export interface Orders {
   findPayment(provider: string, payment: string): Promise<OrderRecord | undefined>;
   search(search: OrderSearch): Promise<{ readonly total: number; readonly items: readonly OrderRecord[] }>;
   /**
-   * The step that moves an order from the state in which it was read to another one. Rolls its list back (`moved`) if its state or its
-   * refunded amounts changed meanwhile.
+   * The step that moves an order from the state in which it was read to another one. Rolls its list back (`moved`) if its state or its refunded
+   * amounts changed in the meantime.
    */
   move(order: OrderRecord, to: OrderState, changes?: OrderChanges): Step;
   /** The disputed amount of an order, without one of its disputes. */
@@ -184,7 +184,7 @@ export function createOrders(store: Store, clock: Clock): Orders {
   };
 }
 
-/** 120 random bits: whoever knows the trade number can open its payment page. */
+/** 120 random bits, because the trade number alone gives access to the payment page. */
 function newTradeNo(): string {
   return `TP${randomBytes(15).toString('hex')}`;
 }

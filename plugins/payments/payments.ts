@@ -37,7 +37,7 @@ export function createPayments(
 
   function require(name: string): Provider {
     const provider = providers.find((candidate) => candidate.name === name);
-    return provider ?? refuse(coreErrors.not_available('This way to pay is not configured here.'));
+    return provider ?? refuse(coreErrors.not_available('This payment method is not configured.'));
   }
 
   /** The price of a number of units, which may have decimals. Refuses prices below the currency's smallest unit. */
@@ -45,7 +45,8 @@ export function createPayments(
     if (price === undefined) throw errors.invalid_product('Choose one of the products.');
     const { currency } = price;
     const money = timesInMinor(units, price.price, currency);
-    if (money <= 0n) throw coreErrors.invalid_amount('This is too little to be paid.').with({ param: 'amount' });
+    if (money <= 0n)
+      throw coreErrors.invalid_amount('The amount is too small for a payment.').with({ param: 'amount' });
     return { money, currency };
   }
 
@@ -85,7 +86,8 @@ export function createPayments(
       checkUnits(item.units);
       const cost = costOf({ digits: BigInt(item.units), scale: 0 }, provider);
       const quota = BigInt(item.units) * BigInt(ledger.perUnit) * MICRO;
-      if (quota > MOST) throw coreErrors.invalid_amount('Nobody can have so much quota.').with({ param: 'amount' });
+      if (quota > MOST)
+        throw coreErrors.invalid_amount('The amount is more than an account can have.').with({ param: 'amount' });
       return { ...common, ...nothing, ...cost, kind: 'quota', amount: item.units, quota };
     }
     if ('product' in item) {
@@ -168,7 +170,8 @@ export function createPayments(
 
     async start(payment) {
       const provider = require(payment.provider);
-      const site = host.find(Site) ?? refuse(coreErrors.not_available('Without a console, nobody can pay.'));
+      const site =
+        host.find(Site) ?? refuse(coreErrors.not_available('Payments require the console, which is not enabled.'));
       const successUrl = backTo(site, payment.successUrl, 'success_url');
       const cancelUrl = backTo(site, payment.cancelUrl, 'cancel_url');
       const ordered = await orderFor(payment, provider);

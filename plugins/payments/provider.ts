@@ -118,7 +118,7 @@ export function lazily<T>(load: () => Promise<T>): () => Promise<T> {
 /** Throws `Forged` if the signature is wrong. */
 export function checkSignature(given: string, right: string): void {
   const [a, b] = [Buffer.from(given), Buffer.from(right)];
-  if (a.length !== b.length || !timingSafeEqual(a, b)) throw new Forged('the signature does not fit');
+  if (a.length !== b.length || !timingSafeEqual(a, b)) throw new Forged('the signature is invalid');
 }
 
 /** The maximum number of fields. */

@@ -218,7 +218,7 @@ export function readSection(
   function priceAt(path: readonly (string | number)[], written: Written, currency: string): Price | undefined {
     const price = readDecimal(written);
     if (price === undefined || price.digits === 0n)
-      return complain([...path, 'price'], 'is a number above 0, with at most 9 digits behind the point');
+      return complain([...path, 'price'], 'must be a number above 0, with at most 9 decimal places');
     if (!isCountable(currency)) return complain([...path, 'currency'], `${currency} is not supported`);
     return { price, currency };
   }
@@ -227,8 +227,7 @@ export function readSection(
   function isOn(name: keyof Configured, fields: Readonly<Record<string, string>>): boolean {
     const empty = Object.keys(fields).filter((field) => fields[field]!.trim() === '');
     if (empty.length === Object.keys(fields).length) return false;
-    for (const field of empty)
-      complain([name, field], `is empty: without it, nothing that ${name} says could be believed or asked for`);
+    for (const field of empty) complain([name, field], `is empty: ${name} requires it`);
     return empty.length === 0;
   }
 
@@ -243,7 +242,7 @@ export function readSection(
     { price, currency = section.currency }: Terms,
   ): Price | undefined {
     if (price === undefined && currency !== section.currency)
-      return complain([name, 'price'], `is missing: say how much ${currency} a unit costs`);
+      return complain([name, 'price'], `is missing: set the price of a unit in ${currency}`);
     return price === undefined ? priceAt([], section.price, currency) : priceAt([name], price, currency);
   }
 
@@ -251,7 +250,7 @@ export function readSection(
   function amountAt(path: readonly (string | number)[], written: Written, currency: string): Price | undefined {
     const price = priceAt(path, written, currency);
     if (price === undefined || (readMoney(decimalText(price.price), currency) ?? 0n) > 0n) return price;
-    return complain([...path, 'price'], `is no amount of ${currency}`);
+    return complain([...path, 'price'], `is not an amount of ${currency}`);
   }
 
   function stripe(): Configured['stripe'] {
@@ -271,7 +270,7 @@ export function readSection(
     const ids = products.map(({ id }) => id);
     const twice = ids.find((id, i) => ids.indexOf(id) < i);
     if (twice !== undefined) return complain(['creem', 'products'], `has "${twice}" twice`);
-    if (products.length === 0) complain(['creem', 'products'], 'is empty: creem sells products');
+    if (products.length === 0) complain(['creem', 'products'], 'is empty: creem requires at least one product');
     return { key: key.trim(), webhookSecret: webhookSecret.trim(), url, products };
   }
 
@@ -281,8 +280,8 @@ export function readSection(
     const terms = termsOf('alipay', { ...section.alipay, currency: 'CNY' });
     const privately = readKey(privateKey, ['PRIVATE KEY', 'RSA PRIVATE KEY'], createPrivateKey);
     const publicly = readKey(publicKey, ['PUBLIC KEY', 'RSA PUBLIC KEY'], createPublicKey);
-    if (privately === undefined) complain(['alipay', 'privateKey'], 'is no RSA key in base64 or PEM');
-    if (publicly === undefined) complain(['alipay', 'publicKey'], 'is no RSA key in base64 or PEM');
+    if (privately === undefined) complain(['alipay', 'privateKey'], 'is not an RSA key in base64 or PEM');
+    if (publicly === undefined) complain(['alipay', 'publicKey'], 'is not an RSA key in base64 or PEM');
     if (terms === undefined || privately === undefined || publicly === undefined) return;
     return { ...terms, appId: appId.trim(), privateKey: privately, publicKey: publicly, gateway };
   }
@@ -290,7 +289,7 @@ export function readSection(
   function epay(): Configured['epay'] {
     const { id, key, url, methods } = section.epay;
     if (!isOn('epay', { id, key, url }) || isGuessable('epay', 'key', key)) return;
-    if (methods.length === 0) return complain(['epay', 'methods'], 'is empty: name the ways to pay');
+    if (methods.length === 0) return complain(['epay', 'methods'], 'is empty: list the payment methods');
     const terms = termsOf('epay', section.epay);
     return terms && { ...terms, id: id.trim(), key: key.trim(), url: url.replace(/\/$/, ''), methods };
   }

@@ -185,7 +185,7 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     const steps = [events.once(order.provider, notice.event)];
     if (notice.about === 'refunded') {
       const refunded = refundedAfter(order, notice);
-      if (refunded === undefined) return object(actor, order, 'it does not say how much went back');
+      if (refunded === undefined) return object(actor, order, 'it does not have the refunded amount');
       if (refunded === order.refunded) return 'seen';
       next.refunded = refunded;
     } else {
@@ -201,7 +201,7 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     const all = back === order.money;
     const ref = `top-up:${order.tradeNo}:${notice.event}`;
     const money = `${moneyText(back, order.currency)} ${order.currency}`;
-    // Canceled before the list that records it: after an interruption, the notification comes again. A repeated one may be about a later
+    // Canceled before the list that records it: after an interruption, the notification is sent again. A repeated one may be about a later
     // subscription.
     const ends = all && returned(order) < order.money && order.kind === 'plan' && order.note === '';
     if (ends && !(await events.isSeen(order.provider, notice.event))) await endPlan(order);
@@ -231,8 +231,8 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     const tradeNo = 'tradeNo' in notice ? notice.tradeNo : undefined;
     const order = byPayment ?? (tradeNo === undefined ? undefined : await orders.find(tradeNo));
     if (order === undefined) {
-      // The provider's account may sell other things, too.
-      log.info('a payment notification is about an unknown order', { provider, event: notice.event });
+      // The provider's account may sell other products, too.
+      log.info('the order of a payment notification does not exist', { provider, event: notice.event });
       const goesBack = isReturn && notice.payment !== '' && !(notice.about === 'disputed' && notice.won);
       return goesBack && (await note([events.goBack(provider, notice.payment)])) === 'again' ? 'again' : 'ignored';
     }
@@ -287,7 +287,7 @@ function actionOf(notice: Returned): string {
 
 function textOf(notice: Returned, money: string): string {
   if (notice.about === 'refunded') return `Refunded: ${money} in all.`;
-  return notice.won ? `A dispute has ended; ${money} went back in all.` : `Disputed: ${money} in all.`;
+  return notice.won ? `A dispute has ended; ${money} was refunded in total.` : `Disputed: ${money} in all.`;
 }
 
 /** For readers of the audit log: whole quota units. */

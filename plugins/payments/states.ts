@@ -14,7 +14,7 @@ export interface Books {
 /** A refund or a dispute; or a dispute that was won, which releases the money. */
 export type Returned = Extract<Notice, { about: 'refunded' | 'disputed' }>;
 
-/** Nothing leads back to `pending`; a payment leads to success from every state. */
+/** No state changes back to `pending`; a payment changes every state to success. */
 const LEADS_TO: Readonly<Record<OrderState, readonly OrderState[]>> = {
   pending: ['success', 'failed', 'expired', 'parked'],
   failed: ['success', 'parked'],
@@ -46,7 +46,7 @@ export function heldBy({ money, currency }: Books, dispute: Extract<Notice, { ab
   return dispute.currency === currency && dispute.amount > 0n ? smaller(dispute.amount, money) : money;
 }
 
-/** The refunded amount in total; undefined if the notification does not say. */
+/** The total refunded amount; undefined if the notification does not have it. */
 export function refundedAfter(
   { money, refunded }: Books,
   { amount, of, sum }: Extract<Notice, { about: 'refunded' }>,

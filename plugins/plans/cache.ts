@@ -19,7 +19,7 @@ export function readLatest(store: Store, accountId: number): Promise<StoredSubsc
   return store.one<StoredSubscription>(`${ROWS} WHERE account_id = ? ORDER BY id DESC LIMIT 1`, accountId);
 }
 
-/** What was changed since a moment, by id: the latest subscription of an account comes last. */
+/** Changed subscriptions since a moment, by id: the latest subscription of an account comes last. */
 function readChanged(store: Store, sinceMs: number): Promise<readonly StoredSubscription[]> {
   return store.all<StoredSubscription>(`${ROWS} WHERE changed_ms >= ? ORDER BY id`, sinceMs);
 }
@@ -53,7 +53,7 @@ export interface SubscriptionCache {
 /** The message between processes: the account whose subscription was changed. */
 const CHANGED = 'plans.changed';
 
-/** How far the clocks of gateways may differ, and how long a commit may take: `refresh` reads changes from so long before the last one. */
+/** How far the clocks of gateways may differ, and how long a commit may take: `refresh` reads changes from this long before the last one. */
 const OVERLAP_MS = 60_000;
 
 /** Makes an empty cache. */

@@ -23,7 +23,7 @@ const amount = (description: string) => ({ description, type: 'number', minimum:
 
 /** Its schema. */
 export const plansSection = schema<PlansSection>({
-  description: 'What accounts can subscribe to, by name. Amounts are currency units.',
+  description: 'Plans that accounts can subscribe to, by name. Amounts are currency units.',
   type: 'object',
   propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' },
   additionalProperties: {
@@ -37,10 +37,10 @@ export const plansSection = schema<PlansSection>({
         maxLength: 100,
       },
       days: { description: 'How long it lasts.', type: 'integer', minimum: 1, maximum: 3_660, default: 30 },
-      daily: amount('The most that calls of a day (UTC) may cost.'),
-      weekly: amount('The most that calls of a week from Monday (UTC) may cost.'),
-      monthly: amount('The most that calls may cost within thirty days, counted from its start.'),
-      price: amount('What it costs; without a price it is granted, not sold.'),
+      daily: amount('The maximum cost of calls per day (UTC).'),
+      weekly: amount('The maximum cost of calls per week, from Monday (UTC).'),
+      monthly: amount('The maximum cost of calls within thirty days from its start.'),
+      price: amount('Its price; a plan without a price is granted, not sold.'),
       balance: { ...amount('Balance that is credited each time it is bought or granted.'), default: 0 },
       includes: {
         description:

@@ -1,4 +1,4 @@
-/** The service `Subscriptions`: grants, extends and cancels subscriptions, and says what they change about a call. */
+/** The service `Subscriptions`: grants, extends and cancels subscriptions, and returns their terms for a call. */
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import type { Ledger } from '../../core/contracts/ledger.ts';
 import type {

@@ -8,7 +8,7 @@ import { WINDOW_KINDS } from './windows.ts';
  * with every change: other gateways find by it what to read again.
  *
  * Until plans became a plugin, a migration of `quota` made the same tables. In such a database they are kept as they are: this migration
- * changes nothing there, and gateways of both versions can run beside each other.
+ * changes nothing there, and gateways of both versions can run side by side.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -54,7 +54,7 @@ const ONE_AT_A_TIME = `SELECT 'account ' || a.account_id || ': subscriptions ' |
     FROM subscription a JOIN subscription b ON b.account_id = a.account_id AND b.id > a.id
     WHERE a.cancelled_ms IS NULL AND b.starts_ms < a.expires_ms`;
 
-/** What must hold in the tables, and of the windows that the ledger has of subscriptions. */
+/** The invariants of the tables and of the ledger's windows of subscriptions. */
 export function invariants(ledger: Ledger): readonly Invariant[] {
   return [
     query('subscriptions-are-what-was-granted', GRANTED),

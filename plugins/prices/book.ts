@@ -1,4 +1,4 @@
-/** Which price a model has, and what its usage costs: from gateway.yaml, otherwise from the vendors' list prices. */
+/** The price of each model and the cost of its usage: from gateway.yaml, otherwise from the vendors' list prices. */
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
 import type { TokenBounds } from '../../core/contracts/prices.ts';
@@ -20,7 +20,7 @@ import { servedRow } from './uses.ts';
 export interface PriceBook {
   /**
    * The cost of usage of a model at a time, in micro-quota; 0n for free models; undefined if the model has no price. Never throws. `factorPpm`: only
-   * so many millionths of it.
+   * this many millionths of it.
    */
   cost(
     model: Model,
@@ -48,7 +48,7 @@ export interface PriceBook {
   /** List prices, whether or not gateway.yaml has others. */
   readonly lists: ListPrices;
   /**
-   * What the call needs and the price does not name: a vendor-side tool, or a service tier. Undefined if nothing is missing, or the model has no
+   * The vendor-side tool or the service tier of the call that has no price. Undefined if nothing is missing, or the model has no
    * price at all.
    */
   missing(model: Model, upstream: Upstream, call: NeededPrices, atMs: number): MissingPrice | undefined;
@@ -172,13 +172,13 @@ export function createPriceBook(options: {
   };
 }
 
-/** What a call may need prices for in addition to tokens. */
+/** The tools and service tiers that a call may need prices for. */
 export interface NeededPrices {
   readonly uses: readonly string[];
   readonly service: ServedAs | undefined;
 }
 
-/** What has no price. */
+/** The name without a price. */
 export interface MissingPrice {
   readonly kind: 'tool' | 'service';
   readonly name: string;

@@ -11,7 +11,7 @@ const ADDED = { strict: 1024, estimate: 64 };
 /** The most tokens of a second of audio; vendors count from ten to thirty-two. */
 const TOKENS_PER_SECOND = 32;
 
-/** The maximum usage of a call within its bounds; `output`: tokens of all its answers, if it is not what the bounds say. */
+/** The maximum usage of a call within its bounds; `output`: tokens of all its answers, if they differ from the bounds. */
 export function tokenBounds(
   bounds: Bounds,
   options: EstimateOptions,

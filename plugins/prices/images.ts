@@ -32,7 +32,7 @@ export function readImagePrices(fields: Fields, path: Path, problem: Problem): I
   for (const written of Object.keys(table)) {
     const kind = spelled(written);
     const amount = readAmount(table, written, at, problem);
-    if (prices.has(kind)) problem([...at, written], 'is written twice');
+    if (prices.has(kind)) problem([...at, written], 'is listed twice');
     const [, quality, size] = /^([^/]+)(?:\/([^/]+))?$/.exec(kind) ?? [];
     if (quality === undefined) {
       problem([...at, written], 'must be a quality/size such as hd/1024x1792, one of the two, or default');
@@ -41,7 +41,7 @@ export function readImagePrices(fields: Fields, path: Path, problem: Problem): I
     }
     if (amount) prices.set(kind, amount);
   }
-  if (Object.keys(table).length === 0) problem(at, 'must have a price, or be one');
+  if (Object.keys(table).length === 0) problem(at, 'must be a price, or a table of prices');
   return prices;
 }
 

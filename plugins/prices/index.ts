@@ -23,7 +23,7 @@ export default definePlugin({
   create(host, { prices }) {
     const { clock } = host;
     const catalog = host.use(Catalog);
-    /** What the ledger charges by; without a ledger, nothing is charged and no call refused. */
+    /** The service that the ledger charges by. Without a ledger, nothing is charged and no call is refused. */
     let ledger: Pick<TariffOptions, 'perUnit' | 'unpriced'> = { perUnit: 1, unpriced: 'free' };
     const book = createPriceBook({
       prices,

@@ -83,7 +83,7 @@ export const DATA_NAME = '@pydantic/genai-prices';
 
 /** The version of the data that this gateway includes. */
 export function dataVersion(): string {
-  // The package does not export its package.json, which is beside the folder of its code.
+  // The package does not export its package.json, which is next to the folder of its code.
   const file = join(dirname(load.resolve(DATA_NAME)), '..', 'package.json');
   return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
 }

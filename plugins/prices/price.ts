@@ -1,4 +1,4 @@
-/** What usage costs at one price, and the most a call can cost, in exact micro-quota. */
+/** The cost of usage at one price, and the maximum cost of a call, in exact micro-quota. */
 import type { Usage } from '../../core/contracts/call.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import type { TokenBounds } from '../../core/contracts/prices.ts';
@@ -20,7 +20,7 @@ export interface PriceRow {
   readonly perRequest: Decimal | undefined;
   /** Rates of calls with more than `above` input tokens in all; a rate that a tier does not name is that of the tier below. */
   readonly tiers: readonly Tier[];
-  /** What tokens cost with another service tier. */
+  /** The price of tokens with another service tier. */
   readonly service?: ServicePrices | undefined;
 }
 /** Rates of calls with long input. */
@@ -42,7 +42,7 @@ export interface PricePart {
 }
 
 /**
- * A price ready for calculation. Amounts are micro-quota, rounded up once, at the end; with `factorPpm`, so many millionths of the price. Nothing
+ * A price ready for calculation. Amounts are micro-quota, rounded up once, at the end; with `factorPpm`, this many millionths of the price. Nothing
  * here throws or returns less than 0n.
  */
 export interface Price {

@@ -58,7 +58,7 @@ export function publishedPrice(provider: string, model: string): PriceRow | unde
   return row;
 }
 
-/** Prices beside the tokens of a model that the data has. */
+/** Prices of units other than tokens, for models in the data. */
 export type PublishedBeside = { readonly perUse?: UsePrices | undefined; readonly service?: ServicePrices | undefined };
 
 const BESIDE: readonly { readonly provider: string; readonly models: RegExp; readonly price: PriceFields }[] = [

@@ -86,8 +86,8 @@ function quotient({ digits, scale }: Decimal, by: bigint): string {
 }
 
 /**
- * What the usage record of a call keeps of its price, because prices change. `price` has its amounts; `priced` has the rest: the quota units in one
- * currency unit, the tiers, and the prices of images and uses by kind.
+ * The part of the price that is stored in the usage record of a call, because prices change. `price` has its amounts; `priced` has the rest: the
+ * quota units in one currency unit, the tiers, and the prices of images and uses by kind.
  */
 export function noteOfPrice(row: PriceRow, perUnit: number): JsonObject {
   const { tiers, units = {} } = row;
@@ -106,7 +106,7 @@ export function noteOfPrice(row: PriceRow, perUnit: number): JsonObject {
   };
 }
 
-/** The same of a passthrough request with a price of its own, in micro-quota. */
+/** The price notes of a passthrough request with its own price, in micro-quota. */
 export function noteOfFixed(fixed: bigint, perUnit: number): JsonObject {
   return { priced: { perUnit, fixed: decimalText({ digits: fixed, scale: 6 }) } };
 }
@@ -116,7 +116,7 @@ interface NotedPrice {
   readonly perUnit: number;
   /** Undefined if the request had a price of its own. */
   readonly row: PriceRow | undefined;
-  /** That price, in quota units. */
+  /** The price of a passthrough request, in quota units. */
   readonly fixed: Decimal | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What a call may cost and what it costs, wherever the catalog serves its model. Amounts are micro-quota. */
+/** The maximum cost and the actual cost of a call, for every channel of its model. Amounts are micro-quota. */
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import { partOf, type Tariff, type TariffOptions } from '../../core/contracts/prices.ts';
 import type { JsonObject, Uses } from '../../core/plugin.ts';

@@ -40,9 +40,9 @@ function unitTexts({ perImage, perHour, characters }: UnitRates): readonly strin
 
 /** The price of a second, if that is a finite decimal number. */
 function soundText({ digits, scale }: Decimal): string {
-  if (digits % 9n !== 0n) return `${decimalText({ digits, scale })} per hour of sound`;
+  if (digits % 9n !== 0n) return `${decimalText({ digits, scale })} per hour of audio`;
   // An hour has 9 times 400 seconds, and 1/400 is 0.0025.
-  return `${decimalText({ digits: (digits / 9n) * 25n, scale: scale + 4 })} per second of sound`;
+  return `${decimalText({ digits: (digits / 9n) * 25n, scale: scale + 4 })} per second of audio`;
 }
 
 /** A price for other plugins. */

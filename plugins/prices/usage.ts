@@ -36,7 +36,7 @@ export function saneImages(images: Images | undefined): Images | undefined {
   return { count, size: shortName(images.size), quality: shortName(images.quality) };
 }
 
-/** Whether a call can have used so much. */
+/** Whether a call can have used this much. */
 export function isPossible({ input, output, characters = 0, seconds = 0, images }: Usage): boolean {
   const isCredible = (count: number | undefined, most: number): boolean => !(Number(count) > most);
   return (
@@ -64,8 +64,8 @@ const GROUPS = (['cache', 'media', 'answer'] as const).map((group) => {
 
 /**
  * The corrected usage, and its mistakes for the log: counts are whole and within 0 … `MOST_TOKENS`, and no part is larger than its
- * total. A part is cut to its total, never the total raised, so that nobody pays for a contradiction. Audio and images may overlap with cached
- * input, because a vendor may read them from its cache.
+ * total. If a part exceeds its total, the part is reduced and the total is never raised, so that contradictory counts are never charged. Audio and
+ * images may overlap with cached input, because a vendor may read them from its cache.
  */
 export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anomalies: string[] } {
   const anomalies: string[] = [];
@@ -103,7 +103,7 @@ function saneUnits(usage: Usage, anomalies: string[]): Pick<Usage, 'seconds' | '
   const seconds = usage.seconds === undefined ? undefined : saneSeconds(usage.seconds);
   const images = saneImages(usage.images);
   if (seconds !== usage.seconds) anomalies.push(`seconds is ${usage.seconds}`);
-  if (!areImages(usage.images)) anomalies.push(`images is ${JSON.stringify(images)}, made of something else`);
+  if (!areImages(usage.images)) anomalies.push(`images is ${JSON.stringify(images)}, which is not an image count`);
   const uses = usage.uses && saneUses(usage.uses);
   if (!areUses(usage.uses)) anomalies.push(`uses is ${JSON.stringify(usage.uses)}`);
   return {

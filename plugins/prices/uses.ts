@@ -6,7 +6,7 @@ import type { PriceRow, Rates } from './price.ts';
 
 /** Currency units for a use, by its name: `{ web_search: 0.01 }`. */
 export type UsePrices = ReadonlyMap<string, Decimal>;
-/** What tokens cost in a service tier: a factor of the usual price, or rates of its own. */
+/** The price of tokens in a service tier: a factor of the usual price, or separate rates. */
 export type ServicePrice = { readonly factor: Decimal } | { readonly rates: Rates };
 /** By the name that requests have for it: `priority`, `flex`, `fast`, `us`. */
 export type ServicePrices = ReadonlyMap<string, ServicePrice>;

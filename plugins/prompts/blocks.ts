@@ -3,13 +3,13 @@ import type { StoredBlock } from '../../core/contracts/prompts.ts';
 import type { Json, JsonBody } from '../../core/plugin.ts';
 import type { Block, Citation, FileBlock, ImageBlock } from '../../core/translation/index.ts';
 
-/** How many characters a text has: more than are there if a name stands for most of large media. */
+/** The length of a text in characters; larger than the string if a placeholder replaces large media. */
 export type LengthOf = (text: string) => number;
 
-/** That of texts in which no name stands for anything. */
+/** Measures texts without placeholders for media. */
 export const plainLength: LengthOf = (text) => text.length;
 
-/** That of texts in a decoded body. */
+/** Measures texts in a decoded body. */
 export function lengthsIn(body: JsonBody): LengthOf {
   const { bytesOf } = body.outline();
   if (bytesOf.size === 0) return plainLength;
@@ -20,7 +20,7 @@ export function lengthsIn(body: JsonBody): LengthOf {
   };
 }
 
-/** What is stored of a block. The first one grows with the block, if that is the beginning of a streamed one. */
+/** The stored form of a block. The first one grows with the block, if that is the beginning of a streamed one. */
 export function storedBlocks(block: Block, lengthOf: LengthOf): readonly StoredBlock[] {
   switch (block.type) {
     case 'text':
@@ -82,7 +82,7 @@ function mediaOf(block: ImageBlock | FileBlock, lengthOf: LengthOf): StoredBlock
   }
 }
 
-/** How many bytes base64 stands for. */
+/** The number of bytes that a base64 text encodes. */
 export function base64Bytes(data: string, lengthOf: LengthOf): number {
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
   return Math.floor(((lengthOf(data) - padding) * 3) / 4);

@@ -7,7 +7,7 @@ import { base64Bytes, citationsOf, plainLength, storedBlocks } from './blocks.ts
 /** A block that grows. */
 interface Growing {
   readonly block: StoredBlock;
-  /** What follows it. */
+  /** The next element. */
   readonly more: readonly StoredBlock[];
   text: string;
   /** Of its text, not collected. */

@@ -1,4 +1,4 @@
-/** What is stored of a call: its newest messages and its answer, within a limit. */
+/** The stored content of a call: its newest messages and its answer, within a limit. */
 import type { StoredAnswer, StoredBlock, StoredContent, StoredMessage } from '../../core/contracts/prompts.ts';
 import type { Json } from '../../core/plugin.ts';
 import type { Conversation, Tool } from '../../core/translation/index.ts';
@@ -10,11 +10,11 @@ export interface SeenRequest {
   readonly conversation: Conversation | undefined;
   readonly texts: readonly string[];
   readonly lengthOf: LengthOf;
-  /** What the conversation, or the texts, lack of the request. */
+  /** The parts of the request that the conversation or the texts omit. */
   readonly omitted: readonly string[];
 }
 
-/** It, as JSON would have it; `maxBytes` of texts in all. Of a request that has more, the answer gets half of it or what it needs. */
+/** It, as JSON would have it; `maxBytes` of texts in all. If a request has more, the answer gets up to half of it. */
 export function contentOf(
   { conversation, texts, lengthOf, omitted }: SeenRequest,
   answer: StoredAnswer | undefined,
@@ -60,7 +60,7 @@ function storedTool(tool: Tool, lengthOf: LengthOf): StoredBlock {
   return { type: 'data', name, text: jsonText(definition as unknown as Json, lengthOf) };
 }
 
-/** All of a request but what it says; undefined if it has no parameters. */
+/** The parameters of a request, without its texts; undefined if it has none. */
 function parametersOf(conversation: Conversation, lengthOf: LengthOf): StoredBlock | undefined {
   const { turns: _turns, tools: _tools, ...parameters } = conversation;
   const given = Object.entries(parameters).filter(
@@ -70,7 +70,7 @@ function parametersOf(conversation: Conversation, lengthOf: LengthOf): StoredBlo
   return { type: 'data', name: 'parameters', text: jsonText(Object.fromEntries(given) as Json, lengthOf) };
 }
 
-/** Bytes that a block takes beside its text. */
+/** Bytes of a block in addition to its text. */
 const FRAME = 40;
 /** Characters of a name or an id. */
 const LONGEST_NAME = 200;
@@ -117,7 +117,7 @@ class Room {
     return { ...rest, text: kept, cutBytes: cutBytes + bytes - keptBytes };
   }
 
-  /** Blocks in their order. Those for which there is no room at all are counted as bytes that the last one lacks. */
+  /** Blocks in their order. Blocks without any room are counted as missing bytes of the last one. */
   fitStored(blocks: Iterable<StoredBlock>): readonly StoredBlock[] {
     const fitted: StoredBlock[] = [];
     for (const block of blocks) {
@@ -133,7 +133,7 @@ class Room {
   }
 }
 
-/** The beginning of a text that has at most so many bytes of UTF-8, no character divided. */
+/** The beginning of a text, at most this many bytes of UTF-8, without dividing a character. */
 function firstBytes(text: string, most: number): string {
   const bytes = Buffer.from(text.slice(0, most));
   let end = Math.min(most, bytes.length);

@@ -6,13 +6,13 @@ export const errors = defineErrors(
   {
     content_not_allowed: {
       status: 403,
-      text: 'You may not read this prompt and answer: `prompts.readers` and `prompts.own` of gateway.yaml say who may.',
+      text: 'You may not read this prompt and answer. Permissions are set by `prompts.readers` and `prompts.own` in gateway.yaml.',
       help: 'You may not read this prompt and answer.',
     },
     content_not_found: {
       status: 404,
       param: 'request_id',
-      help: 'No prompt and answer are stored of this call, or they are older than they are kept.',
+      help: 'The prompt and the answer of this call are not stored, or are older than the retention period.',
     },
   },
   'api',

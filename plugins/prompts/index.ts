@@ -1,4 +1,4 @@
-/** The plugin `prompts`: stores prompts and answers of calls, encrypted, for a while, for those who may read them. */
+/** The plugin `prompts`: stores prompts and answers of calls, encrypted, for a limited time and for authorized readers. */
 import { Audit } from '../../core/contracts/audit.ts';
 import { Prompts, type StoredAnswer } from '../../core/contracts/prompts.ts';
 import {
@@ -57,7 +57,7 @@ export default definePlugin({
       return [{ what, steps: [{ sql: 'DELETE FROM prompt_log' }] }];
     }
 
-    /** What was stored while there was a section is deleted, and given up with its master key. */
+    /** Without the section, stored content is deleted, and is lost with its master key. */
     const always: Parts = {
       surrender,
       start: sweep.start,
@@ -107,7 +107,7 @@ export default definePlugin({
         const readers = ['root', ...section.readers, ...(section.own ? ['users their own'] : [])].join(', ');
         const about = `prompts and answers are stored for ${section.keep}, at most ${section.maxBytes} of a call; readers: ${readers}`;
         if (host.find(Audit) !== undefined) return [about];
-        return [about, 'warning: prompts: nothing records who reads them; add `audit` to `pipeline`'];
+        return [about, 'warning: prompts: reading them is not audited; add `audit` to `pipeline`'];
       },
     };
   },

@@ -39,7 +39,7 @@ export function createReading(
     },
 
     async read(callId, { account, actor, ownOnly }: ContentReader) {
-      // Without a right, nothing is told of the calls of others: neither that something is stored of one, nor that it is not.
+      // Without permission, a reader cannot find out whether the content of another user's call is stored.
       if (!ownOnly && !mayReadAll(account)) throw errors.content_not_allowed();
       await writer.written();
       const row = keepMs === 0 ? undefined : await findRow(store, callId, sinceMs());

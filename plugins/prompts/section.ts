@@ -17,7 +17,7 @@ export interface PromptsSection extends Scope {
 /** How the section must look. */
 export const promptsSection = schema<PromptsSection>({
   type: 'object',
-  description: 'Prompts and answers of calls that are stored, encrypted, for a while.',
+  description: 'Prompts and answers of calls that are stored, encrypted, for a configured time.',
   additionalProperties: false,
   default: { keep: '0d', maxBytes: '64kb', readers: [], own: false },
   properties: {

@@ -1,4 +1,4 @@
-/** Writes contents beside the calls: sealed, in batches, from a queue that is limited. */
+/** Writes contents in the background: encrypted, in batches, from a bounded queue. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StoredContent } from '../../core/contracts/prompts.ts';
 import { type Host, type Step, StoreUnavailable } from '../../core/plugin.ts';
@@ -12,7 +12,7 @@ const BATCH_BYTES = 1_024 * 1_024;
 /** Between two tries, while the store cannot be written. */
 const PAUSE_MS = 2_000;
 
-/** A call whose content is to be stored. */
+/** A call whose content will be stored. */
 export interface Ended {
   readonly id: string;
   readonly accountId: number;
@@ -42,10 +42,10 @@ export function createWriter({ store, vault, clock, log }: Host): Writer {
   let working: Promise<void> | undefined;
   let stopped = false;
   let cancelPause: (() => void) | undefined;
-  /** Contents that were lost since the log said that some cannot be stored; undefined: all are well. */
+  /** The number of lost contents since a failure was logged; undefined: no failure. */
   let lost: number | undefined;
 
-  /** The log is told once, until they can be stored again. */
+  /** A failure is logged once, until contents can be stored again. */
   function failing(why: string, lostNow: number, error?: unknown): void {
     if (lost === undefined) log.error(why, { ...(error !== undefined && { error }) });
     lost = (lost ?? 0) + lostNow;
@@ -110,7 +110,7 @@ export function createWriter({ store, vault, clock, log }: Host): Writer {
     add(call, content) {
       const text = JSON.stringify(content);
       if (length + text.length > MOST_WAITING) {
-        failing('prompts and answers are not stored: too many wait for the store', 1);
+        failing('prompts and answers are not stored: too many are waiting to be written', 1);
         return;
       }
       length += text.length;
@@ -132,7 +132,7 @@ export function createWriter({ store, vault, clock, log }: Host): Writer {
   };
 }
 
-/** What a content is sealed for. */
+/** The place for which a content is sealed. */
 export function placeOf(id: string): string {
   return `prompt_log.sealed ${id}`;
 }

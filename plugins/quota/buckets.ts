@@ -1,4 +1,4 @@
-/** The row of a layer's bucket in SQL: the fragments that the ledger's statements are made of. */
+/** SQL fragments for the row of a bucket, from which the ledger's statements are built. */
 import type { Layer } from '../../core/contracts/ledger.ts';
 import type { Value } from '../../core/plugin.ts';
 
@@ -15,18 +15,18 @@ export function lockStep(layer: Layer): { readonly sql: string; readonly params:
   return { sql: `UPDATE bucket SET held = held WHERE ${THIS_BUCKET}`, params: bucketParams(layer) };
 }
 
-/** The name of a layer in refusals: `account 7`. */
+/** The name of a bucket in refusals: `account 7`. */
 export function nameOf({ kind, owner }: Layer): string {
   return `${kind} ${owner}`;
 }
 
-/** The condition that a bucket has so much left; takes the amount. */
+/** The condition that a bucket has this much left; its parameter is the amount. */
 export const HAS_ROOM = '(unlimited = 1 OR granted - used - held >= ?)';
 
 /** Begins a statement that adds entries: values or rows of these columns follow. */
 export const INSERT_ENTRY = 'INSERT INTO entry (ref, op, kind, owner, window_start, amount, at_ms, actor)';
 
-/** What may be taken out of a bucket. Without a limit that is what was credited: the rest was never money. */
+/** The amount that may be removed from a bucket. Without a limit, that is the credited amount, because the rest was never money. */
 export function removable(bucket: string): string {
   return `CASE ${bucket}.unlimited WHEN 1 THEN ${bucket}.granted ELSE ${bucket}.granted - ${bucket}.used - ${bucket}.held END`;
 }

@@ -30,8 +30,8 @@ import type { Unsettled } from './unsettled.ts';
 /** What the ledger does with calls. */
 export interface Calls {
   /**
-   * Reserves the maximum cost of the call. If a layer has less, limits the answer to what can be paid; refuses if not even a short answer
-   * can be.
+   * Reserves the maximum cost of the call. If a bucket has less, limits the answer to what can be paid; refuses if not even a short answer can be
+   * paid.
    */
   admit(x: Known): Awaitable<void>;
   /**
@@ -39,15 +39,15 @@ export interface Calls {
    * (404) or has no price (402).
    */
   sizes(x: Known, terms: Terms): Iterable<ReservationSize>;
-  /** Reserves what the answer costs before its last bytes are sent; refuses (403) if there is not so much. */
+  /** Reserves the cost of the answer before its last bytes are sent; refuses (403) if a bucket has too little left. */
   pay(x: Exchange): Awaitable<void>;
-  /** Charges what was used: never more than is reserved. */
+  /** Charges the actual usage, at most the reserved amount. */
   settle(x: Exchange): Awaitable<readonly Step[] | undefined>;
-  /** The steps of `settle` could not be written: what the call had delivered stays reserved, and is charged later. */
+  /** The steps of `settle` could not be written: the cost of the delivered part stays reserved, and is charged later. */
   unsettled(x: Exchange): void;
   /** Records what running calls have delivered. */
   checkpoint(): Promise<void>;
-  /** What an exchange was charged; 0n until it is settled. */
+  /** The charge of a request; 0n until it is settled. */
   charged(x: Exchange): bigint;
   /** Whether a subscription includes it: its account is not charged. */
   isIncluded(x: Exchange): boolean;
@@ -58,12 +58,12 @@ interface MeteredCall {
   readonly exchange: Exchange;
   /** As the client made it, without the limits that were added for vendors. */
   readonly call: Call;
-  /** That of the configuration that admitted the call, whose plugin alone writes its checkpoints. */
+  /** The tariff of the configuration that admitted the call; only the plugin of that configuration writes its checkpoints. */
   readonly tariff: Tariff;
   readonly terms: Terms;
   /** Undefined if nothing can be charged. */
   readonly reservation: Reservation | undefined;
-  /** What was reserved before the request was sent. */
+  /** The amount reserved before the request was sent. */
   readonly first: bigint;
   /** Set while more is being reserved. */
   growing: Promise<void> | undefined;
@@ -73,7 +73,7 @@ interface MeteredCall {
   checkAt: number;
   /** No more can be reserved. */
   isFull: boolean;
-  /** What the answer costs if it was withheld because it could not be paid. */
+  /** Set if the answer was withheld because it could not be paid: its cost. */
   withheld: bigint | undefined;
   charged: bigint;
   sane: SaneUsage | undefined;
@@ -89,7 +89,7 @@ interface SaneUsage extends ReturnType<Tariff['sane']> {
 /** Calls are refused while the oldest list has waited longer for the store, because lists behind it may be refused. */
 const LONGEST_WAIT_MS = 2_000;
 
-/** The cost of a stream is computed again after so many characters, which count as about 64 tokens. */
+/** The cost of a stream is computed again after this many characters, which count as about 64 tokens. */
 const CHECK_EACH = 256;
 
 /** A slot, and a list of the running calls, because a WeakMap and a Map moved three times as much of each call to the old generation (measured). */
@@ -178,13 +178,13 @@ export function createCalls(
     return least(due, ceilingOf(metered) ?? metered.first);
   }
 
-  /** As this process sees them: before a call is refused, the others have returned what no call of theirs has reserved. */
+  /** As this process sees them: before a call is refused, the other processes have returned the unreserved part of their leases. */
   const stored: Balances = {
     balance: (layer) => ledger().stored(layer),
     debt: (accountId) => ledger().debt(accountId),
   };
 
-  /** The least that any layer of a call has left; other calls may use it in the meantime. */
+  /** The smallest amount that any bucket of a call has left; other calls may use it in the meantime. */
   async function leftFor({ x: { identity }, terms }: Reservation): Promise<bigint> {
     const layers = await leftInEach(stored, identity.account.id, identity.key.id, terms);
     return leastOf(
@@ -193,7 +193,7 @@ export function createCalls(
     );
   }
 
-  /** Reserves the first size that every layer has room for, in most cases without the store. Rejects with the refusal if there is none. */
+  /** Reserves the first size that every bucket has room for, in most cases without the store. Rejects with the refusal if there is none. */
   function reserve(reservation: Reservation, first: ReservationSize, rest: Iterable<ReservationSize>): Awaitable<void> {
     const refused = reservation.grow(first.amount, first.room);
     if (refused === undefined) return;
@@ -201,7 +201,7 @@ export function createCalls(
     return refused.then((name) => (name === undefined ? undefined : reserveLess(reservation, name, first, rest)));
   }
 
-  /** `refused`: the layer that has no room for the first size. */
+  /** `refused`: the bucket that has no room for the first size. */
   async function reserveLess(
     reservation: Reservation,
     refused: string,
@@ -232,11 +232,11 @@ export function createCalls(
       }
     }
     const layer = lacking ?? layersOf(account.id, key.id, terms).find(({ name }) => name === last);
-    if (layer === undefined) throw new Error(`the call has no layer ${last}`);
+    if (layer === undefined) throw new Error(`the call has no bucket ${last}`);
     throw await insufficient(stored, layer, smallest);
   }
 
-  /** Adds to the usage record what a receipt needs later, when prices may have changed. */
+  /** Adds the prices to the usage record, because a receipt needs them later, when they may have changed. */
   function notePrice(x: Exchange, { tariff: charged, fixed, terms }: MeteredCall, reservation: Reservation): void {
     const { factorPpm, limits } = terms;
     const note: Record<string, Json> = {
@@ -280,7 +280,7 @@ export function createCalls(
     return reservation?.close(metered.charged, clock.now());
   }
 
-  /** Raises the reservation to `amount`, or as far as possible. Never rejects; what cannot be reserved is not charged. */
+  /** Raises the reservation to `amount`, or as far as possible. Never rejects; an amount that cannot be reserved is not charged. */
   function grow(metered: MeteredCall, amount: bigint): Awaitable<void> {
     const reservation = metered.reservation!;
     const wanted = least(amount, LARGEST_CALL) - reservation.amount;
@@ -337,7 +337,8 @@ export function createCalls(
     const first: ReservationSize | undefined = sizes.next().value;
     if (first === undefined) return admitted(x, terms, undefined);
     if (terms.refusal !== undefined) throw terms.refusal;
-    // A reservation does not need the store, but an answer that cannot be charged must be paid to the vendor.
+    // A reservation does not need the store. But if an answer cannot be charged, the operator still pays the vendor for
+    // it.
     if (store.pressure().oldestMs > LONGEST_WAIT_MS) {
       throw new StoreUnavailable('the store cannot be written now, or is far behind');
     }
@@ -388,7 +389,7 @@ export function createCalls(
       if (metered?.reservation === undefined) return;
       end(metered);
       const due = dueOf(metered);
-      // A reservation that is growing is waited for, because `settle` closes all of it.
+      // Waits for a reservation that is being raised, because `settle` closes all of it.
       if (metered.growing === undefined && due <= metered.reservation.amount) return;
       return growOrCut(metered, due);
     },

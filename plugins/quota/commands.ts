@@ -15,7 +15,7 @@ export function userCredit(host: Host, ledger: Ledger): Command {
     async run({ positionals: [name, units] }) {
       if (name === undefined || units === undefined) throw new UsageError('user credit NAME UNITS');
       if (!/^[0-9]{1,18}$/.test(units) || BigInt(units) === 0n) {
-        throw new UsageError(`UNITS is a whole number above zero, not "${units}"`);
+        throw new UsageError(`UNITS must be a whole number above zero, not "${units}"`);
       }
       const account = await host.find(Accounts)?.findByName(name);
       if (account === undefined) throw coreErrors.account_not_found(name);

@@ -16,7 +16,7 @@ export interface Cause {
 const OF_ACCOUNT = `bucket.kind = 'account' AND bucket.owner = ? AND bucket.window_start = 0`;
 const OWE = `UPDATE bucket SET debt = debt + ? WHERE ${OF_ACCOUNT}`;
 
-/** The smaller of the debt and what is available. */
+/** The smaller of the debt and the available amount. */
 const AVAILABLE = removable('bucket');
 const PAYABLE = `CASE WHEN debt < ${AVAILABLE} THEN debt ELSE ${AVAILABLE} END`;
 const CAN_PAY = `${OF_ACCOUNT} AND debt > 0 AND ${AVAILABLE} > 0`;

@@ -68,7 +68,7 @@ export function createEntries(store: Store): Pick<Ledger, 'entriesOf' | 'money' 
   };
 }
 
-/** What a recorded call was charged to. Records from before there were leases do not name layers beside account and key. */
+/** The buckets that a recorded call was charged to. Records written before leases existed name only account and key. */
 export function debitsOf(call: UsageRecord): readonly Entry[] {
   const { id, accountId, keyId, charged, included, atMs, durationMs, outcome, other } = call;
   if (charged === 0n) return [];
@@ -99,7 +99,7 @@ function cursorOf({ at_ms, ref, op }: EntryRow): string {
   return Buffer.from(JSON.stringify([at_ms, ref, op])).toString('base64url');
 }
 
-/** Reads a cursor; an invalid one is before all entries. */
+/** Decodes a cursor; an invalid one is before all entries. */
 function readCursor(text: string): readonly [atMs: number, ref: string, op: string] {
   try {
     const [atMs, ref, op] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];

@@ -1,7 +1,7 @@
 /** The errors of calls that no balance or budget pays, and of the ledger. */
 import { defineErrors } from '../../core/sdk.ts';
 
-/** All of calls have these headers: retrying does not help. */
+/** The headers of all errors of calls: retrying does not help. */
 const headers = { 'x-should-retry': 'false' };
 
 /** By their codes. */

@@ -1,4 +1,4 @@
-/** What a call may cost and which layers would pay for it, for `turnpike explain`. */
+/** The maximum cost of a call and the buckets that would pay for it, for `turnpike explain`. */
 import type { Bounds } from '../../core/contracts/call.ts';
 import { inQuota, type Ledger } from '../../core/contracts/ledger.ts';
 import type { Tariff } from '../../core/contracts/prices.ts';
@@ -9,7 +9,7 @@ import type { TermsOf } from './terms.ts';
 
 const NOTHING = { amount: 0n, care: 'strict', output: undefined, limit: undefined } as const;
 
-/** Explains calls: what would be reserved, and whether every layer has it. Refuses as `admit` would. */
+/** Explains calls: the amount that would be reserved, and whether every bucket has it. Refuses as `admit` would. */
 export function createExplain(tools: {
   readonly tariff: Tariff;
   readonly calls: Calls;
@@ -43,7 +43,7 @@ export function createExplain(tools: {
     yield `reserves ${inQuota(amount)} quota: at most ${most.join(', ')}`;
     if (limit !== undefined) yield `the vendor gets a limit of ${limit} output tokens: more cannot be reserved`;
     if (isOpen)
-      yield 'that is a guess, and grows with the answer: the call does not limit all of its output, or has media or vendor-side tools';
+      yield 'that is an estimate that grows with the answer: the call does not limit all of its output, or has media or vendor-side tools';
     if (!terms.fromAccount) yield 'the account is not charged: the subscription includes the call';
     for (const [{ title }, left] of layers) {
       if (left === undefined) yield `${title} is not limited`;
@@ -63,7 +63,7 @@ function usesIn(uses: Uses | undefined): readonly string[] {
   return Object.entries(uses ?? {}).map(([name, count]) => `uses of ${name}: ${count}`);
 }
 
-/** What is not counted in tokens. */
+/** Usage that is not counted in tokens. */
 function unitsIn({ images, seconds, characters }: Bounds): readonly string[] {
   return [
     ...(images === undefined ? [] : [`images: ${images.count}`]),

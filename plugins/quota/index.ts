@@ -21,7 +21,7 @@ import { migrations } from './tables.ts';
 import { createTerms, type TermSources } from './terms.ts';
 import { createUnsettled } from './unsettled.ts';
 
-/** How often it is recorded what running calls have delivered. */
+/** The interval of checkpoints, which record the delivered part of running calls. */
 const CHECKPOINT_MS = 1_000;
 /** How often calls that could not be settled are closed, and idle leases returned. */
 const SWEEP_MS = 10_000;
@@ -64,11 +64,11 @@ export default definePlugin({
     });
     host.provide(Ledger, ledger);
 
-    /** Closes what ended processes have left open, if this one leads. What is left when this one stops is closed by the next run. */
+    /** Closes the open calls and leases of ended processes, if this process leads. The next run closes those that remain when this process stops. */
     async function recoverAll(): Promise<void> {
       if (!peers.leads()) return;
       const count = await recover(host, host.find(Records));
-      if (count > 0) log.info('closed calls that an ended process had left open', { calls: count });
+      if (count > 0) log.info('closed the open calls of a process that ended', { calls: count });
     }
 
     const checkpoints = createChore(host, {
@@ -117,7 +117,7 @@ export default definePlugin({
       async stop() {
         stopListening?.();
         await Promise.all(chores.map((chore) => chore.stop()));
-        // What cannot be returned now is recovered by the next run.
+        // The next run recovers leases that cannot be returned now.
         await leases.returnAll().catch((error) => log.warn('leases were not returned', { error }));
       },
     };

@@ -11,7 +11,7 @@ interface Broken {
 /** A bucket's name in a report: `account 7`. */
 const BUCKET = `b.kind || ' ' || b.owner || CASE b.window_start WHEN 0 THEN '' ELSE ' from ' || b.window_start END`;
 
-/** What running calls had delivered at their last checkpoint, once for each layer that they are charged to. */
+/** The delivered cost of running calls at their last checkpoint, once for each bucket that they are charged to. */
 const RUNNING_BY_BUCKET = `SELECT epoch, 'account' AS kind, account_id AS owner, 0 AS window_start, delivered FROM running
     WHERE from_account = 1
   UNION ALL SELECT epoch, 'key', key_id, 0, delivered FROM running
@@ -66,7 +66,7 @@ export function invariants(): readonly Invariant[] {
         WHERE b.used < 0 OR b.held < 0 OR b.granted < 0 OR (b.unlimited = 0 AND b.granted - b.used - b.held < 0)`,
     ),
     invariant(
-      // What an account is not charged is included in a subscription.
+      // If an account is not charged for a call, a subscription must include that call.
       'keys-pay-what-accounts-pay-and-no-less',
       `SELECT 'the day ' || day_ms AS place,
           'accounts ' || SUM(CASE kind WHEN 'account' THEN amount ELSE 0 END) || ', keys '
@@ -88,7 +88,7 @@ export function invariants(): readonly Invariant[] {
         WHERE b.delivered > COALESCE(l.amount, 0)`,
     ),
     invariant(
-      // A process that has ended keeps its row until all it left open is closed.
+      // A process that has ended keeps its row until all its open calls and leases are closed.
       'every-lease-is-of-a-process',
       `SELECT place, 'of the process ' || epoch AS says, 'of one that is known' AS should
         FROM (

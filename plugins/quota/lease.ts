@@ -10,7 +10,7 @@ const SHRINK = `UPDATE lease SET amount = amount - ? WHERE epoch = ? AND ${THIS_
 const DEBIT = `INSERT INTO debit (amount, kind, owner, window_start, day_ms) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (kind, owner, window_start, day_ms) DO UPDATE SET amount = debit.amount + excluded.amount`;
 
-/** Nothing is leased from an account with a debt. */
+/** An account with a debt grants no leases. */
 const TAKE = `UPDATE bucket SET held = held + ? WHERE ${THIS_BUCKET} AND ${HAS_ROOM} AND debt = 0`;
 const GROW = `INSERT INTO lease (epoch, kind, owner, window_start, amount) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (epoch, kind, owner, window_start) DO UPDATE SET amount = lease.amount + excluded.amount`;
@@ -22,15 +22,15 @@ const GRANT = `INSERT INTO bucket (kind, owner, window_start, granted) VALUES (?
     CASE WHEN excluded.granted < bucket.used + bucket.held THEN bucket.used + bucket.held ELSE excluded.granted END
   WHERE bucket.granted <> excluded.granted OR bucket.unlimited = 1`;
 
-/** The length of the period that `spentLately` is about. */
+/** The length of the period of `spentLately`. */
 const LATELY_MS = 2_000;
 
 /** A bucket that a call is charged to. */
 export interface Share {
   readonly lease: Lease;
-  /** What the bucket is granted, if a plan or a department sets that. */
+  /** The granted amount, if a plan or a department sets it. */
   readonly limit: bigint | undefined;
-  /** False: the call only needs to know whether the account owes something. */
+  /** False: the call only needs to know whether the account has a debt. */
   readonly pays: boolean;
 }
 
@@ -46,32 +46,32 @@ export class Lease implements Layer {
   readonly #shrunk: Sum;
   #debits: Sum | undefined;
   #day = Number.NaN;
-  /** What had been spent of it at a moment, and how much of that in the `LATELY_MS` before. */
+  /** The amount spent from it at the last sample, and how much of that in the `LATELY_MS` before. */
   #sample = { atMs: 0, spent: 0n, lately: 0n };
 
-  /** What was taken out of the bucket and not spent yet. */
+  /** The leased amount that is not spent yet. */
   amount = 0n;
-  /** What was taken out of the bucket in all, less what went back. */
+  /** The total leased amount, less returns. */
   taken = 0n;
-  /** Of that, what is reserved for running calls. */
+  /** The part that is reserved for running calls. */
   held = 0n;
-  /** On the way from or to the bucket: until the list is written, it may be in either. */
+  /** Being moved from or to the bucket: until the list is written, it may be in either. */
   moving = 0n;
-  /** What calls need that wait until it has more. */
+  /** The amount that waiting calls need. */
   wanted = 0n;
-  /** The number of calls that take exactly what they reserve out of the bucket at this moment. */
+  /** The number of calls that are leasing their exact amount right now. */
   takers = 0;
   /** The bucket has no limit. */
   isUnlimited = false;
   /** The bucket's limit when it was last read, if a plan or a department sets it. */
   limit: bigint | undefined;
-  /** It may be spent: the account owes nothing, and the lease is up to date. */
+  /** It may be spent: the account has no debt, and the lease is up to date. */
   isOpen = false;
   /** When it was last opened. */
   openedMs = Number.NEGATIVE_INFINITY;
-  /** Until then each call takes exactly what it reserves out of the bucket, so that the bucket shows what is really left. */
+  /** Until then, each call leases exactly the amount it reserves, so that the bucket shows the real remainder. */
   exactUntilMs = Number.NEGATIVE_INFINITY;
-  /** Until then the other processes are not recalled again: they have returned what they had. */
+  /** Until then, the other processes are not recalled again, because they have nothing left to return. */
   recalledUntilMs = Number.NEGATIVE_INFINITY;
   /** When a call last used it. All of these are milliseconds of the monotonic clock. */
   usedMs = 0;
@@ -93,17 +93,17 @@ export class Lease implements Layer {
     return this.amount - this.held;
   }
 
-  /** Whether so much can be reserved at once, with `room` left in the bucket. */
+  /** Whether this much can be reserved at once, with `room` left in the bucket. */
   covers(amount: bigint, room: bigint): boolean {
     return this.isOpen && this.amount - this.held >= (this.isUnlimited ? amount : room);
   }
 
   /**
-   * Spends `charge` of what was `reserved` for one call, and adds the steps that record it to `steps`. Of the rest, what is above `kept` (at least
-   * the charge) can be reserved by other calls now; what is below is returned to the bucket when the steps are written.
+   * Spends `charge` of what was `reserved` for one call, and adds the steps that record it to `steps`. Other calls can reserve the part above `kept`
+   * (at least the charge) now; the rest is returned to the bucket when the steps are written.
    */
   spend(reserved: bigint, charge: bigint, kept: bigint, atMs: number, steps: Addition[]): void {
-    // What was taken exactly is returned exactly.
+    // Exact leases are returned exactly.
     const gone = this.isOpen ? kept : reserved;
     if (!this.isOpen) this.taken -= reserved - kept;
     this.held -= reserved;
@@ -111,7 +111,7 @@ export class Lease implements Layer {
     this.#write(charge, gone, atMs, steps);
   }
 
-  /** What was spent of it within the last two seconds: before the last sample, or since then, whichever is more. */
+  /** The amount spent from it within the last two seconds: before the last sample, or since then, whichever is more. */
   spentLately(nowMs: number): bigint {
     const spent = this.taken - this.amount;
     const passedMs = nowMs - this.#sample.atMs;

@@ -1,10 +1,10 @@
 /**
  * The leases of this process: calls are admitted inside them without the store (escrow, O'Neil 1986). Amounts are micro-quota.
  *
- * The only process on a store leases all that a bucket has left. One of several leases what its calls need, or what it spends of the bucket in
- * two seconds, as long as half of the bucket is left to the others; before it refuses a call, it recalls the bucket: all processes return what
- * no call of theirs has reserved. What takes money out of a bucket recalls it first. For a while after a recall, each call leases exactly what
- * it reserves.
+ * A process that has the store to itself leases everything a bucket has left. If several processes share the store, each leases the amount that its
+ * calls need, or the amount that it spends of the bucket in two seconds, and leaves at least half of the bucket to the others. Before a process
+ * refuses a call, it recalls the bucket: all processes return the part of their lease that no call has reserved. Operations that remove money from a
+ * bucket also recall it first. For two seconds after a recall, each call leases exactly the amount it reserves.
  */
 import type { Layer } from '../../core/contracts/ledger.ts';
 import {
@@ -21,24 +21,24 @@ import { Lease, type Share } from './lease.ts';
 import { aliveStep, joinStep, LEASE_LOST } from './processes.ts';
 import { LARGEST_CALL } from './tables.ts';
 
-/** How long nothing is leased in advance after a recall: longer than the list takes that the recall is for. */
+/** After a recall, nothing is leased in advance for this long, so that the list that needed the recall can be written. */
 const EXACT_MS = 2_000;
-/** How long after a recall a bucket is not recalled again: the others lease exactly for longer, and have nothing to return. */
+/** A bucket is not recalled again for this long: the other processes still lease exact amounts, and have nothing to return. */
 const QUIET_MS = 100;
-/** How long one of several processes assumes that an account owes nothing if it is not charged for its calls. */
+/** If several processes share the store: how long a process assumes that an account without charges has no debt. */
 const NO_DEBT_MS = 4_000;
-/** A lease that no call has used for so long is returned; sooner if there are many, or other processes may need it. */
+/** A lease that no call has used for this long is returned; sooner if there are many leases, or other processes may need it. */
 const IDLE_MS = 900_000;
 const SHORT_IDLE_MS = 60_000;
 const MANY = 10_000;
 /** Leases that one list returns. */
 const BATCH = 200;
-/** What is leased at a time of a bucket without a limit: enough for the most expensive call. */
+/** The amount leased at a time from a bucket without a limit: enough for the most expensive call. */
 const UNLIMITED = LARGEST_CALL;
 /** How often a lease is tried while other processes change the bucket. */
 const TRIES = 5;
 
-/** Requests between processes: return what you have of a bucket; how much do you have of some buckets that no call has reserved? */
+/** Messages between processes: return the unreserved part of a lease; report the unreserved part of some leases. */
 const RECALL = 'quota.recall';
 const FREE = 'quota.free';
 
@@ -52,19 +52,19 @@ export interface Leases {
   find(layer: Layer): Lease | undefined;
   /**
    * Reserves `amount` of every share that pays, if each has `room` left, or nothing. Undefined: it is reserved; otherwise the name of the first
-   * bucket that has too little. A promise if the store has to be asked; it rejects if the store cannot answer.
+   * bucket that has too little. A promise if the store has to be read; it rejects if the store is unavailable.
    */
   reserve(shares: readonly Share[], amount: bigint, room: bigint): Awaitable<string | undefined>;
   /**
-   * Lets every process return what it has of a bucket that no call has reserved; needed before something is taken out of the bucket. Resolves with
-   * the epochs of the processes that have, this one included; a process that does not answer is waited for two seconds. Rejects if this one cannot.
+   * Makes every process return the unreserved part of its lease of a bucket; required before money is removed from the bucket. Waits up to two
+   * seconds, and resolves with the epochs of the processes that have returned it, including this one. Rejects if this process cannot.
    */
   recall(layer: Layer): Promise<readonly string[]>;
-  /** What the other processes have of each of some buckets that no call of theirs has reserved. */
+  /** The unreserved amounts that the other processes have leased from some buckets. */
   freeElsewhere(layers: readonly Layer[]): Promise<readonly bigint[]>;
-  /** Returns leases that were not used for a while. */
+  /** Returns leases that were not used for `IDLE_MS`. */
   returnIdle(): Promise<void>;
-  /** Returns all that no call has reserved. */
+  /** Returns everything that no call has reserved. */
   returnAll(): Promise<void>;
   /** Rejects if this process was presumed dead and its leases taken over; from then on every call that needs one is refused with 503. */
   check(): Promise<void>;
@@ -72,7 +72,7 @@ export interface Leases {
 
 interface BucketRow {
   readonly left: string;
-  /** What is used or held of it. */
+  /** The used and held amounts. */
   readonly taken: string;
   readonly unlimited: number;
   readonly owes: number;
@@ -81,7 +81,7 @@ interface BucketRow {
 /** A bucket at one moment. */
 interface Snapshot {
   readonly row: BucketRow | undefined;
-  /** What calls that share the snapshot have taken out of the bucket. */
+  /** The amount that calls sharing the snapshot have taken out of the bucket. */
   taken: bigint;
 }
 
@@ -100,7 +100,7 @@ export function createLeases({
   const keys = new Map<number, Lease>();
   const others = new Map<string, Lease>();
   const filling = new Coalescer<Lease, void>();
-  /** Snapshots for calls that take exactly what they reserve. */
+  /** Snapshots for calls that lease their exact amount. */
   const reading = new Coalescer<Lease, Snapshot>();
   /** Leases whose buckets are being recalled. */
   const recalling = new Map<Lease, Promise<boolean>>();
@@ -132,7 +132,7 @@ export function createLeases({
     else others.delete(`${kind} ${owner} ${windowStart}`);
   }
 
-  /** Takes `amount` out of the bucket, and reserves `reserved` of it in the same turn; false if the bucket has no `room`. */
+  /** Leases `amount` from the bucket, and reserves `reserved` of it before any other call can; false if the bucket has no `room`. */
   async function take(
     lease: Lease,
     amount: bigint,
@@ -162,9 +162,9 @@ export function createLeases({
     return new StoreUnavailable('this process was presumed dead, and its leases taken over');
   }
 
-  /** What to lease if so much is left; undefined: nothing in advance, each call takes exactly what it reserves. */
+  /** The amount to lease if this much is left; undefined: nothing in advance, each call leases exactly the amount it reserves. */
   function sliceOf(lease: Lease, left: bigint): bigint | undefined {
-    // The limit was lowered: what calls return must not be reserved again.
+    // The limit was lowered: amounts that calls return must not be reserved again.
     if (left < 0n) return undefined;
     if (isAlone()) return left;
     const lacking = lease.wanted - lease.free;
@@ -178,7 +178,7 @@ export function createLeases({
   async function fill(lease: Lease, limit: bigint | undefined): Promise<void> {
     if (limit !== lease.limit) await returnFree([lease]);
     for (let tries = 0; tries < TRIES && !isExact(lease); tries++) {
-      // Another call has filled it in the same turn.
+      // Another call has filled it in the same event loop turn.
       if (!isAlone() && lease.limit === limit && lease.wanted > 0n && lease.covers(lease.wanted, lease.wanted)) return;
       const row = await read(lease);
       if (row === undefined && limit === undefined) return;
@@ -199,7 +199,7 @@ export function createLeases({
     }
   }
 
-  /** The row of a bucket, read after what calls have returned until now is written. */
+  /** The row of a bucket, read after all pending returns are written. */
   async function read(layer: Layer): Promise<BucketRow | undefined> {
     await store.atomic([]);
     return store.one<BucketRow>(READ, ...bucketParams(layer));
@@ -215,12 +215,12 @@ export function createLeases({
     return lease.limit === limit && (pays ? lease.covers(amount, room) : isWithoutDebt(lease));
   }
 
-  /** Whether an account that is not charged may be assumed to owe nothing. A message that it owes something may be lost. */
+  /** Whether an account that is not charged may be assumed to have no debt. A message about a new debt may be lost. */
   function isWithoutDebt({ isOpen, openedMs }: Lease): boolean {
     return isOpen && (isAlone() || clock.mono() - openedMs < NO_DEBT_MS);
   }
 
-  /** Reserves what is free of the lease (left by a call that another bucket refused), and takes only the rest out of the bucket. */
+  /** Reserves the free part of the lease (left by a call that another bucket refused), and leases only the rest from the bucket. */
   async function reserveExactly({ lease, limit }: Share, amount: bigint, room: bigint): Promise<boolean> {
     const { free } = lease;
     const own = free < amount ? free : amount;
@@ -252,8 +252,9 @@ export function createLeases({
   }
 
   /**
-   * `reserveExactly`, if enough is left. When a bucket is nearly used up, the lists of most calls would fail, one after the other. So calls that
-   * come while another takes from the bucket share a snapshot of it, and only as many try as it has room for. The list decides in any case.
+   * `reserveExactly`, if enough is left. When a bucket is nearly used up, the lists of most calls would fail. So calls that
+   * arrive while another one leases from the bucket share a snapshot of it, and only as many calls try as the snapshot has room for. The final check
+   * is in the list.
    */
   async function reserveIfLeft(share: Share, amount: bigint, room: bigint): Promise<boolean> {
     const { lease, limit } = share;
@@ -295,7 +296,7 @@ export function createLeases({
 
   async function recallOwn(layer: Layer): Promise<void> {
     const lease = of(layer);
-    // As long as the store takes.
+    // The time the store takes.
     lease.exactUntilMs = Number.POSITIVE_INFINITY;
     lease.isOpen = false;
     try {
@@ -310,7 +311,7 @@ export function createLeases({
   /** `reserve`, with the store. */
   async function reserveSlowly(ofCall: readonly Share[], amount: bigint, room: bigint): Promise<string | undefined> {
     if (isLost) throw lost();
-    // A lease of which the call reserves nothing may have been returned, and replaced by another.
+    // If the call reserves nothing of a lease, the lease may have been returned, and replaced by another.
     const shares = ofCall.map((share) => (share.pays ? share : { ...share, lease: of(share.lease) }));
     const reserved: Lease[] = [];
     const undo = (): void => {
@@ -326,7 +327,7 @@ export function createLeases({
           continue;
         }
         undo();
-        // Other processes may be waiting for what was taken in vain.
+        // Other processes may be waiting for the amount that this call took and cannot use.
         if (!isAlone()) await returnFree(reserved.splice(0).filter(({ isOpen }) => !isOpen));
         return share.lease.name;
       }
@@ -353,7 +354,7 @@ export function createLeases({
     }
   }
 
-  /** Returns what no call has reserved of some leases. */
+  /** Returns the unreserved part of some leases. */
   async function returnFree(leases: readonly Lease[]): Promise<void> {
     const returned: { lease: Lease; free: bigint }[] = [];
     const steps: Statement[] = [];
@@ -396,7 +397,7 @@ export function createLeases({
 
   peers.on(RECALL, async (message) => {
     await recallOwn(layerIn(message));
-    // What calls have returned until now is in the bucket when this is written.
+    // When this is written, the bucket includes everything that calls have returned so far.
     await store.atomic([]);
     return boot;
   });
@@ -452,7 +453,7 @@ export function createLeases({
         lease.moving === 0n &&
         !isExact(lease) &&
         filling.latest(lease) === undefined;
-      // A call that began since then keeps the lease itself, and not only what is reserved of it.
+      // A call that began since then keeps the whole lease, not only the reserved part.
       await returnInBatches(leases.filter(isIdle), (lease) => {
         if (isIdle(lease) && lease.amount === 0n) forget(lease);
       });
@@ -466,7 +467,7 @@ export function createLeases({
   };
 }
 
-/** What is left in a bucket that has a limit; `limit`: that of a plan or a department. */
+/** The remaining amount of a bucket that has a limit; `limit`: that of a plan or a department. */
 function leftOf(row: BucketRow | undefined, limit: bigint | undefined): bigint {
   return limit === undefined ? BigInt(row?.left ?? 0) : limit - BigInt(row?.taken ?? 0);
 }
@@ -477,7 +478,7 @@ function hasRoom({ row, taken }: Snapshot, limit: bigint | undefined, room: bigi
   return leftOf(row, limit) - taken >= room;
 }
 
-/** The layer in a message of another process. */
+/** Decodes the bucket in a message of another process. */
 function layerIn(message: Json): Layer {
   const [kind, owner, windowStart] = message as unknown as [Layer['kind'], number, number];
   return { kind, owner, windowStart };

@@ -31,7 +31,7 @@ interface BalanceRow {
 /** The most owners of one query. */
 const BATCH = 500;
 
-/** What is available, at most the amount that is bound twice. */
+/** The available amount, at most the amount that is bound twice. */
 const DEDUCTIBLE = `CASE WHEN ${removable('bucket')} < ? THEN ${removable('bucket')} ELSE ? END`;
 const ENTER_DEDUCTION = `${INSERT_ENTRY}
   SELECT ?, 'adjust', kind, owner, window_start, -(${DEDUCTIBLE}), ?, ?
@@ -39,7 +39,7 @@ const ENTER_DEDUCTION = `${INSERT_ENTRY}
 const DEDUCT = `UPDATE bucket SET granted = granted - (${DEDUCTIBLE}) WHERE ${THIS_BUCKET}`;
 /** Takes all of the amount, if that is available and nothing is owed. */
 const TAKE = `UPDATE bucket SET granted = granted - ? WHERE ${THIS_BUCKET} AND ${removable('bucket')} >= ? AND debt = 0`;
-/** The difference between what is to be granted and what is. */
+/** The difference between the new and the current granted amount. */
 const ENTER_SETTING = `${INSERT_ENTRY}
   SELECT ?, 'adjust', kind, owner, window_start, ? + used + held - granted, ?, ?
   FROM bucket WHERE ${THIS_BUCKET} AND ? + used + held <> granted`;
@@ -48,7 +48,7 @@ const UNLIMIT = `UPDATE bucket SET unlimited = 1 WHERE ${THIS_BUCKET}`;
 
 /** The service, and what calls need of it. */
 export interface OwnLedger extends Ledger {
-  /** As `balance`, without asking other processes: all that they have leased is shown as held. */
+  /** As `balance`, without querying other processes: everything they have leased is shown as held. */
   stored(layer: Layer): Promise<Balance | undefined>;
 }
 
@@ -59,7 +59,7 @@ export function createLedger(of: {
   readonly perUnit: number;
   readonly welcome: bigint;
   readonly leases: Leases;
-  /** What an exchange was charged, and whether a subscription includes it. */
+  /** The charge of a request, and whether a subscription includes it. */
   readonly charged: (x: Exchange) => bigint;
   readonly isIncluded: (x: Exchange) => boolean;
   readonly receipt: Ledger['receipt'];
@@ -86,7 +86,7 @@ export function createLedger(of: {
     return row && (await balancesOf([row], [layer]))[0];
   }
 
-  /** The balances of rows. Other processes are asked only about buckets that they have leased. */
+  /** The balances of rows. Other processes are queried only for buckets that they have leased from. */
   async function balancesOf(rows: readonly BalanceRow[], layers: readonly Layer[]): Promise<readonly Balance[]> {
     const leased = layers.filter((layer, i) => isLeasedElsewhere(rows[i]!, layer));
     const found = await leases.freeElsewhere(leased);
@@ -99,7 +99,7 @@ export function createLedger(of: {
     return BigInt(held) > (lease === undefined ? 0n : lease.amount + lease.moving);
   }
 
-  /** What is leased and not reserved for a call is not shown as held. `elsewhere`: what other processes have of that. */
+  /** Leased amounts that no call has reserved are not shown as held. `elsewhere`: such amounts in other processes. */
   function balanceOf({ granted, used, held, unlimited }: BalanceRow, layer: Layer, elsewhere: bigint): Balance {
     const lease = leases.find(layer);
     const ofCalls = BigInt(held) - elsewhere - (lease === undefined ? 0n : lease.free + lease.moving);
@@ -107,13 +107,15 @@ export function createLedger(of: {
     return {
       granted: BigInt(granted),
       used: BigInt(used),
-      // What is moving may not be in the row yet.
+      // An amount that is being moved may not be in the row yet.
       held: ofCalls < ofOwnCalls ? ofOwnCalls : ofCalls,
       unlimited: unlimited === 1,
     };
   }
 
-  /** Refuses to limit a bucket without a limit while a process that has leased from it does not answer: that lease is not backed by money. */
+  /**
+   * Refuses to limit a bucket without a limit while a process that has leased from it does not answer, because that lease could exceed the new limit.
+   */
   async function recallWithoutLimit(layer: BalanceLayer): Promise<void> {
     const answered = await leases.recall(layer);
     const other = await store.one(

@@ -41,7 +41,7 @@ export function takeOverSteps(epoch: string, by: string): readonly Statement[] {
   return [aliveStep(by), ...tables.map((table) => ({ sql: `UPDATE ${table} SET epoch = ? WHERE epoch = ?`, params }))];
 }
 
-/** Removes a process, once nothing of it is left. */
+/** Removes a process that has no more leases and running calls. */
 export function forgetStep(epoch: string): Statement {
   return { sql: 'DELETE FROM ledger_process WHERE epoch = ?', params: [epoch] };
 }

@@ -1,5 +1,5 @@
 /**
- * Recovery: closes the calls and leases of processes that have ended. What their calls had delivered is charged, the rest is returned to the
+ * Recovery: closes the calls and leases of processes that have ended. The delivered part of their calls is charged, and the rest is returned to the
  * buckets. Several processes may recover at once.
  */
 import type { Layer } from '../../core/contracts/ledger.ts';
@@ -37,8 +37,8 @@ interface LeaseRow extends Layer {
 const RECOVERED_BEFORE = 'recovered_before';
 
 /**
- * Closes what ended processes have left open. Returns the number of calls. Throws if one cannot be closed: then the ledger is damaged, and no
- * gateway may start on it.
+ * Closes the open calls and leases of ended processes. Returns the number of calls. Throws if one cannot be closed: then the ledger is damaged, and
+ * no gateway may start on it.
  */
 export async function recover(host: Host, records: Records | undefined): Promise<number> {
   const processes = await host.store.all<{ readonly epoch: string }>('SELECT epoch FROM ledger_process ORDER BY epoch');
@@ -52,7 +52,7 @@ export async function recover(host: Host, records: Records | undefined): Promise
 async function recoverProcess(host: Host, epoch: string, records: Records | undefined): Promise<number> {
   const { store, boot } = host;
   const ended = endedName(epoch);
-  // If it is alive after all, what it still sends finds no lease from here on.
+  // If it is alive after all, its later lists find no lease.
   if (ended !== epoch && (await store.atomic(takeOverSteps(epoch, boot))) !== undefined) {
     throw new Error('this process was presumed dead, and its leases taken over: it recovers no others');
   }
@@ -114,7 +114,7 @@ async function chargingSteps(
   });
 }
 
-/** `layers`: those beside account and key. */
+/** `layers`: the buckets other than account and key. */
 function chargeSteps(call: RunningRow, layers: readonly Layer[], atMs: number): readonly Step[] {
   const { id, epoch, accountId, keyId, fromAccount } = call;
   const charged: readonly Layer[] = [
@@ -131,7 +131,7 @@ function chargeSteps(call: RunningRow, layers: readonly Layer[], atMs: number): 
   ];
 }
 
-/** Returns what is left of a lease. */
+/** Returns the rest of a lease. */
 function freeSteps(row: LeaseRow): readonly Statement[] {
   const free: Statement = {
     sql: 'DELETE FROM lease WHERE epoch = ? AND kind = ? AND owner = ? AND window_start = ? AND amount = ?',

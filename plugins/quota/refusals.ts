@@ -1,30 +1,33 @@
-/** Why a layer refuses a call: which one it is, what it has left, and when it resets. Amounts are micro-quota. */
+/** Why a bucket refuses a call: its name, what it has left, and when it resets. Amounts are micro-quota. */
 import { type CallLimit, inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
 import type { GatewayError } from '../../core/plugin.ts';
 import { least, nameOf } from './buckets.ts';
 import { errors } from './errors.ts';
 import type { Terms } from './terms.ts';
 
-/** A layer that a call is charged to, and how its refusal describes it. */
+/** A bucket that a call is charged to, and how its refusal describes it. */
 export interface PayingLayer {
   readonly layer: Layer;
-  /** What its bucket is granted when the first call creates it; undefined: it exists already. */
+  /** The granted amount when the first call creates it; undefined: it exists already. */
   readonly limit: bigint | undefined;
   /** Its name in reservations. */
   readonly name: string;
   readonly error: CallLimit['error'];
   /** `the account`. */
   readonly title: string;
-  /** What to do if it has too little. */
+  /** The advice if it has too little. */
   readonly advice: string;
 }
 
-/** The balances of layers, for refusals. */
+/** The balances of buckets, for refusals. */
 export type Balances = Pick<Ledger, 'balance' | 'debt'>;
 
 const FEWER = 'or request fewer output tokens.';
 
-/** The layers of a call, in the order in which they may refuse. The account is one of them even if a subscription includes the call: it may owe something. */
+/**
+ * The buckets of a call, in the order in which they may refuse. The account is included even if a subscription pays for the call, because it may have
+ * a debt.
+ */
 export function layersOf(accountId: number, keyId: number, terms: Terms): readonly PayingLayer[] {
   const account = { kind: 'account', owner: accountId } as const;
   const key = { kind: 'key', owner: keyId } as const;
@@ -41,13 +44,13 @@ export function layersOf(accountId: number, keyId: number, terms: Terms): readon
       ...{ layer, limit: layer.limit, name: nameOf(layer), error: layer.error, title: layer.title },
       advice:
         layer.resetsMs === undefined
-          ? `Have it raised, ${FEWER}`
+          ? `Ask an administrator to raise it, ${FEWER}`
           : `It resets at ${new Date(layer.resetsMs).toISOString()}; until then, request fewer output tokens.`,
     })),
   ];
 }
 
-/** What is left in a layer; undefined if it has no limit. */
+/** The remaining amount of a bucket; undefined if it has no limit. */
 async function leftIn(ledger: Balances, { layer, limit }: PayingLayer): Promise<bigint | undefined> {
   const balance = await ledger.balance(layer);
   if (balance === undefined) return limit ?? 0n;
@@ -56,7 +59,7 @@ async function leftIn(ledger: Balances, { layer, limit }: PayingLayer): Promise<
   return left > 0n ? left : 0n;
 }
 
-/** What is left in each layer that pays a call, in their order; undefined if it has no limit. */
+/** The remaining amount of each bucket that pays for a call, in order; undefined if it has no limit. */
 export function leftInEach(
   ledger: Balances,
   accountId: number,
@@ -75,19 +78,19 @@ export function leastOf(amounts: Iterable<bigint | undefined>, most: bigint): bi
   return lowest;
 }
 
-/** The refusal of a layer that has less than `amount` left, with its current balance. */
+/** The refusal of a bucket that has less than `amount` left, with its current balance. */
 export async function insufficient(ledger: Balances, paying: PayingLayer, amount: bigint): Promise<GatewayError> {
   const { layer, error, title, advice } = paying;
   const owed = layer.kind === 'account' ? await ledger.debt(layer.owner) : 0n;
   if (owed > 0n) return indebted(owed);
   const left = await leftIn(ledger, paying);
   // Other calls may have returned quota since this one was refused.
-  const has = left !== undefined && left < amount ? `only ${inQuota(left)} left` : 'not that much left';
+  const has = left !== undefined && left < amount ? `only ${inQuota(left)} left` : 'less than that left';
   return error(`This call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
 }
 
-/** The refusal of an account that owes something. */
+/** The refusal of an account with a debt. */
 export function indebted(owed: bigint): GatewayError {
-  const why = 'a payment that it had spent was refunded';
+  const why = 'a payment that was already spent was refunded';
   return errors.QUOTA_USER_INSUFFICIENT(`The account owes ${inQuota(owed)} quota because ${why}. Credit it first.`);
 }

@@ -1,4 +1,4 @@
-/** Reservations: what is reserved for a call before it is sent, inside the leases of this process. Amounts are micro-quota. */
+/** Reservations: the amount reserved for a call before it is sent, inside the leases of this process. Amounts are micro-quota. */
 import type { Layer } from '../../core/contracts/ledger.ts';
 import type { Addition, Awaitable, JsonObject, Known, Statement, Step } from '../../core/plugin.ts';
 import { bucketParams } from './buckets.ts';
@@ -6,7 +6,7 @@ import type { Share } from './lease.ts';
 import type { Leases } from './leases.ts';
 import type { Terms } from './terms.ts';
 
-/** What the usage record keeps of the layers beside account and key: `[kind, owner, window]` of each; empty if there are none. */
+/** The note in the usage record about buckets other than account and key: `[kind, owner, window]` of each; empty if there are none. */
 export function noteOfLayers(layers: readonly Layer[]): JsonObject {
   return layers.length === 0
     ? {}
@@ -19,18 +19,18 @@ export function readLayers(other: JsonObject): readonly Layer[] {
   return layers.map(([kind, owner, windowStart]) => ({ kind, owner, windowStart }));
 }
 
-/** What is reserved for one call. */
+/** The reservation of one call. */
 export class Reservation {
   readonly x: Known;
   readonly terms: Terms;
   readonly #leases: Leases;
   readonly #shares: readonly Share[];
   #amount = 0n;
-  /** What the last checkpoint recorded as delivered; undefined before the first. */
+  /** The delivered amount in the last checkpoint; undefined before the first. */
   #recorded: bigint | undefined;
-  /** What `close` took out of the leases; undefined while the reservation is open. */
+  /** The amount that `close` took out of the leases; undefined while the reservation is open. */
   #spent: Addition[] | undefined;
-  /** What stays reserved if the steps of `close` cannot be written. */
+  /** The amount that stays reserved if the steps of `close` cannot be written. */
   #kept = 0n;
 
   constructor(leases: Leases, x: Known, terms: Terms) {
@@ -54,7 +54,7 @@ export class Reservation {
 
   /**
    * Reserves `more`, if every bucket has `room` left, or nothing. Undefined: it is reserved; otherwise the name of the first bucket that has too
-   * little. A promise if the store has to be asked.
+   * little. A promise if the store has to be read.
    */
   grow(more: bigint, room = more): Awaitable<string | undefined> {
     const refused = this.#leases.reserve(this.#shares, more, room);
@@ -88,14 +88,14 @@ export class Reservation {
     ];
   }
 
-  /** What was delivered at the last checkpoint. */
+  /** The delivered amount at the last checkpoint. */
   get delivered(): bigint {
     return this.#recorded ?? 0n;
   }
 
   /**
-   * Closes it: `charge` (0n to its amount) is spent, and the rest can be reserved by other calls at once. Only what is recorded as delivered
-   * stays until the steps are written, because the next run would charge it if they were not. Returns the steps; none if it is closed already.
+   * Closes it: `charge` (0n to its amount) is spent, and the rest can be reserved by other calls at once. Only the amount recorded as delivered stays
+   * reserved until the steps are written, because the next run would charge it if they were not. Returns the steps; none if it is closed already.
    */
   close(charge: bigint, atMs: number): readonly Step[] {
     if (this.#spent !== undefined) return [];
@@ -109,7 +109,7 @@ export class Reservation {
     return [...spent, { sql: FORGET, params }, { sql: FORGET_LAYERS, params }];
   }
 
-  /** Undoes `close` if its steps could not be written: the charge, or what is recorded as delivered, stays reserved. */
+  /** Undoes `close` if its steps could not be written: the charge, or the amount recorded as delivered, stays reserved. */
   reopen(): void {
     if (this.#spent === undefined) return;
     for (const { lease, pays } of this.#shares) if (pays) lease.restore(this.#kept, this.#spent);

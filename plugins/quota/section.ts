@@ -3,15 +3,15 @@
 import type { EstimateOptions, TariffOptions } from '../../core/contracts/prices.ts';
 import { schema } from '../../core/plugin.ts';
 
-/** What it says. */
+/** The values of the section. */
 export interface QuotaSection extends TariffOptions {
   /** Quota units that a new account starts with. */
   readonly welcome: number;
-  /** Only in configurations from before plans had a section of their own. */
+  /** Only in configurations written before plans had their own section. */
   readonly plans?: unknown;
 }
 
-/** How calls are estimated if gateway.yaml does not say. */
+/** The default for estimating calls. */
 export const ESTIMATE_DEFAULTS: EstimateOptions = { reserve: 'strict', assumeOutput: 4_096, mediaTokens: 3_000 };
 
 /** Its schema. */

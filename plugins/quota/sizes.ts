@@ -1,4 +1,4 @@
-/** How much may be reserved for a call: from the most that it can cost down to the least for which an answer is useful. */
+/** The amounts that may be reserved for a call: from its maximum cost down to the least for which an answer is useful. */
 import type { Bounds } from '../../core/contracts/call.ts';
 import type { Care, EstimateOptions } from '../../core/contracts/prices.ts';
 
@@ -6,23 +6,23 @@ import type { Care, EstimateOptions } from '../../core/contracts/prices.ts';
 export interface ReservationSize {
   /** Micro-quota. */
   readonly amount: bigint;
-  /** Every layer must have so much left: more than the amount if other calls must be able to run beside it. */
+  /** Every bucket must have this much left: more than the amount if other calls must be able to run at the same time. */
   readonly room: bigint;
   /** How carefully the input is estimated. */
   readonly care: Care;
-  /** The output tokens that it covers in all; undefined: what the bounds of the call say. */
+  /** The total output tokens that it covers; undefined: those in the bounds of the call. */
   readonly output: number | undefined;
   /** The limit of output tokens that vendors get, for each answer; undefined: the client's, or none. */
   readonly limit: number | undefined;
 }
 
-/** What the amounts are computed from. */
+/** The functions from which the amounts are computed. */
 export interface Costs {
   readonly bounds: Bounds;
   readonly options: EstimateOptions;
   /** The maximum tokens of one answer; undefined if that is not known of every model that may serve the call. */
   longest(): number | undefined;
-  /** The maximum cost of the call with so many output tokens in all; undefined: with what its bounds say. */
+  /** The maximum cost of the call with this many output tokens in total; undefined: with those in its bounds. */
   most(care: Care, output?: number): bigint;
 }
 

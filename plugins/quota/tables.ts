@@ -1,11 +1,11 @@
-/** The tables of the ledger: what each layer has, what processes lease of it, and every amount that ever moved. */
+/** The tables of the ledger: buckets, leases of processes, and every amount that ever moved. */
 import { LARGEST_GRANT } from '../../core/contracts/ledger.ts';
 import type { Migration } from '../../core/plugin.ts';
 
 /** A day in milliseconds: debits are summed by it. */
 export const DAY_MS = 86_400_000;
 
-/** The most that is ever reserved for a call or charged, in micro-quota: a billion quota. */
+/** The maximum reservation or charge of a call, in micro-quota: a billion quota. */
 export const LARGEST_CALL = 1_000_000_000_000_000n;
 
 /** Sums of entries by bucket: credits and adjustments, or debits less refunds. */
@@ -23,7 +23,7 @@ const proveBuckets = (rows: string): string =>
   `INSERT INTO proof SELECT r.kind || ' ' || r.owner FROM (${rows}) r WHERE NOT EXISTS (
     SELECT 1 FROM bucket b WHERE b.kind = r.kind AND b.owner = r.owner AND b.window_start = r.window_start)`;
 
-/** What was reserved before there were leases, by bucket. */
+/** Reservations from before leases existed, by bucket. */
 const HELD = `SELECT kind, owner, window_start, SUM(amount) AS amount FROM (
     SELECT 'account' AS kind, account_id AS owner, 0 AS window_start, amount FROM hold WHERE from_account = 1
     UNION ALL SELECT 'key', key_id, 0, amount FROM hold
@@ -58,8 +58,8 @@ const ENTRIES_ARE_APPEND_ONLY: readonly string[] = [
  *
  * A `lease` is what one process (`epoch`: one run of the gateway) took out of a bucket for future calls; deleting the row returns the rest.
  * `ledger_process` has the processes that may lease. `running` has the calls that have delivered something and not ended, as of the last
- * checkpoint: if their process was killed, they are charged. `running_layer` has the layers of such a call beside its key, and its account unless
- * a subscription includes it.
+ * checkpoint: if their process was killed, they are charged. `running_layer` has the buckets of such a call other than its key, and its account
+ * unless a subscription includes the call.
  *
  * A `debit` is what all calls of one day were charged to a bucket. The primary key of a call's usage record, written in the same list, ensures
  * that it is charged once. An `entry` is any other amount that moved. It is never changed; its key ensures that a payment is credited once, and

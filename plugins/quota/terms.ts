@@ -1,11 +1,11 @@
-/** The terms of a call: the limits that apply beside account and key, and what part of the price is charged. */
+/** The terms of a call: the limits that apply in addition to account and key, and the part of the price that is charged. */
 import type { Department, Departments } from '../../core/contracts/departments.ts';
 import type { CallLimit } from '../../core/contracts/ledger.ts';
 import type { Subscriptions, SubscriptionTerms } from '../../core/contracts/subscriptions.ts';
 import type { Awaitable, GatewayError } from '../../core/plugin.ts';
 import { errors } from './errors.ts';
 
-/** What applies to a call from start to end, even if settings change during it. */
+/** The rules for a call from start to end, even if settings change during it. */
 export interface Terms {
   /** Millionths of the price; undefined: the price. */
   readonly factorPpm: bigint | undefined;

@@ -1,4 +1,4 @@
-/** Calls that have ended, but whose `settle` could not be written: they stay reserved, and are charged later what they had delivered. */
+/** Calls that have ended, but whose `settle` could not be written: they stay reserved, and are charged later for the delivered part. */
 import { inQuota, type Layer } from '../../core/contracts/ledger.ts';
 import type { Records, UsageRecord } from '../../core/contracts/records.ts';
 import type { Host } from '../../core/plugin.ts';
@@ -40,7 +40,7 @@ export function createUnsettled(host: Host): Unsettled {
           const steps = [...reservation.close(charged, clock.now()), ...(records?.steps(record) ?? [])];
           const failed = await store.atomic(steps);
           if (failed === undefined) count++;
-          else log.error('a call could not be closed', { exchange: id, failed });
+          else log.error('a call could not be settled', { exchange: id, failed });
         } catch (error) {
           add(reservation);
           throw error;
@@ -64,7 +64,7 @@ export function recoveredRecord(of: {
   readonly charged: bigint;
   readonly held: bigint;
   readonly fromAccount: boolean;
-  /** Those beside account and key. */
+  /** The buckets other than account and key. */
   readonly layers: readonly Layer[];
 }): UsageRecord {
   const { id, accountId, keyId, style, model, stream, ip, createdMs, charged, held, fromAccount, layers } = of;

@@ -151,7 +151,7 @@ export function createCodes(host: Host, endings: Endings): Codes {
     wrongCode();
   }
 
-  /** False if another request redeemed the code meanwhile. */
+  /** False if another request has redeemed the code. */
   async function write(steps: readonly Step[]): Promise<boolean> {
     const failed = await store.atomic(steps);
     if (failed !== undefined && failed !== REDEEMED) throw new Error(`a change of second factors failed: ${failed}`);
@@ -292,7 +292,7 @@ export function noCodes(): never {
 }
 
 function wrongCode(): never {
-  throw coreErrors.wrong_code('This code is wrong, or was taken before: each is good once.');
+  throw coreErrors.wrong_code('This code is incorrect or was already used.');
 }
 
 function enabledAlready(): never {

@@ -1,4 +1,4 @@
-/** What ends when the second factors of an account change. */
+/** Ends sessions and verifications when the second factors of an account change. */
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 

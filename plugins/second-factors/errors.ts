@@ -1,4 +1,4 @@
-/** The errors of second factors that no other plugin tells. */
+/** The errors of second factors that no other plugin returns. */
 import { defineErrors } from '../../core/sdk.ts';
 
 /** By their codes. */
@@ -12,7 +12,7 @@ export const errors = defineErrors(
     no_passkey: { status: 409, help: 'The account has no passkey.' },
     codes_locked: {
       status: 429,
-      text: (seconds: number) => `Too many wrong codes. Codes are taken again in ${seconds} s.`,
+      text: (seconds: number) => `Too many incorrect codes. Try again in ${seconds} s.`,
       help: 'Too many incorrect codes. Try again later; `retry-after` says when.',
     },
   },

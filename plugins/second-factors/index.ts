@@ -32,7 +32,7 @@ export default definePlugin({
         const { passkeys } = host.find(Site) ?? {};
         if (passkeys === undefined || passkeys.possible) return [];
         return [
-          `warning: console.url: browsers make no passkeys for "${passkeys.rpId}", an address without a name; give console.url a name (http://localhost:8080 on this machine), or passkeys are not offered`,
+          `warning: console.url: passkeys are not available for "${passkeys.rpId}", because browsers require a host name; use one in console.url (http://localhost:8080 on this machine)`,
         ];
       },
     };

@@ -20,7 +20,7 @@ const CEREMONY_MS = 5 * 60_000;
 const HANDLE_BYTES = 32;
 /** Reasons quote the browser's data, so they are cut. */
 const LONGEST_REASON = 300;
-const NO_ANSWER = 'it is no answer of an authenticator';
+const NO_ANSWER = 'it is not an authenticator response';
 
 interface PasskeyRow {
   readonly account_id: number;
@@ -60,9 +60,9 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
 
   function site(): Site {
     const origin =
-      host.find(Site) ?? refuse(coreErrors.not_available('This gateway has no console, and no passkeys without one.'));
+      host.find(Site) ?? refuse(coreErrors.not_available('Passkeys require the console, which is not enabled.'));
     if (origin.passkeys.possible) return origin;
-    throw coreErrors.not_available('Browsers make no passkeys here: console.url is an address without a name.');
+    throw coreErrors.not_available('Passkeys require a host name in console.url, not an IP address.');
   }
 
   const passkeyOf = (accountId: number): Promise<PasskeyRow | undefined> =>
@@ -102,7 +102,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     const taken = await tickets.take(purpose, ticket);
     if (taken === undefined) refused('its ticket was used, is too old, or for something else');
     if (taken.accountId !== whose.accountId || taken.data.session !== whose.session)
-      refused('its ticket is of another session');
+      refused('its ticket belongs to another session');
     const { challenge } = taken.data;
     return typeof challenge === 'string' ? challenge : refused('its ticket has no challenge');
   }
@@ -177,7 +177,8 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
       const challenge = await challengeOf('passkey-login', ticket);
       const answer = readAssertion(credential) ?? refused(NO_ANSWER);
       const passkey = await store.one<PasskeyRow>(`${SELECT} WHERE credential_id = ?`, answer.id);
-      if (passkey === undefined || passkey.handle !== answer.response.userHandle) return refused('nobody has it');
+      if (passkey === undefined || passkey.handle !== answer.response.userHandle)
+        return refused('no account has this passkey');
       await prove(passkey, challenge, answer);
       const account = await accounts.find(passkey.account_id);
       return account?.enabled === true ? account : refused('its account is disabled');
@@ -254,9 +255,9 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
       const challenge = await challengeOf('passkey-verify', ticket, { accountId: id, session });
       const answer = readAssertion(credential) ?? refused(NO_ANSWER);
       const passkey = await passkeyOf(id);
-      if (passkey?.credential_id !== answer.id) return refused('it is not that of the account');
+      if (passkey?.credential_id !== answer.id) return refused('it is not the passkey of this account');
       const { userHandle = passkey.handle } = answer.response;
-      if (userHandle !== passkey.handle) refused('it is of another account');
+      if (userHandle !== passkey.handle) refused('it belongs to another account');
       await prove(passkey, challenge, answer);
     },
 

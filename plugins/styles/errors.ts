@@ -1,4 +1,4 @@
-/** The errors of the client APIs that no other plugin tells. */
+/** The errors of the client APIs that no other plugin returns. */
 import { defineErrors } from '../../core/sdk.ts';
 
 /** By their codes. */
@@ -10,14 +10,14 @@ export const errors = {
     },
     conversation_too_long: {
       status: 400,
-      help: 'The conversation is too long to be continued by its id. Send what is still needed of it.',
+      help: 'The conversation is too long to be continued by its id. Start a new conversation with the messages that are still needed.',
     },
     previous_response_not_found: {
       status: 404,
       param: 'previous_response_id',
       text: (id: string, why: string, advice: string) =>
         `The response '${id}' cannot be continued: ${why}. Send the whole conversation in \`input\`, without \`previous_response_id\`${advice}.`,
-      help: 'The account has no such response, or it is not kept any more. Send the whole conversation in `input`.',
+      help: 'The account has no such response, or it is no longer stored. Send the whole conversation in `input`.',
     },
   }),
   ...defineErrors(
@@ -26,7 +26,7 @@ export const errors = {
         status: 404,
         param: 'id',
         text: (id: string) => `There is no response '${id}'.`,
-        help: 'The account has no such response, or it is not kept any more.',
+        help: 'The account has no such response, or it is no longer stored.',
       },
       api_not_implemented: {
         status: 501,

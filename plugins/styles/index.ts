@@ -1,4 +1,4 @@
-/** The plugin `styles`: the APIs that clients can use, and the responses that are kept. */
+/** The plugin `styles`: the APIs that clients can use, and the stored responses. */
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { Inspecting } from '../../core/contracts/inspecting.ts';
 import { Keys } from '../../core/contracts/keys.ts';

@@ -1,4 +1,5 @@
-// The yardstick: the least a streaming proxy on node:http does, reading nothing. Runs without a TypeScript loader.
+// The baseline: the minimum work of a streaming proxy on node:http, which parses no body. Runs without a TypeScript
+// loader.
 import { Agent, createServer, request } from 'node:http';
 
 const [port, upstream] = process.argv.slice(2);

@@ -14,7 +14,7 @@ export const GROWN = ['keys', 'models', 'rows'] as const satisfies readonly Grow
 
 /** The sizes. */
 export interface GrowthScale {
-  /** Each of its own account; a hundredth of them make calls. */
+  /** Each has its own account; a hundredth of them make calls. */
   readonly keys: number;
   readonly models: number;
   /** Usage records and ledger entries. */

@@ -1,4 +1,4 @@
-// A plain proxy made of the package http-proxy-3 with a keep-alive agent: without one it connects anew for each request.
+// A plain proxy based on the package http-proxy-3 with a keep-alive agent, because without one it opens a connection for each request.
 import { Agent, createServer } from 'node:http';
 import httpProxy from 'http-proxy-3';
 

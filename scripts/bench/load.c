@@ -1,19 +1,19 @@
-// The load generator of the bench: sends one request again and again over connections to the loopback address, and prints what came of
-// it as one JSON object. One thread and no allocation while it counts, so that it is not what is measured.
+// The load generator of the benchmark: sends one request repeatedly over connections to the loopback address, and prints the results as one JSON
+// object. One thread and no allocation while it measures, so that it is not the bottleneck.
 //
 //   load --port P --connections N --requests N [--warm N] [--per-second R] [--ramp-us U] [--longest-s S] [--path /x] [--body FILE]
 //        [--header 'name: value']... [--secrets FILE] [--stream] [--pid P]... [--after-ms M] [--memory-at-s S]
 //
 // Without --per-second each connection sends its next request when it has its answer. With it requests are due at fixed times, and their
 // latency counts from the time they were due at, whether a connection was free or not. --pid: processes whose CPU time and memory are
-// read, as a sum. --secrets: bearer tokens, one in each line, that requests carry in turns.
-// Events of a stream carry the time they left at, `T=` and sixteen digits of CLOCK_MONOTONIC: see vendor.c.
+// summed up. --secrets: bearer tokens, one per line, which requests use in turn.
+// Events of a stream contain the time at which they were sent, `T=` and sixteen digits of CLOCK_MONOTONIC: see vendor.c.
 #include "wire.h"
 
 enum { LONGEST_HEAD = 16 * 1024, MOST_HEADERS = 8 * 1024, MOST_READ = 1 << 20, MOST_READY = 1024, MOST_PIDS = 64 };
 static const char DONE[] = "[DONE]";
 
-// Where the reader of an answer is.
+// The state of the answer parser.
 enum place { HEAD, BODY, CHUNK_SIZE, CHUNK, CHUNK_END, TRAILER, UNTIL_CLOSED };
 enum progress { MORE, COMPLETE, BROKEN };
 
@@ -39,7 +39,7 @@ struct connection {
   bool done;
 };
 
-// Numbers, to be sorted in the end.
+// Samples, sorted at the end.
 struct samples {
   uint64_t *values;
   size_t count, room;
@@ -58,7 +58,7 @@ static struct {
 
 static int poller;
 static struct sockaddr_in address;
-// All that are sent, one after the other, and then from the first on.
+// All requests, sent in order and then again from the first.
 static struct request {
   char *bytes;
   size_t length;
@@ -91,7 +91,7 @@ static double percentile(const struct samples *samples, double part) {
   return samples->values[(size_t)(part * (samples->count - 1) + 0.5)] / 1000.0;
 }
 
-// ---- the processes that are measured
+// ---- the measured processes
 
 // CPU time of all their threads.
 static uint64_t cpu_time(void) {
@@ -147,7 +147,7 @@ static void send_rest(struct connection *c) {
   while (c->unsent_length > 0) {
     const ssize_t length = send(c->fd, c->unsent, c->unsent_length, MSG_NOSIGNAL);
     if (length < 0) {
-      // Anything but a full buffer is seen when the answer is read.
+      // Any error except a full buffer is detected when the answer is read.
       if (errno == EAGAIN) listen_to(c, EPOLL_CTL_MOD, true);
       return;
     }
@@ -192,7 +192,7 @@ static void end_answer(struct connection *c, enum progress how) {
 
 // ---- answers
 
-// Finds stamps and the last event, wherever the reads have cut them.
+// Finds stamps and the last event, even if they are split between reads.
 static void see_events(struct connection *c, const char *bytes, size_t length, uint64_t at) {
   for (size_t i = 0; i < length; i++) {
     const char byte = bytes[i];
@@ -246,7 +246,7 @@ static enum progress begin_body(struct connection *c) {
   return MORE;
 }
 
-// Takes some of the bytes. How many; says by `progress` whether the answer is complete.
+// Consumes some of the bytes and returns their number; sets `progress` if the answer is complete.
 static size_t take(struct connection *c, const char *bytes, size_t length, enum progress *progress) {
   const size_t part = length < (uint64_t)c->left ? length : (size_t)c->left;
   switch (c->place) {
@@ -298,7 +298,7 @@ static enum progress read_answer(struct connection *c) {
   const ssize_t length = recv(c->fd, bytes, sizeof bytes, 0);
   if (length < 0) return errno == EAGAIN ? MORE : BROKEN;
   if (length == 0) return c->busy && c->place == UNTIL_CLOSED ? COMPLETE : BROKEN;
-  // An answer that nobody asked for.
+  // An answer without a request.
   if (!c->busy) return BROKEN;
   enum progress progress = MORE;
   for (size_t at = 0; at < (size_t)length && progress == MORE;) at += take(c, bytes + at, (size_t)length - at, &progress);
@@ -402,7 +402,7 @@ static void write_requests(void) {
   for (char *secret = strtok(secrets, "\n"); secret != NULL; secret = strtok(NULL, "\n")) write_request(secret, body, length);
 }
 
-// Sends what is due. Nanoseconds until something else will be.
+// Sends all due requests. Returns nanoseconds until the next one is due.
 static uint64_t send_due(uint64_t began) {
   static int opened, next;
   static long due;
@@ -424,7 +424,7 @@ static uint64_t send_due(uint64_t began) {
       next = (next + 1) % options.connections;
       tried++;
     }
-    // All are busy: it is late, and its latency says so.
+    // All are busy: the request is late, which its latency includes.
     if (connections[next].busy) return far;
     ask(&connections[next], asks);
     next = (next + 1) % options.connections;
@@ -468,7 +468,7 @@ int main(int count, char **words) {
     for (int i = 0; i < many; i++) serve(ready[i].data.ptr, ready[i].events);
   }
   const double seconds = (now() - (counting == 0 ? began : counting)) / 1e9;
-  // What a server does about an answer after it has sent it belongs to its cost.
+  // The work of a server after it has sent an answer is part of its cost.
   if (options.after_ms > 0) usleep((useconds_t)options.after_ms * 1000);
   const double cpu_us = (cpu_time() - cpu_before) / 1000.0;
 

@@ -1,5 +1,5 @@
-// Told by SIGUSR2, watches the event loop of the process that it is imported into; told again, prints the longest time between two turns
-// of it, in milliseconds. The loop does not rest while it is watched, so that every turn is seen.
+// On SIGUSR2, starts watching the event loop of the process that imports it; on the next SIGUSR2, prints the longest time between two turns in
+// milliseconds. The loop does not idle while it is watched, so that every turn is measured.
 let watching = false;
 let count = 0;
 

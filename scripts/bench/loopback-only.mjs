@@ -1,4 +1,5 @@
-// Loaded before a gateway that would listen on every address: a bench is nobody's business but this machine's.
+// Loaded before a gateway that would listen on every address, so that the benchmark is not reachable from other
+// machines.
 import { Server } from 'node:net';
 
 const { listen } = Server.prototype;

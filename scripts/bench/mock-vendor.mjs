@@ -1,5 +1,5 @@
-// A mock vendor that answers in every wire format that Turnpike reads. For machines without a C compiler it stands in for the C
-// one, with the same chat answers at a fifth of its pace. `node mock-vendor.mjs PORT EVENTS GAP_MS`
+// A mock vendor that answers in every wire format that Turnpike reads. It replaces the C vendor on machines without a C compiler, with the same chat
+// answers at a fifth of its speed. `node mock-vendor.mjs PORT EVENTS GAP_MS`
 import { createServer } from 'node:http';
 
 const [port, events, gapMs] = process.argv.slice(2).map(Number);
@@ -8,11 +8,11 @@ const about = { id: 'chatcmpl-A1b2C3d4E5f6G7h8I9j0', created: 1_760_000_000, mod
 const usage = { prompt_tokens: 412, completion_tokens: 96, total_tokens: 508 };
 const content = 'the quick brown fox jumps over it '.repeat(12).slice(0, 400);
 
-/** As long as the C one's. */
+/** The same length as in the C vendor. */
 const TEXT = 'x'.repeat(59);
-/** The last text: what the load generator looks for at the end of a stream, which in most formats no event says. */
+/** The last text, by which the load generator detects the end of a stream, because most formats have no end event. */
 const LAST = '[DONE]';
-/** All of them. */
+/** All texts. */
 const SAID = TEXT.repeat(events) + LAST;
 
 const event = (data, name) => `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
@@ -82,7 +82,7 @@ const gemini = {
   after: event({ candidates: candidates('', { finishReason: 'STOP' }), ...told }),
 };
 
-/** What is spoken where, by the end of the path. */
+/** The wire formats, by the end of the path. */
 const SPOKEN = { completions: chat, messages, responses, generateContent: gemini, streamGenerateContent: gemini };
 /** The bytes of a whole answer, and those of a stream: of its first event and of every next one, and its end. */
 const ANSWERS = new Map(
@@ -121,6 +121,6 @@ const server = createServer((request, response) => {
     response.end(whole);
   });
 });
-// Longer than anybody rests between two loads: connections that die at a time of their own would be errors of the measured.
+// Longer than any pause between two loads: connections that time out would count as errors of the measured gateway.
 server.keepAliveTimeout = 120_000;
 server.listen(port, '127.0.0.1', () => process.stdout.write('ready\n'));

@@ -169,7 +169,7 @@ function cpuMicros(pid: number): number {
   return familyOf(pid).reduce((total, member) => total + ticksOf(member) * MICROS_PER_TICK, 0);
 }
 
-/** If a process ends meanwhile: none, because its parent's value includes it then. */
+/** If a process ends in the meantime: none, because its parent's value then includes it. */
 function ticksOf(pid: number): number {
   try {
     const times = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -69,7 +69,7 @@ export const floor: Variant = proxy(
 );
 export const httpProxy3: Variant = proxy('http-proxy-3', 'http-proxy-3, keep-alive', './http-proxy-3.mjs');
 
-/** nginx and haproxy with one process each, as a reverse proxy with kept connections, if installed. */
+/** nginx and haproxy with one process each, as a reverse proxy with pooled connections, if installed. */
 export function installedProxies(): readonly Variant[] {
   const nginx = native('nginx', 'nginx', ['-v'], (port, upstream) => {
     const folder = emptied(`nginx-${port}`);

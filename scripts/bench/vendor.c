@@ -1,13 +1,13 @@
-// The vendor of the bench: answers every request of the loopback address with the same chat completion, or, where its body asks for a
-// stream, with the same events at fixed times. One thread, and no work but that, so that it is not what is measured.
+// The vendor of the benchmark: answers every request from the loopback address with the same chat completion, or, if the body requests a stream, with
+// the same events at fixed times. One thread and no other work, so that it is not the bottleneck.
 //
 //   vendor PORT EVENTS GAP_US
 //
-// Each event says when it left: `T=` and sixteen digits of CLOCK_MONOTONIC in nanoseconds, which load.c reads.
+// Each event contains the time at which it was sent: `T=` and sixteen digits of CLOCK_MONOTONIC in nanoseconds, which load.c reads.
 #include "wire.h"
 
 enum { MOST_CONNECTIONS = 65536, LONGEST_HEAD = 16 * 1024, MOST_READ = 256 * 1024, MOST_READY = 512 };
-// So much of a body is looked at: `stream` stands near its beginning.
+// The searched part of a body: `stream` is near its beginning.
 enum { LOOKED_AT = 4 * 1024 };
 
 enum place { HEAD, BODY, CHUNK_SIZE, CHUNK, CHUNK_END, TRAILER, ANSWERING };
@@ -39,14 +39,14 @@ static char whole[4096], stream_head[512], event_chunk[1024], last_chunk[2048];
 static size_t whole_length, stream_head_length, event_length, last_length;
 static char *event_stamp;
 
-// ---- what is answered
+// ---- the answers
 
 #define ANSWER_ID "\"id\":\"chatcmpl-A1b2C3d4E5f6G7h8I9j0\""
 #define ANSWER_MODEL "\"created\":1760000000,\"model\":\"gpt-4o-mini-2024-07-18\""
 #define USAGE "\"prompt_tokens\":412,\"completion_tokens\":96,\"total_tokens\":508"
 #define HEADERS "x-request-id: req_0123456789abcdef\r\nConnection: keep-alive\r\n"
 
-// 1 KB, with what such answers usually have in them.
+// 1 KB, with the usual members of such answers.
 static void write_answers(void) {
   static const char words[] = "the quick brown fox jumps over it ";
   char text[401], body[2048], event[768], last[1024];
@@ -79,7 +79,7 @@ static void write_answers(void) {
   last_length = (size_t)snprintf(last_chunk, sizeof last_chunk, "%x\r\n%s\r\n0\r\n\r\n", (unsigned)end, last);
 }
 
-// ---- the line of streams whose next event is due, the first at its front: all wait equally long, so who comes is the last
+// ---- the queue of streams by the time of their next event: all wait equally long, so a new one is the last
 
 static struct connection *first, *last_in_line;
 
@@ -141,7 +141,7 @@ static void append(char **bytes, size_t *length, size_t *room, const char *more,
   *length += added;
 }
 
-// False where the connection is gone.
+// False if the connection was closed.
 static bool send_bytes(struct connection *c, const char *bytes, size_t length) {
   if (c->output_length == 0) {
     const ssize_t sent = send(c->fd, bytes, length, MSG_NOSIGNAL);
@@ -170,7 +170,7 @@ static bool send_rest(struct connection *c) {
 
 static bool read_requests(struct connection *c, const char *bytes, size_t length);
 
-// What was sent before its turn has it now.
+// Handles requests that were pipelined.
 static bool next_request(struct connection *c) {
   c->place = HEAD;
   if (c->input_length == 0) return true;
@@ -191,7 +191,7 @@ static bool go_on(struct connection *c) {
     snprintf(stamp, sizeof stamp, "%0*" PRIu64, STAMP_DIGITS, now());
     memcpy(event_stamp, stamp, STAMP_DIGITS);
     if (c->event == 0) {
-      // Head and first event leave as one, as most vendors have it.
+      // Head and first event are sent together, as most vendors do.
       char both[sizeof stream_head + sizeof event_chunk];
       memcpy(both, stream_head, stream_head_length);
       memcpy(both + stream_head_length, event_chunk, event_length);
@@ -239,7 +239,7 @@ static void look_at(struct connection *c, const char *bytes, size_t length) {
   c->body_length += taken;
 }
 
-// Takes some of the bytes: how many, or 0 where the connection is of no more use.
+// Consumes some of the bytes and returns their number, or 0 if the connection must be closed.
 static size_t take(struct connection *c, const char *bytes, size_t length) {
   const size_t part = length < (uint64_t)c->left ? length : (size_t)c->left;
   switch (c->place) {

@@ -1,4 +1,4 @@
-// What the load generator and the vendor of the bench share: time, and the parts of HTTP that both read.
+// Shared by the load generator and the vendor of the benchmark: time, and HTTP parsing.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// An event says when it left: `T=` and so many digits.
+// An event contains the time at which it was sent: `T=` and this many digits.
 enum { STAMP_DIGITS = 16 };
 
 // Nanoseconds of CLOCK_MONOTONIC.
@@ -32,7 +32,7 @@ static _Noreturn void fail(const char *what) {
   exit(1);
 }
 
-// The value of a header in a head that ends in a zero; NULL where there is none.
+// The value of a header in a head that ends in a zero; NULL if there is none.
 static const char *header(const char *head, const char *name) {
   const size_t length = strlen(name);
   for (const char *line = strstr(head, "\r\n"); line != NULL; line = strstr(line, "\r\n")) {
@@ -42,7 +42,7 @@ static const char *header(const char *head, const char *name) {
   return NULL;
 }
 
-// Takes a byte of the line with a chunk's size. True when the line is over.
+// Consumes a byte of the line with a chunk's size. True when the line is complete.
 static bool read_chunk_size(char byte, int64_t *size) {
   const char lower = byte | 32;
   if (byte >= '0' && byte <= '9') *size = *size * 16 + byte - '0';

@@ -233,7 +233,10 @@ function overcharges(rows: readonly Row[], calls: readonly Call[]): readonly Vio
     const call = byId.get(row.id) ?? byNumber.get(clientIdOf(row) ?? '') ?? unansweredOf(row);
     if (call === undefined) {
       return [
-        { kind: 'overcharged', text: `record ${row.id} (${row.outcome}) charges for a call nobody made` } as const,
+        {
+          kind: 'overcharged',
+          text: `record ${row.id} (${row.outcome}) charges for a call that was not made`,
+        } as const,
       ];
     }
     if (row.charged <= call.most || isUnansweredInput(row)) return [];

@@ -123,7 +123,7 @@ async function runIn(scratch: string, { kills, seed, power, callers, progress }:
   const blame = (kind: Kind, text: string): void => void violations.push({ kind, text });
   let customers: readonly Customer[] = [];
 
-  /** Runs a command beside the running gateway, as the command line does. */
+  /** Runs a command while the gateway runs, as the command line does. */
   const command: RunCommand = async (line, stdin = '') => {
     const result = await askControl(controlPath(storeFile), { argv: line.split(' '), stdin, cwd: dir });
     if (result?.code !== 0) throw new Error(`turnpike ${line}: ${result?.stderr || result?.stdout}`);

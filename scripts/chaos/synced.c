@@ -1,10 +1,10 @@
-// A disk that loses its power: preloaded into the gateway (LD_PRELOAD), it keeps an image of a folder that holds only what was synced. When the
-// process has been killed, the image is what a machine would find after a loss of power, whatever the files say that the kernel still has.
+// Simulates a power failure: preloaded into the gateway (LD_PRELOAD), it keeps an image of a folder with only the synced data. After the process was
+// killed, the image is what a machine would find after a power failure, unlike the files, which include unsynced writes.
 //
 // TURNPIKE_SYNCED_FOLDER: the folder that is watched, as a real path, without those below it. TURNPIKE_SYNCED_IMAGE: where the image is
 // kept, as power.ts reads it: the bytes of a file by its inode, as they were when it was synced last; and in `names` the names and inodes
 // as they were when the folder was synced last. Bytes that were written while a file is being copied may be in the image or not: a disk
-// promises no more until fsync has returned. Nothing is synced in truth, so that it takes little time.
+// promises no more until fsync has returned. Nothing is really synced, so that it takes little time.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ __attribute__((constructor)) static void start(void) {
   image = getenv("TURNPIKE_SYNCED_IMAGE");
 }
 
-// Whether a descriptor is of the folder itself, or of a file in it, which may have lost its name.
+// Whether a descriptor refers to the folder itself, or to a file in it, which may be unlinked.
 static int is_watched(int fd, int is_folder) {
   char link[64], path[PATH_MAX];
   const size_t length = strlen(folder);
@@ -40,7 +40,7 @@ static int is_watched(int fd, int is_folder) {
   return path[length] == '/' && strchr(path + length + 1, '/') == NULL;
 }
 
-// The image of a file becomes what the file is now. The file may be open for writing only.
+// Copies the current content of a file to its image. The file may be open for writing only.
 static int copy_file(int written, const struct stat *about) {
   static char now[BLOCK * BLOCKS_AT_ONCE], then[BLOCK * BLOCKS_AT_ONCE];
   char path[LONGEST_PATH];
@@ -53,7 +53,7 @@ static int copy_file(int written, const struct stat *about) {
   for (off_t at = 0; at < about->st_size;) {
     const ssize_t got = pread(from, now, sizeof now, at), had = pread(to, then, sizeof then, at);
     if (got < 0 || had < 0) goto done;
-    // It has become shorter.
+    // It was truncated.
     if (got == 0) break;
     for (ssize_t block = 0; block < got; block += BLOCK) {
       const size_t length = got - block < BLOCK ? (size_t)(got - block) : BLOCK;
@@ -69,7 +69,7 @@ done:
   return result;
 }
 
-// The image's names become those of the folder: all or none of them.
+// Copies the names of the folder to the image, atomically.
 static int copy_names(void) {
   char making[LONGEST_PATH], path[LONGEST_PATH];
   snprintf(making, sizeof making, "%s/names.new", image);
@@ -95,7 +95,7 @@ static int sync_into_image(int fd) {
   pthread_mutex_lock(&one_at_a_time);
   const int result = is_folder ? copy_names() : copy_file(fd, &about);
   pthread_mutex_unlock(&one_at_a_time);
-  // Who asks is told of a disk that fails, and the loop sees what comes of it.
+  // The caller gets the error of a failing disk, and the loop checks the consequences.
   if (result != 0) errno = EIO;
   return result;
 }

@@ -1,4 +1,4 @@
-/** Installed programs that run as servers beside the gateways. */
+/** Installed programs that run as servers next to the gateways. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -68,19 +68,19 @@ const THINKING: readonly string[] = ['reasoning_effort', 'reasoning', 'thinking'
 
 const RULES: readonly Rule[] = [
   {
-    why: 'the model is called by its name there, and whether it streams is in the path of one vendor',
+    why: 'the model has its upstream name, and at one vendor the path selects streaming',
     holds: ({ members: [top] }) => top === 'model' || top === 'stream' || top === 'stream_options',
   },
   {
-    why: 'every style has its own words for who speaks',
+    why: 'every style has its own names of roles',
     holds: (leaf) => memberOf(leaf) === 'role',
   },
   {
-    why: 'every style has its own words for the kinds of parts and tools',
+    why: 'every style has its own names of part and tool types',
     holds: (leaf) => memberOf(leaf) === 'type' && !isInSchema(leaf) && TYPE_WORDS.has(String(leaf.value)),
   },
   {
-    why: 'searching the web is the one tool that several vendors run themselves, each under a name of its own',
+    why: 'web search is the only tool that several vendors run themselves, each under its own name',
     holds: (leaf, { sent }) =>
       leaf.members[0] === 'tools' &&
       ['type', 'name'].includes(memberOf(leaf)) &&
@@ -88,28 +88,28 @@ const RULES: readonly Rule[] = [
       (sent.web_search_options !== undefined || /web_search|googleSearch/.test(JSON.stringify(sent.tools ?? []))),
   },
   {
-    why: 'a search for tools that the client carries out is a function there, and its result a text that names what it found',
+    why: 'a client-side tool search is a function there, and its result a text that names the tools it found',
     holds: (leaf, { sent }) =>
       leaf.types.some((type) => type.startsWith('tool_search')) &&
       ['type', 'execution', 'status', 'id'].includes(memberOf(leaf)) &&
       /"name":"tool_search"/.test(JSON.stringify(sent.tools ?? [])),
   },
   {
-    why: 'a default need not be said',
+    why: 'a default may be omitted',
     holds: (leaf, { vendor }) =>
       !isInSchema(leaf) &&
       !(vendor === 'responses' && memberOf(leaf) === 'strict') &&
       (DEFAULTS[memberOf(leaf)]?.includes(leaf.value) ?? false),
   },
   {
-    why: 'one call at a time is part of the tool choice of messages, and nothing to say where there are no tools',
+    why: 'disabling parallel calls is part of the tool choice in messages, and is omitted without tools',
     holds: ({ path, value }, { sent }) =>
       path === 'parallel_tool_calls' &&
       value === false &&
       (objectOf(sent.tool_choice).disable_parallel_tool_use === true || sent.tools === undefined),
   },
   {
-    why: 'tools that the choice does not allow are left out where there is no such choice',
+    why: 'tools that the choice does not allow are omitted if the style has no such choice',
     holds: (leaf, { request }) => {
       const allowed = objectOf(request.tool_choice);
       const names = objectsOf(allowed.tools ?? objectOf(allowed.allowed_tools).tools).map(nameOf);
@@ -120,23 +120,23 @@ const RULES: readonly Rule[] = [
     },
   },
   {
-    why: 'how much to search is a number of searches there',
+    why: 'the search context size is a number of searches there',
     holds: (leaf, { sent }) =>
       memberOf(leaf) === 'search_context_size' && objectsOf(sent.tools).some((tool) => tool.max_uses !== undefined),
   },
   {
-    why: 'a schema is always kept to there',
+    why: 'schemas are always strict there',
     holds: ({ path, value }, { vendor }) =>
       ['response_format.json_schema.strict', 'text.format.strict'].includes(path) &&
       value === true &&
       (vendor === 'messages' || vendor === 'gemini'),
   },
   {
-    why: 'what was said before is told in full to whoever did not hear it; what nobody remembers is refused',
+    why: 'earlier turns are sent in full to a vendor that does not have them; unknown references are refused',
     holds: ({ path }) => path === 'previous_response_id',
   },
   {
-    why: 'log probabilities are asked for with a field of their own',
+    why: 'log probabilities are requested with a separate field',
     holds: ({ members: [top], value }, { sent, losses }) =>
       top === 'include' &&
       value === 'message.output_text.logprobs' &&
@@ -145,7 +145,7 @@ const RULES: readonly Rule[] = [
         losses.some((loss) => /logprobs/.test(loss))),
   },
   {
-    why: 'that they are wanted is said by what is to be included, or by another field',
+    why: 'they are requested by `include`, or by another field',
     holds: ({ path, value }, { sent }) =>
       path === 'logprobs' &&
       value === true &&
@@ -153,30 +153,30 @@ const RULES: readonly Rule[] = [
         objectOf(sent.generationConfig).responseLogprobs === true),
   },
   {
-    why: 'a result that is an error has another member there, or says so in words',
+    why: 'an error result has another member there, or is marked in its text',
     holds: (leaf, { sent, vendor }) =>
       memberOf(leaf) === 'is_error' &&
       vendor === 'gemini' &&
       JSON.stringify(sent.contents).includes('"response":{"error":'),
   },
   {
-    why: 'a document of blocks is a text there; its blocks are looked for',
+    why: 'a document of blocks is a text there; its blocks are compared',
     holds: (leaf) => memberOf(leaf) === 'type' && leaf.value === 'content' && leaf.types.includes('document'),
   },
   {
-    why: 'text is text; its kind is said where bytes are sent',
+    why: 'plain text has no media type; bytes have one',
     holds: (leaf) => memberOf(leaf) === 'media_type' && leaf.value === 'text/plain',
   },
   {
-    why: 'that the model decides how much it thinks is what happens where nothing is said',
+    why: 'adaptive reasoning is the default if nothing is set',
     holds: ({ path, value }) => path === 'thinking.type' && value === 'adaptive',
   },
   {
-    why: 'the words of the tool choice are compared by their meaning (shapes.ts); names of tools stand among the tools',
+    why: 'the tool choice is compared by its meaning (shapes.ts); names of tools are compared with the tools',
     holds: ({ members: [top] }) => top === 'tool_choice',
   },
   {
-    why: 'how much to think is said in words, in tokens or in levels',
+    why: 'the amount of reasoning is an effort, a number of tokens or a level',
     holds: (leaf, { sent }) =>
       THINKING.includes(leaf.members[0] ?? '') &&
       leaf.members[1] !== 'format' &&
@@ -184,18 +184,18 @@ const RULES: readonly Rule[] = [
       thinksIn(sent),
   },
   {
-    why: 'that thoughts are to be seen is what is done wherever there are any, or asked for with a flag',
+    why: 'reasoning is always returned, or requested with a flag',
     holds: ({ path, value }) =>
       ['reasoning.summary', 'reasoning.generate_summary'].includes(path)
         ? value === 'auto'
         : path === 'thinking.display' && value === 'summarized',
   },
   {
-    why: 'a conversation is cut by us where its vendor cannot; whether it arrives is seen by its turns',
+    why: 'the gateway truncates a conversation if its vendor cannot; the turns are compared',
     holds: ({ path, value }, { vendor }) => path === 'truncation' && value === 'auto' && vendor !== 'chat',
   },
   {
-    why: 'the shape of the answer has another type in every style; its schema is looked for',
+    why: 'the response format has another type in every style; its schema is compared',
     holds: (leaf, { sent }) =>
       ['response_format', 'text', 'output_config'].includes(leaf.members[0] ?? '') &&
       memberOf(leaf) === 'type' &&
@@ -203,7 +203,7 @@ const RULES: readonly Rule[] = [
       (leaf.value === 'text' || formatsIn(sent)),
   },
   {
-    why: 'answers are kept by the gateway itself, or not, as its client says',
+    why: 'the gateway itself stores answers, if the client requests it',
     holds: ({ path }, { client }) => path === 'store' && client === 'responses',
   },
   {
@@ -212,24 +212,24 @@ const RULES: readonly Rule[] = [
       vendor === 'gemini' && ['id', 'call_id', 'tool_call_id', 'tool_use_id'].includes(memberOf(leaf)),
   },
   {
-    why: 'an id with letters that are not legal there is replaced on both sides',
+    why: 'an id with characters that are not allowed there is replaced on both sides',
     holds: (leaf) =>
       ['id', 'call_id', 'tool_call_id', 'tool_use_id'].includes(memberOf(leaf)) &&
       !/^[a-zA-Z0-9_-]{1,64}$/.test(String(leaf.value)),
   },
   {
-    why: 'sealed thoughts come back to whoever speaks another style without being asked for',
+    why: 'clients of other styles get sealed reasoning without requesting it',
     holds: ({ members: [top], value }) => top === 'include' && value === 'reasoning.encrypted_content',
   },
   {
-    why: 'who is behind the client is told as a digest where the name is too long',
+    why: 'the id of the end user is sent as a digest if it is too long',
     holds: ({ path, value }, { sent }) =>
       ['user', 'safety_identifier', 'metadata.user_id'].includes(path) &&
       String(value).length > 64 &&
       (sent.user !== undefined || sent.safety_identifier !== undefined || isObject(sent.metadata)),
   },
   {
-    why: 'a name of the format is needed in one style and unknown in others',
+    why: 'one style requires a name of the format, others have none',
     holds: ({ path }, { vendor }) =>
       ['response_format.json_schema.name', 'text.format.name'].includes(path) &&
       (vendor === 'messages' || vendor === 'gemini'),
@@ -307,7 +307,7 @@ export function excusedInAnswer(vendor: VendorStyle): (leaf: Leaf) => boolean {
     // Other styles imply that the model itself calls a tool.
     if (member === 'type' && value === 'direct' && members.at(-2) === 'caller') return true;
     if (member === 'type') return TYPE_WORDS.has(String(value));
-    // The finish reason explains an empty answer; the id of the last token has no meaning elsewhere.
+    // The finish reason explains an empty answer; the id of the last token has no meaning in other styles.
     if (member === 'blockReason' || (member === 'stop_reason' && typeof value === 'number')) return true;
     // Audio has the requested format.
     if (member === 'mimeType' && String(value).startsWith('audio/')) return true;

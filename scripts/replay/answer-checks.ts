@@ -201,7 +201,7 @@ function recordedErrorIsProper(recorded: Recorded): boolean {
   return isObject(error) && typeof error.message === 'string';
 }
 
-/** What a client of another style gets wrong, and what it does not get without a warning. */
+/** Differences in the answer for a client of another style, and omissions without a warning. */
 function othersFaults(
   recorded: Recorded,
   client: ClientStyle,

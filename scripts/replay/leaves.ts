@@ -30,7 +30,7 @@ export function leavesOf(value: Json): readonly Leaf[] {
     } else if (isObject(at)) {
       const within = typeof at.type === 'string' ? [...types, at.type] : types;
       for (const [name, item] of Object.entries(at)) {
-        // One vendor's parts have no type; the name of a member tells it.
+        // One vendor's parts have no type; the name of a member identifies it.
         const kinds = members.at(-1) === 'parts' ? [...within, ...Object.keys(at)] : within;
         walk(item, path === '' ? name : `${path}.${name}`, [...members, name], kinds);
       }
@@ -152,13 +152,13 @@ function namesIn(losses: readonly string[]): Names {
   return { all, losses, more: losses.some((loss) => /^and \d+ more$/.test(loss)) };
 }
 
-/** Container members, whose name alone says nothing about a leaf inside. */
+/** Container members, whose names alone do not identify a leaf inside. */
 const CONTAINERS: ReadonlySet<string> = new Set([
   ...['messages', 'input', 'system', 'instructions', 'tools', 'contents'],
   ...['choices', 'output', 'content', 'candidates', 'message', 'text', 'parts'],
 ]);
 
-/** Content members: a warning may name any of them; and a hint beside content covers all of it. */
+/** Content members: a warning may name any of them; and a hint next to content covers all of it. */
 const TURNS: ReadonlySet<string> = new Set(['messages', 'input', 'system', 'instructions', 'prompt', 'cache_control']);
 
 /** The names of citations. */

@@ -18,7 +18,7 @@ export interface ReplayOptions {
   readonly seed: number;
   /** Number of concurrent clients. */
   readonly workers?: number;
-  /** Called after every so many exchanges. */
+  /** Called after a fixed number of calls. */
   readonly progress?: (done: number, of: number) => void;
 }
 

@@ -40,7 +40,7 @@ const GROUPS: readonly {
     ],
   },
   {
-    title: 'Money and people',
+    title: 'Billing and users',
     named: [
       ...['plugins/quota/README.md', 'plugins/payments/README.md'],
       ...['plugins/accounts/README.md', 'plugins/keys/README.md', 'plugins/departments/README.md'],

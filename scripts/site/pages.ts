@@ -89,7 +89,7 @@ export function pagesOf(root: string): Pages {
     const entries = readdirSync(join(root, folder), { withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
     const rows = files.sort().map((name) => `| \`${name}\` | ${purposeOf(join(root, folder, name))} |\n`);
-    return `| File | What it is for |\n|---|---|\n${rows.join('')}`;
+    return `| File | Purpose |\n|---|---|\n${rows.join('')}`;
   }
 
   function codeOf(file: string): string {

@@ -1,4 +1,4 @@
-/** The configuration of VitePress: what `site.json` beside it says, local search, and anchors as code hosts make them. */
+/** The configuration of VitePress: `site.json` next to it, local search, and anchors like those of code hosts. */
 import site from './site.json';
 
 /** The anchor of a heading: READMEs link to these. */

@@ -95,7 +95,7 @@ describe('Home and Connect in a browser', () => {
     const told = at.page.getByRole('alert').filter({ hasText: 'Test failed' });
     await told.getByText('The API key is invalid. ').waitFor();
     await told.getByText('Check that the key is complete, or choose another key.').waitFor();
-    await told.getByText('Message from the gateway: This API key is not known here.').waitFor();
+    await told.getByText('Message from the gateway: This API key is unknown.').waitFor();
 
     const [key] = (await ann.data('GET', '/api/token/')).items;
     await ann.data('PUT', '/api/token/', { id: key.id, status: 2 });

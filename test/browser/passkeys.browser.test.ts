@@ -157,7 +157,7 @@ describe('passkeys in a browser', () => {
     assert.equal((await call('GET', '/api/verify/status')).data.verified, true);
     assert.equal(said(await call('DELETE', PATH)), '200 ok');
     assert.deepEqual((await call('GET', PATH)).data, { enabled: false });
-    assertRefused(await ceremony('login'), /nobody has it/);
+    assertRefused(await ceremony('login'), /no account has this passkey/);
   });
 
   it('are read by the browser itself, without a library', async () => {
@@ -214,7 +214,7 @@ describe('passkeys in a browser', () => {
     const rp = { id: host, name: 'Evil' };
     assertRefused(await ceremony('register', { rp }, elsewhere), /origin/i);
     // Of that site there is one now; it signs nobody in here.
-    assertRefused(await ceremony('login', { rpId: host }, elsewhere), /nobody has it/);
+    assertRefused(await ceremony('login', { rpId: host }, elsewhere), /no account has this passkey/);
 
     // Ours is not even offered there.
     assert.equal(said(await ceremony('register')), '200 ok');

@@ -301,7 +301,7 @@ describe('a vendor that the operator has not paid', () => {
         assert.equal(told.status, 502);
         assert.deepEqual(
           [checkForm(told, client).code, told.body.error.message],
-          ['upstream_error', 'The vendor could not answer.'],
+          ['upstream_error', 'The vendor returned an error.'],
         );
         assert.equal(told.headers.get('retry-after'), null);
       }

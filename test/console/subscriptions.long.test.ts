@@ -138,7 +138,7 @@ describe('subscriptions at the console', () => {
     assert.deepEqual([given.plan, given.status, given.starts_at], ['monthly', 'active', startsAt]);
     assert.equal(given.expires_at, startsAt + 30 * 86_400);
     const { items } = await me.data('GET', '/api/log/self?type=3');
-    assert.deepEqual([items[0].content, items[0].quota], ['An administrator gave the plan monthly.', 10]);
+    assert.deepEqual([items[0].content, items[0].quota], ['An administrator granted the plan monthly.', 10]);
     // Ten quota came with it, three of which may be used on one day.
     for (let i = 0; i < 3; i++) assert.equal(await call(key), '200 ok');
     assert.equal(await call(key), '403 QUOTA_MONTHLY_DAILY_EXCEEDED');

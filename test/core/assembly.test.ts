@@ -207,7 +207,7 @@ describe('services', () => {
       three: { needs: [B], provides: [C] },
     });
     assert.deepEqual(await problems(() => assembled(plugins)), [
-      'one needs three needs two needs one: that is a circle',
+      'one needs three needs two needs one: circular dependency',
     ]);
     assert.deepEqual(order, [], 'nothing may be created');
   });
@@ -377,7 +377,7 @@ describe('mistakes of plugins', () => {
     });
     const assembly = await assembled([house, porter]);
     assert.deepEqual(await problems(async () => assembly.link()), [
-      'GET /safe asks for the guard code, which no plugin brings',
+      'GET /safe requires the guard code, which no plugin provides',
     ]);
   });
 
@@ -388,7 +388,7 @@ describe('mistakes of plugins', () => {
     assert.deepEqual(
       problems.map(({ line, message }) => `${line}: ${message.split(';')[0]}`),
       [
-        '3: kyes is neither what ships with the gateway nor an installed package',
+        '3: kyes is neither shipped with the gateway nor an installed package',
         '4: is the same as entry 1',
         '5: ./nothing.ts does not exist',
       ],

@@ -545,7 +545,7 @@ describe('the message about a schema', () => {
       '{ c: 1 }',
       'a.b.d: is missing; c needs it',
     ],
-    [{ type: 'object', additionalProperties: false }, '{ c: 1 }', 'a.b.c: unknown key; nothing may stand here'],
+    [{ type: 'object', additionalProperties: false }, '{ c: 1 }', 'a.b.c: unknown key; nothing is allowed here'],
     [{ type: 'object', required: ['c'] }, '{}', 'a.b.c: is missing; add it'],
     [{ not: { type: 'string' } }, 'x', 'a.b: is not allowed here; remove it'],
     [

@@ -191,7 +191,7 @@ describe('the end of an exchange', () => {
     await end();
     assert.deepEqual(told, ['release', 'settle']);
     assert.equal(log.length, 1);
-    assert.match(log[0]!, /a release failed.*stuck/);
+    assert.match(log[0]!, /a release callback failed.*stuck/);
   });
 
   it('writes nothing without steps', async () => {

@@ -140,7 +140,7 @@ describe('T-SSRF-02: a URL of a client', () => {
     assert.ok(new Set(hosts).size > 300, 'hundreds of spellings');
     for (const host of hosts) {
       for (const scheme of ['http', 'https']) {
-        await refusedWith(`${scheme}://${host}/secret`, /not lead to a public address/, { lookup: nobody });
+        await refusedWith(`${scheme}://${host}/secret`, /not resolve to a public address/, { lookup: nobody });
       }
     }
   });
@@ -151,7 +151,7 @@ describe('T-SSRF-02: a URL of a client', () => {
       '[::1 ::1 [::1%25lo] [fe80::1%eth0] [::ffff:127.0.0.1.] 127.0.0.1%0d%0aHost:x 127.0.0.1%20 256.1 08.1.1.1 %',
     ].flatMap((line) => line.split(' '));
     for (const host of hosts) {
-      await refusedWith(`http://${host}/secret`, /not a URL|user or a password/, { lookup: nobody });
+      await refusedWith(`http://${host}/secret`, /not a URL|user name or a password/, { lookup: nobody });
     }
     // What stands behind these is a path, and in front of it an address all the same.
     for (const url of [
@@ -166,7 +166,7 @@ describe('T-SSRF-02: a URL of a client', () => {
       'HTTP://127.0.0.1:80/',
       'http:////127.0.0.1/',
     ]) {
-      await refusedWith(url, /not lead to a public address/, { lookup: nobody });
+      await refusedWith(url, /not resolve to a public address/, { lookup: nobody });
     }
   });
 
@@ -185,9 +185,9 @@ describe('T-SSRF-02: a URL of a client', () => {
       ['//example.com/', /not a URL/],
       ['http://', /not a URL/],
       ['', /not a URL/],
-      ['http://user:password@example.com/', /user or a password/],
-      ['http://user@example.com/', /user or a password/],
-      ['http://:password@example.com/', /user or a password/],
+      ['http://user:password@example.com/', /user name or a password/],
+      ['http://user@example.com/', /user name or a password/],
+      ['http://:password@example.com/', /user name or a password/],
       ['http://example.com:6379/', /usual ports/],
       ['http://example.com:443/', /usual ports/],
       ['https://example.com:80/', /usual ports/],
@@ -362,7 +362,7 @@ describe('fetching a URL', () => {
       'http://[::1]/',
     ]) {
       serve((_request, response) => response.writeHead(302, { location }).end());
-      await refusedWith(at('/'), /public address|http and https|user or a password/, options());
+      await refusedWith(at('/'), /public address|http and https|user name or a password/, options());
       assert.equal(reached.length, 1, location);
     }
     for (const location of ['http://[bad', 'http://']) {
@@ -489,7 +489,7 @@ describe('fetching a URL', () => {
   it('fails if the status is not a success, and returns nothing of the body', async () => {
     for (const status of [201, 204, 206, 300, 304, 401, 404, 500]) {
       serve((_request, response) => response.writeHead(status).end(status === 204 ? undefined : 'a secret page'));
-      await refusedWith(at('/'), new RegExp(`^A URL in .* answered with status ${status}\\.$`), options());
+      await refusedWith(at('/'), new RegExp(`^A URL in .* responded with status ${status}\\.$`), options());
     }
   });
 

@@ -90,7 +90,7 @@ describe('posting to a configured URL', () => {
     }
     for (const url of ['file:///etc/passwd', 'ftp://a.example/', 'gopher://a.example/', 'data:,x', 'not a URL', ''])
       await assert.rejects(postGuarded(url, '', {}, options()), /only http and https|not a URL/, url);
-    await assert.rejects(postGuarded(`http://u:p@a.example:${port}/`, '', {}, options()), /user or a password/);
+    await assert.rejects(postGuarded(`http://u:p@a.example:${port}/`, '', {}, options()), /user name or a password/);
     await assert.rejects(postGuarded('http://a.example:22/', '', {}, { ...options(), anyPort: false }), /usual ports/);
     await assert.rejects(postGuarded(at(`/${'x'.repeat(5_000)}`), '', {}, options()), /longer than/);
     // Names that lead inside: one address of several suffices.

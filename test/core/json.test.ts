@@ -162,18 +162,18 @@ describe('scanning a body', () => {
     assert.match(refusal(' \n'), /empty/);
     assert.match(refusal('[1]'), /must be a JSON object/);
     assert.match(refusal('"a"'), /must be a JSON object/);
-    assert.match(refusal('{"a" 1}'), /`1` at byte 5 where a colon should stand/);
-    assert.match(refusal('{"a":1 "b":2}'), /`"` at byte 7 where a comma or `}` should stand/);
-    assert.match(refusal('{"a":1,}'), /`}` at byte 7 where a member name/);
-    assert.match(refusal("{'a':1}"), /`'` at byte 1 where a member name/);
-    assert.match(refusal('{"a":[1,]}'), /`]` at byte 8 where a value/);
-    assert.match(refusal('{"a":tru}'), /`t` at byte 5 where a value/);
+    assert.match(refusal('{"a" 1}'), /`1` at byte 5, expected a colon/);
+    assert.match(refusal('{"a":1 "b":2}'), /`"` at byte 7, expected a comma or `}`/);
+    assert.match(refusal('{"a":1,}'), /`}` at byte 7, expected a member name/);
+    assert.match(refusal("{'a':1}"), /`'` at byte 1, expected a member name/);
+    assert.match(refusal('{"a":[1,]}'), /`]` at byte 8, expected a value/);
+    assert.match(refusal('{"a":tru}'), /`t` at byte 5, expected a value/);
     assert.match(refusal('{"a":01}'), /`1` at byte 6/);
-    assert.match(refusal('{"a":1.}'), /digit should stand at byte 7/);
+    assert.match(refusal('{"a":1.}'), /expected a digit at byte 7/);
     assert.match(refusal('{"a":"C:\\Users"}'), /no such escape at byte 8.*written `\\\\`/);
     assert.match(refusal('{"a":"x'), /string at byte 5 has no end/);
-    assert.match(refusal('{"a":[1'), /ends at byte 7 where a comma or `]`/);
-    assert.match(refusal('{"a":1}}'), /`}` at byte 7 where nothing more/);
+    assert.match(refusal('{"a":[1'), /ends at byte 7, expected a comma or `]`/);
+    assert.match(refusal('{"a":1}}'), /`}` at byte 7, expected nothing more/);
     assert.match(refusal('{"a":1}\0'), /byte 0x00 at byte 7/);
   });
 

@@ -74,7 +74,7 @@ describe('an entry of the pipeline', () => {
     write('uncreated.ts', "export default { name: 'x', api: 2 };\n");
     write('node_modules/closed/package.json', '{"type":"module","exports":{"./other":"./main.js"}}');
     const said: Readonly<Record<string, RegExp>> = {
-      './missing.ts': /^\.\/missing\.ts does not exist; a path is relative to the file it stands in$/,
+      './missing.ts': /^\.\/missing\.ts does not exist; a path is relative to the file that contains it$/,
       './vendors': /^\.\/vendors does not exist/,
       './throws.ts': /^\.\/throws\.ts could not be loaded: out of order$/,
       './syntax.ts': /^\.\/syntax\.ts could not be loaded: /,
@@ -92,10 +92,7 @@ describe('an entry of the pipeline', () => {
   });
 
   it('is compared with the plugins that ship if it does not exist', async () => {
-    assert.match(
-      await problem('kyes'),
-      /^kyes is neither what ships .* nor an installed package; did you mean keys\?$/,
-    );
+    assert.match(await problem('kyes'), /^kyes is neither shipped .* nor an installed package; did you mean keys\?$/);
     assert.match(await problem('vendors/dmeo'), /did you mean vendors\/demo\?$/);
     assert.match(await problem('something-else-entirely'), /nor an installed package$/);
   });

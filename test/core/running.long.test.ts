@@ -327,7 +327,7 @@ describe('the configuration of the gateway', () => {
       const draft = written.replace(there, instead);
       assert.notEqual(draft, written);
       const said = await messages(draft);
-      assert.match(said.join('\n'), /is not read for a draft/, instead);
+      assert.match(said.join('\n'), /is not resolved for a draft/, instead);
       assert.doesNotMatch(said.join('\n'), /content|a-word|a-key|does not exist|not set/, instead);
     }
     const alias = written
@@ -343,9 +343,9 @@ describe('the configuration of the gateway', () => {
     assert.ok(!('draftRan' in globalThis), 'no code of a draft ran');
     for (const path of ['/etc/passwd', '/no-such-file']) {
       const tls = `listen:\n  tls: { cert: ${path}, key: ${path} }`;
-      assert.match((await messages(written.replace('listen:', tls)))[0]!, /a draft can only name/);
+      assert.match((await messages(written.replace('listen:', tls)))[0]!, /a draft can only use references/);
       const spool = `listen:\n  body: { spool: ${path} }`;
-      assert.match((await messages(written.replace('listen:', spool)))[0]!, /a draft can only name/);
+      assert.match((await messages(written.replace('listen:', spool)))[0]!, /a draft can only use references/);
     }
   });
 
@@ -353,11 +353,8 @@ describe('the configuration of the gateway', () => {
     assert.deepEqual(await messages(written.replace(`key: ${VENDOR_KEY}`, 'key: ${SOME_KEY:-none}')), []);
     const { disk } = await running().configuration();
     const mask = /token: (•••• [0-9a-f]{6})/.exec(disk.text)![1]!;
-    assert.match(
-      (await messages(disk.text.replace('name: one', `name: ${mask}`)))[0]!,
-      /this mask stands for no secret/,
-    );
-    assert.match((await messages(disk.text.replace(mask, '•••• 000000')))[0]!, /this mask stands for no secret/);
+    assert.match((await messages(disk.text.replace('name: one', `name: ${mask}`)))[0]!, /this mask matches no secret/);
+    assert.match((await messages(disk.text.replace(mask, '•••• 000000')))[0]!, /this mask matches no secret/);
   });
 
   it('is applied on request', async () => {

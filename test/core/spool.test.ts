@@ -44,7 +44,7 @@ async function spooled(work: (spool: RequestSpool) => Promise<void>, straightToD
   assert.deepEqual(leftIn(home), []);
 }
 
-const isGone = /its exchange has ended/;
+const isGone = /the request has ended/;
 const isUnavailable = (error: unknown): boolean =>
   error instanceof GatewayError &&
   error.status === 503 &&

@@ -78,8 +78,8 @@ describe('a link', () => {
     );
     const asked = near.ask('a', null);
     near.end();
-    await assert.rejects(asked, /has gone/);
-    await assert.rejects(near.ask('b', null), /has gone/);
+    await assert.rejects(asked, /has ended/);
+    await assert.rejects(near.ask('b', null), /has ended/);
     near.tell('c', null);
     await turns();
   });
@@ -161,7 +161,7 @@ describe('the peers of one machine', () => {
       [1, 'b', 'worker-2'],
     ]);
     assert.deepEqual(await everybody[2]!.ask('nothing', null), []);
-    assert.deepEqual(errors.splice(0), Array(2).fill('a message of another process could not be handled'));
+    assert.deepEqual(errors.splice(0), Array(2).fill('could not handle a message from another process'));
   });
 
   it('wait two seconds for answers, and return those that arrived', async () => {
@@ -251,6 +251,6 @@ describe('the peers of one machine', () => {
     const { peers, far } = workers[0]!;
     far.end();
     assert.deepEqual(await peers.ask('who', null), []);
-    await assert.rejects(peers.owner!.ask('who', null), /has gone/);
+    await assert.rejects(peers.owner!.ask('who', null), /has ended/);
   });
 });

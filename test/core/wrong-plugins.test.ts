@@ -57,7 +57,7 @@ const MISTAKES: readonly (readonly [mistake: string, source: string, says: reado
     [/acme/, /`api` must be 2/],
   ],
   [
-    'a style that no plugin brings',
+    'a style that no plugin provides',
     vendor("speaks: { chatt: { path: '/x', headers: () => ({}) } }"),
     [/acme/, /speaks\.chatt/, /did you mean chat\?/],
   ],
@@ -99,7 +99,7 @@ const MISTAKES: readonly (readonly [mistake: string, source: string, says: reado
     [/acme/, /`routes\[0\]\.method` must be one of GET/],
   ],
   [
-    'a guard that no plugin brings',
+    'a guard that no plugin provides',
     parts(`{ routes: [{ ${ROUTE.replace("'public'", "['nobody']")} }] }`),
     [/\/acme/, /guard nobody/],
   ],

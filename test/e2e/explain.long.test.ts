@@ -110,9 +110,9 @@ describe('a call that is explained', () => {
       ['quota', 'the key is not limited'],
       ['models', 'another-name is another name for test-model'],
       ['offer', 'main: test-model as "vendor-model", in the style chat, POST /chat/completions; available'],
-      ['offer', "main: the client's bytes pass untouched but for model, stream_options"],
+      ['offer', "main: the client's bytes are forwarded unchanged except for model, stream_options"],
       ['offer', 'spare: test-model as "test-model", in the style chat, POST /chat/completions; available'],
-      ['offer', "spare: the client's bytes pass untouched but for model, stream_options"],
+      ['offer', "spare: the client's bytes are forwarded unchanged except for model, stream_options"],
       ['outcome', 'goes to main'],
     ]);
   });
@@ -149,12 +149,12 @@ describe('a call that is explained', () => {
     assert.deepEqual(offers.slice(1), [
       [
         'offer',
-        "painter: the client's bytes pass untouched but for prompt, size, background, input, parameters; background:dropped",
+        "painter: the client's bytes are forwarded unchanged except for prompt, size, background, input, parameters; background:dropped",
       ],
     ]);
     const address = { model: 'studio', prompt: 'redder', image: 'https://example.com/a.png' };
     assert.deepEqual((await linesOf(address, { style: 'edits' })).slice(-3), [
-      ['offer', 'studio: written anew as multipart/form-data'],
+      ['offer', 'studio: encoded as multipart/form-data'],
       ['offer', 'studio: fetches https://example.com/a.png first'],
       ['outcome', 'goes to studio'],
     ]);
@@ -168,9 +168,9 @@ describe('a call that is explained', () => {
     const fields = { model: 'studio', response_format: 'srt' };
     const told = await explain(fields, { style: 'transcription' }, ` --files file=${sound}`);
     assert.equal(told.code, 0, told.stderr);
-    assert.match(told.stdout, /^call +transcription, .*, 2 seconds of sound,/m);
+    assert.match(told.stdout, /^call +transcription, .*, 2 seconds of audio,/m);
     assert.match(told.stdout, /^quota +reserves 100 quota/m);
-    assert.match(told.stdout, /^offer +studio: written anew as multipart\/form-data$/m);
+    assert.match(told.stdout, /^offer +studio: encoded as multipart\/form-data$/m);
     const refused = await explain(fields, { style: 'transcription' });
     assert.match(refused.stdout, /refused: 400 .*`file` is missing/);
     const tooMany = await explain(fields, { style: 'transcription' }, ` --files file=${sound},audio=${sound}`);
@@ -183,7 +183,7 @@ describe('a call that is explained', () => {
     assert.equal(code, 1);
     assert.deepEqual([refusal?.status, refusal?.code], [400, 'translation_refused']);
     assert.equal(offers[0]?.refusal?.code, 'translation_refused');
-    assert.match((await explain({ ...HELLO, model: 'strict', seed: 7 })).stdout, /other: cannot be said there: .*seed/);
+    assert.match((await explain({ ...HELLO, model: 'strict', seed: 7 })).stdout, /other: cannot be translated: .*seed/);
   });
 
   it('is refused in the words that its client would get, in its style', async () => {
@@ -296,7 +296,7 @@ describe('a call that is explained', () => {
       ['explain --key sk-x --style chat --body nowhere.json', 'nowhere.json'],
       ['explain --key sk-x --style edits --body - --files image=nowhere.png', 'nowhere.png'],
       ['explain --key sk-x --style edits --body - --files a.png', '"a.png" must be FIELD=FILE'],
-      ['explain --key sk-x --style chat --body - --files image=a.png', 'the style chat takes no files'],
+      ['explain --key sk-x --style chat --body - --files image=a.png', 'the style chat does not accept files'],
     ] as const) {
       const { code, stdout, stderr } = await gateway.tryCommand(line);
       assert.deepEqual([code, stdout], [2, ''], line);

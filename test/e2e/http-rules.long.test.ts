@@ -837,8 +837,8 @@ describe('T-CL-10 T-JSON a body that is no JSON object', () => {
   });
   const deep = (levels: number): string => `{"messages":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
   refuses([
-    said('ends early', '{"model":', /ends at byte 9 where a value should stand/),
-    said('goes on behind its end', `${body()}{}`, /where nothing more should stand/),
+    said('ends early', '{"model":', /ends at byte 9, expected a value/),
+    said('goes on behind its end', `${body()}{}`, /expected nothing more/),
     said('has a comma too many', '{"model":"a",}', /byte 13/),
     said('has single quotes', "{'model':'a'}", /`'` at byte 1/),
     said('is a form', 'model=test-model', /must be a JSON object/),

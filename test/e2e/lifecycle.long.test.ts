@@ -232,7 +232,7 @@ describe('starting', () => {
     configure({ listen: { port: gateway.port }, store: other });
     const second = await run('start');
     assert.equal(second.code, 78);
-    assert.match(second.stderr, /gateway\.yaml:2:\d+: listen\.port: another process listens there already/);
+    assert.match(second.stderr, /gateway\.yaml:2:\d+: listen\.port: another process already listens on this port/);
     // The first one has seen the file change, and is not impressed.
     assert.equal((await chat(gateway, firstKey(gateway))).status, 200);
 
@@ -549,9 +549,12 @@ describe('reloading', () => {
     await gateway.reload();
     assert.equal(await shown(), two.name);
     write(one, two);
-    await assert.rejects(gateway.reload(), /: listen\.tls\.key: the file holds no private key .* that fits the cert/);
+    await assert.rejects(
+      gateway.reload(),
+      /: listen\.tls\.key: the file does not contain a private key .* that matches the cert/,
+    );
     writeFileSync(cert, 'no certificate');
-    await assert.rejects(gateway.reload(), /: listen\.tls\.cert: the file holds no certificate/);
+    await assert.rejects(gateway.reload(), /: listen\.tls\.cert: the file does not contain a certificate/);
     assert.equal(await shown(), two.name);
   });
 
@@ -652,7 +655,7 @@ describe('commands', () => {
       run('key revoke 99'),
       run('check'),
     ]);
-    assert.equal(`${twice.code} ${twice.stderr}`, '1 There is an account called "ada" already.\n');
+    assert.equal(`${twice.code} ${twice.stderr}`, '1 An account with the name "ada" already exists.\n');
     assert.equal(`${nobody.code} ${nobody.stderr}`, '1 There is no account called "bob".\n');
     assert.equal(`${nothing.code} ${nothing.stderr}`, '1 There is no key 99.\n');
     assert.equal(check.code, 0);
@@ -715,7 +718,7 @@ describe('commands', () => {
     assert.equal((await run(`restore ${configFile}`)).code, 1, 'that is no database');
     assert.match(await done('user credit ada 1'), /502 quota available/);
     const said = await done(`restore ${copy}`);
-    assert.equal(said, `restored ${storeFile} from ${copy}; what was there is kept as ${storeFile}.before-restore`);
+    assert.equal(said, `restored ${storeFile} from ${copy}; the previous file is kept as ${storeFile}.before-restore`);
     const restored = await start();
     assert.match(await done('user credit ada 1'), /501 quota available/);
     assert.equal((await chat(restored, key)).status, 200);

@@ -84,7 +84,7 @@ describe('a model whose name has a *', () => {
     const prices = await describeAssembly(gateway.configFile, {});
     assert.match(prices, /price of big-\*: .*gateway\.yaml/);
     assert.match(prices, /price of gpt-\*: that of each name; one without is refused/);
-    assert.match(prices, /models gpt-\*: every name like this can be called; lists do not show them/);
+    assert.match(prices, /models gpt-\*: every name like this can be called; model lists do not show them/);
   });
 
   it('is not called by its own name, nor by one that no vendor could have', async () => {
@@ -149,9 +149,9 @@ describe('a pattern that is written wrong', () => {
       'round-*': { alias: 'round-trip' },
       lost: { alias: 'nowhere-at-all' },
     });
-    assert.match(problems, /a name may have one '\*'/);
-    assert.match(problems, /'\*' stands for something only if the name 'plain' has one, too/);
-    assert.match(problems, /aliases go round in a circle: round-\* → round-\*/);
+    assert.match(problems, /a name may contain only one '\*'/);
+    assert.match(problems, /'\*' is replaced only if the name 'plain' contains one, too/);
+    assert.match(problems, /aliases form a cycle: round-\* → round-\*/);
     assert.match(problems, /there is no model 'nowhere-at-all'/);
   });
 

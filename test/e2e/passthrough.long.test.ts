@@ -971,10 +971,10 @@ describe('the section `passthrough`', () => {
 
   it('names every entry that cannot work', async () => {
     const entries = [
-      [{ prefix: '/v1/a', channel: 'main' }, /\[0\].*say either what a request costs/],
-      [{ prefix: '/v1/b', channel: 'main', free: true, price: 1 }, /\[1\].*say either what a request costs/],
+      [{ prefix: '/v1/a', channel: 'main' }, /\[0\].*set either `price`/],
+      [{ prefix: '/v1/b', channel: 'main', free: true, price: 1 }, /\[1\].*set either `price`/],
       [{ prefix: '/v1/c', channel: 'nowhere', free: true }, /\[2\].*no channel 'nowhere'/],
-      [{ prefix: '/v1/d', channel: 'demo', free: true }, /\[3\].*offers no passthrough/],
+      [{ prefix: '/v1/d', channel: 'demo', free: true }, /\[3\].*does not support passthrough routes/],
       [{ prefix: '/v1/chat/completions', channel: 'main', free: true }, /\[4\].*the style 'chat'/],
       [{ prefix: '/v1/chat', channel: 'main', free: true }, /\[5\].*the style 'chat'/],
       [{ prefix: '/v1/a', channel: 'main', free: true }, /\[6\].*listed twice/],

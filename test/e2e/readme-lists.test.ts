@@ -120,7 +120,7 @@ describe('the tables of the documentation', () => {
       assert.deepEqual(order(told), order(styles.split(' ')), vendor);
     }
 
-    const endpoints = table('Path', 'What it is');
+    const endpoints = table('Path', 'Description');
     const paths = endpoints.flatMap(({ cells }) => codeIn(cells[0]));
     const routes = [...lineOf('routes').matchAll(/(\w+ \S+) \[key\]/g)].map(([, route = '']) => route.replace('*', ''));
     assert.ok(routes.length >= 9, String(routes));

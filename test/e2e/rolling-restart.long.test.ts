@@ -208,7 +208,7 @@ describe('three gateways that are restarted one after the other', {
       assert.deepEqual(process.complaints, []);
       assert.ok(!process.log.some(({ msg }) => msg === 'a request could not be settled'));
       // All have one file, and those that run have taken it over.
-      assert.ok(!process.log.some(({ msg }) => msg.includes('run with another gateway.yaml')));
+      assert.ok(!process.log.some(({ msg }) => msg.includes('run with a different gateway.yaml')));
     }
   }
 

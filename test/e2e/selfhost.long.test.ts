@@ -59,7 +59,7 @@ describe('an operator', () => {
 
   it('reads of a path what is wrong with it, and not how the system spells that', () => {
     const denied = "EACCES: permission denied, mkdir '/opt/data'";
-    assert.equal(inWords(new Error(denied)), '/opt/data: this user may not write there (EACCES)');
+    assert.equal(inWords(new Error(denied)), '/opt/data: this user cannot write to this path (EACCES)');
     const missing = "ENOENT: no such file or directory, open '/nope/x.db.incomplete-2150'";
     assert.equal(inWords(new Error(missing)), '/nope/x.db.incomplete-2150: there is no such folder (ENOENT)');
     assert.equal(inWords(new Error('anything else')), 'anything else');
@@ -74,7 +74,7 @@ describe('an operator', () => {
 
   it('is warned of a variable in the spelling of a shell', async () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what it is about
-    const said = '$OPENAI_API_KEY is taken as it stands; a variable is written ${OPENAI_API_KEY}';
+    const said = '$OPENAI_API_KEY is taken literally; a variable is written ${OPENAI_API_KEY}';
     const channels = [{ name: 'demo', vendor: 'demo', key: '$OPENAI_API_KEY' }];
     assert.ok((await describeAssembly(configured({ channels }), {})).includes(said));
   });

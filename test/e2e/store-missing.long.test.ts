@@ -90,7 +90,7 @@ const STATES: readonly State[] = [
     name: 'an empty folder',
     make: (data) => rmSync(data, { recursive: true }),
     codes: [undefined, 0, 1],
-    said: /there is no database: \S+turnpike\.db does not exist.*`turnpike start` makes it/,
+    said: /there is no database: \S+turnpike\.db does not exist.*`turnpike start` creates it/,
   },
   {
     name: 'a data folder that was moved away',
@@ -167,7 +167,7 @@ const STATES: readonly State[] = [
     name: 'an emptied master key',
     make: (data) => truncateSync(file(data, '.key')),
     codes: [78, 0, 78],
-    said: /turnpike\.db\.key holds no master key: put the right one back/,
+    said: /turnpike\.db\.key does not contain a master key: put the right one back/,
   },
 ];
 

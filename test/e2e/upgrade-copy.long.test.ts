@@ -87,7 +87,7 @@ describe('the copy that is made before tables change', copies, () => {
     await (await start(dir, MADE)).stop();
     const newer = await start(dir, MADE, CHANGED);
     await newer.stop();
-    await assert.rejects(start(dir, MADE), /made by a newer version/);
+    await assert.rejects(start(dir, MADE), /created by a newer version/);
     await restore({ from: `${newer.storeFile}.before-sea-shells-3`, file: newer.storeFile, log: silent });
     const older = await start(dir, MADE);
     assert.equal(await older.command('reconcile').then(() => shellsIn(older.storeFile)), 2);
@@ -102,7 +102,7 @@ describe('the copy that is made before tables change', copies, () => {
     const options = { configFile, env: {}, log: silent, plugins: [shells(MADE, CHANGED)] };
     await assert.rejects(
       runAlone(options, { argv: ['reconcile'], stdin: '', cwd: dir }),
-      /`turnpike start` brings it up to date/,
+      /run `turnpike start` to migrate it/,
     );
     assert.ok(existsSync(storeFile));
     assert.deepEqual([copiesIn(dir), columnsOf(storeFile)], [[], ['name']]);

@@ -308,7 +308,7 @@ it('an upload that the disk does not take is refused with 503, and the log says 
   const { error } = JSON.parse(answer.text) as { error: Record<string, string> };
   assert.deepEqual([answer.status, error.code, answer.headers['retry-after']], [503, 'spool_unavailable', '2']);
   assert.ok(!answer.text.includes(gateway.dir), 'no path is told');
-  const lines = gateway.log.filter((line) => line.includes('an upload could not be kept'));
+  const lines = gateway.log.filter((line) => line.includes('an upload could not be stored'));
   assert.equal(lines.length, 1);
   assert.match(lines[0]!, /"level":"error".*ENOTDIR/);
   assert.equal((await ask(gateway, upload(gateway, writeForm([note, model])))).status, 200);

@@ -189,7 +189,7 @@ describe('two workers', workers, () => {
     const now = [...servingIn(gateway).values()].map(({ epoch }) => String(epoch));
     assert.deepEqual([...served].sort(), now.sort());
 
-    await gateway.logged(({ msg }) => msg.startsWith('closed calls that an ended process had left open'));
+    await gateway.logged(({ msg }) => msg.startsWith('closed the open calls of a process that ended'));
     await reconciles();
     await gateway.stop();
     assert.deepEqual(ledgerFaults(installed.storeFile), []);
@@ -346,7 +346,7 @@ describe('a gateway with workers', workers, () => {
     installed = install(configOf(vendor, { workers: 2, port: vendor.port }));
     const { code, stderr } = await turnpike(['start', '--config', installed.configFile], { env: ENV });
     assert.equal(code, 78, stderr);
-    assert.match(stderr, /another process listens there already/);
+    assert.match(stderr, /another process already listens on this port/);
     assert.equal(existsSync(`${installed.storeFile}.key`), false);
   });
 

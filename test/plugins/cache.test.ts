@@ -133,7 +133,7 @@ describe('an answer from the cache', () => {
     assert.deepEqual([bob.state, bob.understood.text], ['hit', 'Hello Bob!']);
   });
 
-  it('can be continued as a kept response', async () => {
+  it('can be continued as a stored response', async () => {
     const body = { ...CLIENTS.responses.ask(modelOf('chat')), ...saying('responses', 'Who are you?') };
     next({ text: ['A model.'], end: 'stop', usage: USAGE }, 9);
     await ask('responses', body);

@@ -494,9 +494,9 @@ function tests(): void {
 
     it('is named nowhere if it is wrong or missing, and calls go on', async () => {
       for (const [url, reason] of [
-        [own.url.replace('9c1f', 'wrong'), 'the user or the password is wrong'],
+        [own.url.replace('9c1f', 'wrong'), 'the user name or the password is incorrect'],
         [own.url.replace(/\/\/.*@/, '//'), 'it wants a password'],
-        [own.url.replace('//:', '//canary-user:'), 'the user or the password is wrong'],
+        [own.url.replace('//:', '//canary-user:'), 'the user name or the password is incorrect'],
       ] as const) {
         const { counters, log } = await startProcess('closed:', { clock: stepped(fakeClock()), url });
         assert.equal(counters.shared, false);

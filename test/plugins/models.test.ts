@@ -321,19 +321,19 @@ describe('the sections channels and models', () => {
   it('name an unknown vendor, and the one that was meant', async () => {
     assert.deepEqual(
       await mistakesOf({ channels: [{ ...alpha('a'), vendor: 'alhpa' }], models: { m: { from: ['a'] } } }),
-      ["channels.0.vendor: no plugin brings a vendor 'alhpa'; did you mean alpha?"],
+      ["channels.0.vendor: no plugin provides a vendor 'alhpa'; did you mean alpha?"],
     );
   });
 
   it('do not take two channels of one name', async () => {
     assert.deepEqual(await mistakesOf({ channels: [alpha('a'), alpha('b'), alpha('a')] }), [
-      "channels.2.name: another channel is called 'a' already",
+      "channels.2.name: another channel already has the name 'a'",
     ]);
   });
 
   it('name a style that the vendor does not speak', async () => {
     assert.deepEqual(await mistakesOf({ channels: [alpha('a', { speaks: ['chat', 'response'] })] }), [
-      "channels.0.speaks.1: the vendor 'alpha' does not speak 'response'; did you mean responses?",
+      "channels.0.speaks.1: the vendor 'alpha' does not support 'response'; did you mean responses?",
     ]);
   });
 
@@ -401,8 +401,8 @@ describe('the sections channels and models', () => {
       models: { a: { alias: 'b' }, b: { alias: 'c' }, c: { alias: 'b' }, self: { alias: 'self' } },
     });
     assert.deepEqual(problems, [
-      'models.b.alias: aliases go round in a circle: b → c → b',
-      'models.self.alias: aliases go round in a circle: self → self',
+      'models.b.alias: aliases form a cycle: b → c → b',
+      'models.self.alias: aliases form a cycle: self → self',
     ]);
   });
 
@@ -418,8 +418,8 @@ describe('the sections channels and models', () => {
       },
     });
     assert.deepEqual(problems, [
-      'models.three.fallback.0: fallbacks go round in a circle: three → three',
-      'models.two.fallback.1: fallbacks go round in a circle: one → two → one',
+      'models.three.fallback.0: fallbacks form a cycle: three → three',
+      'models.two.fallback.1: fallbacks form a cycle: one → two → one',
     ]);
   });
 
@@ -428,7 +428,7 @@ describe('the sections channels and models', () => {
       channels: [alpha('a')],
       models: { m: { from: ['a'] }, n: { alias: 'm', from: ['a'] } },
     });
-    assert.deepEqual(problems, ["models.n.from: an alias has nothing else; 'from' belongs to a model"]);
+    assert.deepEqual(problems, ["models.n.from: an alias has no other fields; 'from' belongs to a model"]);
   });
 
   it('name a style in `only` that no channel speaks, whether or not the channel is on', async () => {
@@ -439,7 +439,7 @@ describe('the sections channels and models', () => {
         n: { from: ['b'], only: ['chat', 'responses'] },
       },
     });
-    assert.deepEqual(problems, ["models.n.only.1: no channel of the model 'n' answers on 'responses'"]);
+    assert.deepEqual(problems, ["models.n.only.1: no channel of the model 'n' supports 'responses'"]);
   });
 
   it('report what there is, and what is off', async () => {
@@ -456,7 +456,7 @@ describe('the sections channels and models', () => {
     assert.deepEqual(parts.report?.(), [
       '3 models, 1 alias, 3 channels',
       'channel a-main is off: its key is empty',
-      'model main is off: so are all its channels',
+      'model main is off, because all its channels are',
     ]);
     assert.deepEqual(catalog.names(), ['both', 'mine']);
     assert.deepEqual(
@@ -670,7 +670,7 @@ describe('offers', () => {
     });
     const only = await refusal(() => call(parts, 'pro', { style: 'chat' }));
     assert.deepEqual([only.status, only.code], [404, 'model_not_found']);
-    assert.equal(only.message, "The model 'pro' does not answer on chat, but on responses (POST /v1/responses).");
+    assert.equal(only.message, "The model 'pro' does not support chat. Use responses (POST /v1/responses).");
     const none = await refusal(() => call(parts, 'plain', { style: 'messages' }));
     assert.deepEqual([none.status, none.code], [404, 'model_not_found']);
     assert.match(none.message, /on chat \(POST \/v1\/chat\), responses \(POST \/v1\/responses\)\.$/);
@@ -942,17 +942,14 @@ describe('offers to clients of another style', () => {
       return error.message;
     };
     // No client can ask for a style without a path.
-    assert.equal(
-      await words('mute', 'messages'),
-      "The model 'mute' does not answer on messages, but nowhere else either.",
-    );
+    assert.equal(await words('mute', 'messages'), "The model 'mute' does not support messages or any other style.");
     assert.equal(
       await words('letters', 'chat'),
-      "The model 'letters' does not answer on chat, but on messages (POST /v1/messages).",
+      "The model 'letters' does not support chat. Use messages (POST /v1/messages).",
     );
     assert.equal(
       await words('pro', 'messages'),
-      "The model 'pro' does not answer on messages, but on responses (POST /v1/responses).",
+      "The model 'pro' does not support messages. Use responses (POST /v1/responses).",
     );
   });
 
@@ -1067,11 +1064,11 @@ describe('offers to clients of another style', () => {
       },
     );
     assert.deepEqual(problems, [
-      "channels.0.quirks.style: the channel 'a' does not speak 'responses'",
-      "models.o.strict: an alias has nothing else; 'strict' belongs to a model",
-      "models.p.quirks: an alias has nothing else; 'quirks' belongs to a model",
-      "models.m.quirks.style: no channel of the model 'm' speaks 'chatt'; did you mean chat?",
-      "models.n.only.0: no channel of the model 'n' answers on 'messages'",
+      "channels.0.quirks.style: the channel 'a' does not support 'responses'",
+      "models.o.strict: an alias has no other fields; 'strict' belongs to a model",
+      "models.p.quirks: an alias has no other fields; 'quirks' belongs to a model",
+      "models.m.quirks.style: no channel of the model 'm' supports 'chatt'; did you mean chat?",
+      "models.n.only.0: no channel of the model 'n' supports 'messages'",
     ]);
   });
 

@@ -59,7 +59,7 @@ describe('the section payments', () => {
       [{ currency: 'CNY', alipay: { appId: '1', privateKey: 'x', publicKey: '' } }, /alipay\.publicKey is empty/],
       [
         { currency: 'CNY', alipay: { appId: '1', privateKey: 'x', publicKey: 'y' } },
-        /alipay\.privateKey is no RSA key/,
+        /alipay\.privateKey is not an RSA key/,
       ],
       [{ alipay: { appId: '1', privateKey: 'x', publicKey: 'y' } }, /^payments\.alipay\.price is missing/],
     ];
@@ -73,9 +73,9 @@ describe('the section payments', () => {
   it('refuses prices and currencies that cannot be counted', () => {
     assert.match(
       read({ stripe: { ...STRIPE, price: '0.0' } }).problems.join(),
-      /payments\.stripe\.price is a number above 0/,
+      /payments\.stripe\.price must be a number above 0/,
     );
-    assert.match(read({ price: 1e-10, stripe: STRIPE }).problems.join(), /payments\.price is a number above 0/);
+    assert.match(read({ price: 1e-10, stripe: STRIPE }).problems.join(), /payments\.price must be a number above 0/);
     assert.match(read({ currency: 'KWD', stripe: STRIPE }).problems.join(), /KWD is not supported/);
     const foreign = read({ stripe: { ...STRIPE, currency: 'JPY' } });
     assert.match(foreign.problems.join(), /payments\.stripe\.price is missing/, 'a price is one of its own currency');
@@ -86,7 +86,7 @@ describe('the section payments', () => {
       [9.5, 'JPY'],
     ]) {
       const products = [{ ...CREEM.products[0], price, currency }];
-      assert.match(read({ creem: { ...CREEM, products } }).problems.join(), /products\.0\.price is no amount of/);
+      assert.match(read({ creem: { ...CREEM, products } }).problems.join(), /products\.0\.price is not an amount of/);
     }
     const twice = [CREEM.products[0], CREEM.products[0]];
     assert.match(read({ creem: { ...CREEM, products: twice } }).problems.join(), /products has "p" twice/);

@@ -195,7 +195,7 @@ function tests(): void {
       frozen.signal('SIGCONT');
       const { code } = await frozen.ended;
       assert.equal(code, 1);
-      assert.ok(frozen.log.some(({ msg }) => msg === 'the gateway cannot go on: start it again'));
+      assert.ok(frozen.log.some(({ msg }) => msg === 'the gateway cannot continue: start it again'));
       assert.equal((await fetch(`${healthy.url}/readyz`)).status, 200);
       await healthy.stop();
       assert.deepEqual(await server.query(url, 'SELECT epoch FROM store_process'), []);

@@ -196,7 +196,7 @@ describe('a price of tokens and of units', () => {
       line({ perImage: { default: 0.04, hd: 0.08, 'hd/1024*1792': 0.12 }, perRequest: 1 }),
       'm: 0.04, hd 0.08, hd/1024x1792 0.12 per image; 1 per call (gateway.yaml)',
     );
-    assert.equal(line({ perSecond: 0.0001 }), 'm: 0.0001 per second of sound (gateway.yaml)');
+    assert.equal(line({ perSecond: 0.0001 }), 'm: 0.0001 per second of audio (gateway.yaml)');
     assert.equal(
       line({ input: 5, inputImage: 10, outputImage: 40, characters: 15 }),
       'm: input 5, image input 10, image output 40 per million tokens; 15 per million characters (gateway.yaml)',
@@ -401,11 +401,11 @@ describe('list prices of what is not sold by the token', () => {
   it('say where they come from', () => {
     assert.equal(
       book.describe(named, openai('whisper-1'), NOW),
-      'public-name: 0.0001 per second of sound (genai-prices data, openai whisper-1)',
+      'public-name: 0.0001 per second of audio (genai-prices data, openai whisper-1)',
     );
     assert.equal(
       book.describe(named, groq('whisper-large-v3'), NOW),
-      'public-name: 0.111 per hour of sound (genai-prices data, groq whisper-large-v3)',
+      'public-name: 0.111 per hour of audio (genai-prices data, groq whisper-large-v3)',
     );
     assert.equal(
       book.describe(named, openai('tts-1-hd'), NOW),

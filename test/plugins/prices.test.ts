@@ -720,7 +720,7 @@ describe('a hostile usage record', () => {
       'inputImage is 6, more than the 5 left of input',
       'characters is 1.5',
       'seconds is -2',
-      'images is {"count":3,"size":"512x512","quality":""}, made of something else',
+      'images is {"count":3,"size":"512x512","quality":""}, which is not an image count',
     ]);
   });
 

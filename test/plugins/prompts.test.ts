@@ -496,7 +496,7 @@ describe('the plugin prompts', () => {
     assert.match(told, /prompt and answer are stored for 1d/);
     const { stdout } = await turnpike(['check', '--config', gateway.configFile]);
     assert.match(stdout, /stored for 1d, at most 64kb of a call; readers: root, ann, users their own/);
-    assert.match(stdout, /warning: prompts: nothing records who reads them/);
+    assert.match(stdout, /warning: prompts: reading them is not audited/);
     assert.equal(countOf(), 0);
   });
 
@@ -541,7 +541,7 @@ describe('contents that wait to be written', () => {
     assert.deepEqual([tries, written], [1, 0]);
     assert.deepEqual(
       log.map(([message]) => message),
-      ['prompts and answers are not stored: too many wait for the store'],
+      ['prompts and answers are not stored: too many are waiting to be written'],
     );
     isAway = false;
     clock.advance(2_000);

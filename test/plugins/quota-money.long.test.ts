@@ -63,7 +63,7 @@ describe('money that is taken back', () => {
       await assert.rejects(refused, refusedWith('QUOTA_USER_INSUFFICIENT'));
       await assert.rejects(
         refused,
-        /owes 0\.00006 quota because a payment that it had spent was refunded\. Credit it first/,
+        /owes 0\.00006 quota because a payment that was already spent was refunded\. Credit it first/,
       );
       assert.equal(await run.ledger.credit(ACCOUNT, 40n, 'pay:2', 'acme'), true);
       assert.equal(await run.ledger.debt(1), 20n);

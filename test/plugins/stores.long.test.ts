@@ -186,7 +186,10 @@ describe('sqlite: how the file is opened', () => {
   it('refuses a file that is no database, and leaves it as it is', async () => {
     const file = join(freshDirectory(), 'turnpike.db');
     writeFileSync(file, 'Dear diary, '.repeat(1_000));
-    await assert.rejects(driver.open({ file, log: silent }), /damaged or no database .*restore it from a backup/);
+    await assert.rejects(
+      driver.open({ file, log: silent }),
+      /damaged, or is not a database .*restore it from a backup/,
+    );
     assert.equal(statSync(file).size, 12_000);
   });
 
@@ -826,7 +829,7 @@ describe('sqlite: restoring', () => {
     const home = freshDirectory();
     const garbage = join(home, 'garbage.db');
     writeFileSync(garbage, 'Dear diary, '.repeat(1_000));
-    await assert.rejects(restore(garbage, join(home, 'data', 'deep', 'turnpike.db')), /damaged or no database/);
+    await assert.rejects(restore(garbage, join(home, 'data', 'deep', 'turnpike.db')), /damaged, or is not a database/);
     assert.deepEqual(readdirSync(home), ['garbage.db']);
   });
 
@@ -876,11 +879,11 @@ describe('sqlite: restoring', () => {
     const running = await open(busy);
 
     for (const [from, reason] of [
-      [garbage, /garbage\.db is damaged or no database/],
+      [garbage, /garbage\.db is damaged, or is not a database/],
       [damaged, /copy\.db is damaged/],
       [foreign, /foreign\.db is a database of another program/],
       [empty, /empty\.db is not a database of Turnpike/],
-      [dangling, /1 rows refer to rows that are not there, the first in child/],
+      [dangling, /1 rows refer to missing rows, the first in child/],
       [busy, /busy\/turnpike\.db is in use/],
       [join(directory, 'missing.db'), /missing\.db does not exist/],
       [file, /is the store itself/],

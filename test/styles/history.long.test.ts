@@ -462,12 +462,15 @@ describe('what is kept of a call', () => {
       const at = await stage(keep);
       await call(at, { input: 'One?' }, response('resp_1', 'One.'));
       assert.deepEqual(ids(at), []);
-      await assert.rejects(recalledInput(at, 'resp_1'), /this gateway keeps none\. Send the whole conversation/);
+      await assert.rejects(
+        recalledInput(at, 'resp_1'),
+        /this gateway stores no responses\. Send the whole conversation/,
+      );
     }
   });
 });
 
-describe('the size of kept responses', () => {
+describe('the size of stored responses', () => {
   const kilobyte = 'x'.repeat(1_024);
   const bytesKept = (at: Stage, account = MINE): number =>
     at.host.store.db
@@ -571,7 +574,7 @@ describe('the size of kept responses', () => {
     await ask(at, 'DELETE', ROUTE, { id: 'resp_2' });
     assert.deepEqual([ids(at), await faults(at)], [['resp_1'], []]);
     at.host.store.db.exec("UPDATE response_turn SET input = '[1]'");
-    assert.match((await faults(at)).join(), /account 3 is counted \d+ bytes of kept responses, and has \d+/);
+    assert.match((await faults(at)).join(), /account 3 is counted \d+ bytes of stored responses, and has \d+/);
   });
 
   it('is reduced within the hour if gateway.yaml lowers the budget', async () => {
@@ -780,7 +783,7 @@ describe('GET and DELETE /v1/responses/:id', () => {
     assert.equal(at.asked.length, before);
   });
 
-  it('refuses to stream a kept response', async () => {
+  it('refuses to stream a stored response', async () => {
     const at = await stage();
     await call(at, { input: 'Hi' }, response('resp_1', 'a'));
     const again = () => ask(at, 'GET', ROUTE, { id: 'resp_1', query: 'stream=true' });

@@ -73,9 +73,9 @@ describe('an image request', () => {
 
   it('may request as many images as the quirk of the model allows, by default ten', () => {
     assert.equal(sent({ ...ASKED, n: 10 }, to()).n, 10);
-    assert.throws(() => sent({ ...ASKED, n: 11 }, to()), /may be at most 10 for this model/);
+    assert.throws(() => sent({ ...ASKED, n: 11 }, to()), /must be at most 10 for this model/);
     assert.equal(sent({ ...ASKED, n: 20 }, to({ max: 20 })).n, 20);
-    assert.throws(() => sent({ ...ASKED, n: 21 }, to({ max: 20 })), /may be at most 20 for this model/);
+    assert.throws(() => sent({ ...ASKED, n: 21 }, to({ max: 20 })), /must be at most 20 for this model/);
   });
 
   it('accepts every value up to its limit, and refuses others with the name of their field', () => {

@@ -1,4 +1,4 @@
-/** Work on kept responses: where it is done, in whose turn, and that it comes to the same. */
+/** Work on stored responses: where it is done, in whose turn, and that it comes to the same. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { createJoiner, type Run } from '../../plugins/styles/history/joiner.ts';
@@ -20,7 +20,7 @@ const turnOf = (text: string): TurnTexts => ({
 const wordy = (): TurnTexts[] => ['a', 'ünï🙂', 'x'.repeat(LARGE)].map(turnOf);
 const body = bytesOf({ model: 'm', input: 'And?', previous_response_id: 'resp_1' });
 
-describe('jobs on kept responses', () => {
+describe('jobs on stored responses', () => {
   it('have the same result in a thread as inline: the body, and its scan', async () => {
     const asked = () => ({ kind: 'join', body, named: [], turns: wordy() }) as const;
     const expected = work(asked());

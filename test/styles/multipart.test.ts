@@ -225,7 +225,7 @@ describe('a text field', () => {
   });
 
   it('is refused by name if it is sent twice', () =>
-    refused([song, model, model], { param: 'model', says: /`model` was sent more than once/ }));
+    refused([song, model, model], { param: 'model', says: /`model` must be sent only once/ }));
 
   it('is refused if it is not UTF-8, or has an unknown charset', async () => {
     const says = /`prompt` must be a text in UTF-8/;
@@ -286,12 +286,12 @@ describe('a file', () => {
     const stray = { name: 'model', bytes: Buffer.from('x') };
     await refused([song, stray], {
       param: 'model',
-      says: /`model` must not be a file: files are taken in `file` only/,
+      says: /`model` must not be a file: files are accepted only in `file`/,
     });
     await refused([{ ...stray, name: 'audio' }], { param: 'audio', says: /`image` and `mask` only/ }, images);
     await refused([{ ...stray, name: 'toString' }], { param: 'toString', says: /must not be a file/ });
     const none = createFormReader({ only: false, files: {} });
-    await refused([stray], { param: 'model', says: /this endpoint takes none/ }, none);
+    await refused([stray], { param: 'model', says: /this endpoint accepts no files/ }, none);
   });
 
   it('is refused if it is empty', async () => {
@@ -377,7 +377,7 @@ describe('a file', () => {
 });
 
 describe('a malformed multipart body is refused if it', () => {
-  const unread = { param: '', says: /^The form cannot be read: / };
+  const unread = { param: '', says: /^The multipart body is malformed: / };
 
   it('has a header without exactly one valid boundary', async () => {
     const { body } = writeForm([song, model], { boundary: 'b' });
@@ -397,7 +397,7 @@ describe('a malformed multipart body is refused if it', () => {
       '; boundary="a\\"b"',
     ]) {
       const contentType = `multipart/form-data${each}`;
-      await refused({ contentType, body }, { param: 'content-type', says: /must name its boundary/ });
+      await refused({ contentType, body }, { param: 'content-type', says: /must have its boundary/ });
     }
   });
 
@@ -474,8 +474,8 @@ describe('a malformed multipart body is refused if it', () => {
     const latin = Buffer.from('Content-Disposition: form-data; name="\xe9"\r\n\r\nx\r\n', 'latin1');
     await refused([song, { raw: latin }], { param: '', says: /the name of a field must be text in UTF-8/ });
     for (const name of ['__proto__', 'constructor', 'prototype', '__proto__[]']) {
-      await refused([song, { name, text: 'x' }], { param: name, says: /is not the name of any field/ });
-      await refused([song, { name, bytes: Buffer.from('x') }], { param: name, says: /is not the name of any field/ });
+      await refused([song, { name, text: 'x' }], { param: name, says: /is not a known field/ });
+      await refused([song, { name, bytes: Buffer.from('x') }], { param: name, says: /is not a known field/ });
     }
   });
 
@@ -555,7 +555,7 @@ describe('the client of a multipart body', () => {
     const body = Readable.from([large.body], { objectMode: false });
     body.destroy();
     const spool = createSpool({ directory: home, maxBytes: 32 * MIB });
-    await assert.rejects(audio.read({ body, contentType: large.contentType, spool }), /broke off/);
+    await assert.rejects(audio.read({ body, contentType: large.contentType, spool }), /truncated/);
     await spool.discard();
   });
 

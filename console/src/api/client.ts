@@ -11,7 +11,7 @@ export type Body<O extends Operation> = Of<O, 'body'>;
 /** The parameters of its query. */
 export type Search<O extends Operation> = Of<O, 'search'>;
 
-/** The parts of a request, as far as the operation takes them. */
+/** The parts of a request that the operation accepts. */
 export type Input<O extends Operation> = (Operations[O] extends { readonly params: infer P }
   ? { readonly params: Readonly<Record<keyof P, string | number>> }
   : { readonly params?: never }) &
@@ -27,7 +27,7 @@ export class Refusal extends Error {
   readonly status: number;
   /** `wrong_password`. */
   readonly code: string;
-  /** The field that the refusal is about; empty if none. */
+  /** The invalid field; empty if there is none. */
   readonly param: string;
   /** Seconds until a retry may succeed; undefined if unknown. */
   readonly retryAfter: number | undefined;

@@ -1,7 +1,7 @@
 /** The codes of all errors, and what each means. Made by `npm run errors` from the tables of core and the plugins. */
 // biome-ignore-all lint: made by a script
 
-/** What each error means, and what to do about it, in English. */
+/** The meaning and the remedy of each error, in English. */
 export const HELP = {
   bad_request: 'The request is not well-formed HTTP.',
   duplicate_header: 'A header was sent twice, and two parsers could read it differently. param names it. Send it once.',
@@ -18,7 +18,7 @@ export const HELP = {
   translation_refused:
     'The model or the key is strict, and the vendor’s API cannot express what the message names. Leave it out, or use another model.',
   media_not_fetched:
-    'The URL of an image or file does not lead to the public internet, or nothing could be fetched from it. param names the field.',
+    'The URL of an image or file does not resolve to a public address, or could not be fetched. param names the field.',
   context_length_exceeded: 'The prompt does not fit into the context window of the model. Shorten it.',
   body_not_signable:
     'The vendor of this passthrough route signs the bodies of requests: only requests without a body can be sent.',
@@ -37,7 +37,7 @@ export const HELP = {
   limit_wanted: 'The user has no balance that limits the key. Set remain_quota, or unlimited_quota.',
   webhook_url_wanted: 'Notifications by webhook need a URL (webhook_url).',
   invalid_webhook_url:
-    'The webhook URL must begin with https:// or http://, lead to a public address, and have no credentials.',
+    'The webhook URL must begin with https:// or http://, resolve to a public address, and contain no credentials.',
   invalid_range: 'The end of the time range is before its start.',
   range_too_long: 'The time range is too long for one response. Shorten it.',
   filter_too_wide: 'Too many users or keys match. Narrow the filter.',
@@ -55,7 +55,8 @@ export const HELP = {
   invalid_url: 'The return address is not a page of this console.',
   invalid_code: 'The redemption code is incorrect, used, disabled or expired.',
   invalid_form: 'The multipart body is malformed: it has no boundary, no end, or a part without a name.',
-  conversation_too_long: 'The conversation is too long to be continued by its id. Send what is still needed of it.',
+  conversation_too_long:
+    'The conversation is too long to be continued by its id. Start a new conversation with the messages that are still needed.',
   invalid_api_key: 'The API key is missing, malformed or unknown. Send Authorization: Bearer sk-….',
   not_signed_in: 'Your session has ended. Sign in again.',
   invalid_access_token: 'The access token is unknown or has expired. Create another one.',
@@ -123,10 +124,10 @@ export const HELP = {
   channel_not_found: 'The channel does not exist.',
   provider_not_found: 'This sign-in provider is not configured.',
   plan_not_found: 'The plan does not exist.',
-  content_not_found: 'No prompt and answer are stored of this call, or they are older than they are kept.',
+  content_not_found: 'The prompt and the answer of this call are not stored, or are older than the retention period.',
   previous_response_not_found:
-    'The account has no such response, or it is not kept any more. Send the whole conversation in input.',
-  response_not_found: 'The account has no such response, or it is not kept any more.',
+    'The account has no such response, or it is no longer stored. Send the whole conversation in input.',
+  response_not_found: 'The account has no such response, or it is no longer stored.',
   method_not_allowed: 'The path does not support this method; the header allow lists those that it does.',
   request_timeout: 'The request did not arrive in time. Try again.',
   conflict: 'Conflict: it was changed by another request. Reload and try again.',
@@ -177,13 +178,13 @@ export const HELP = {
   upstream_unreachable: 'The vendor could not be reached. Try again later.',
   upstream_error: 'The vendor returned an error, or does not accept the gateway’s credentials. Try again later.',
   bad_upstream_response: 'The vendor returned an invalid answer. Try again later.',
-  upstream_broke_off: 'The vendor’s answer ended in the middle.',
+  upstream_broke_off: 'The vendor’s answer is incomplete.',
   oauth_provider_failed: 'The provider could not be reached, or returned an error. Try again later.',
   payment_provider_failed: 'The payment provider could not be reached, or returned an error. Try again later.',
   upstream_overloaded: 'The vendor is overloaded. Try again later; retry-after says when, if the vendor does.',
   no_channel: 'No channel of this model is enabled.',
   overloaded:
-    'The running requests hold as many bytes as the gateway may (listen.body.inFlight), or the rate limits cannot be checked right now. Try again after retry-after.',
+    'Running requests use all memory allowed for bodies (listen.body.inFlight), or the rate limits cannot be checked right now. Try again after retry-after.',
   storage_unavailable: 'The gateway cannot write to its database right now. Try again later.',
   spool_unavailable: 'The gateway cannot store the uploaded files right now. Try again later.',
   shutting_down: 'The gateway is starting or stopping. Try again.',

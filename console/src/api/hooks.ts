@@ -37,7 +37,7 @@ export interface ActionOptions<In, Out> {
 /** An action as its dialog uses it. */
 export interface Running {
   readonly isPending: boolean;
-  /** Aborts running requests. A request that the gateway has received may still take effect; a notification says so. */
+  /** Aborts running requests. A request that the gateway has received may still take effect; a notification warns about that. */
   cancel(): void;
 }
 

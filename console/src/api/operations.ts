@@ -1,7 +1,7 @@
 /** What `/api` takes and answers, by method and path. Made by `npm run api-types`: change the schemas of the routes. */
 // biome-ignore-all lint: made by a script
 export type Receipt = {
-  /** The charge can be explained exactly. False: too little was recorded, and `reason` says why. */
+  /** The charge can be explained exactly. False: too little was recorded, for the `reason` given. */
   exact: boolean;
   /** The billed items; every token is in one item. */
   items: ReceiptItem[];
@@ -693,7 +693,7 @@ export interface Operations {
       name: string;
       /** Expiry, Unix seconds in the future; -1: never. */
       expired_time?: number;
-      /** What it may spend from now on, in quota units. */
+      /** The amount that it may spend from now on, in quota units. */
       remain_quota?: number;
       /** Limited only by the user's balance. Default: true unless remain_quota is set. */
       unlimited_quota?: boolean;
@@ -736,7 +736,7 @@ export interface Operations {
       name?: string;
       /** Expiry, Unix seconds in the future; -1: never. */
       expired_time?: number;
-      /** What it may spend from now on, in quota units. */
+      /** The amount that it may spend from now on, in quota units. */
       remain_quota?: number;
       /** Limited only by the user's balance. Default: true unless remain_quota is set. */
       unlimited_quota?: boolean;
@@ -1307,7 +1307,7 @@ export interface Operations {
   'POST /api/user/topup/complete': {
     body: {
       trade_no: string;
-      /** How you know that it was paid, for the audit log. */
+      /** How the payment was verified, for the audit log. */
       reason?: string;
     };
     data: Order;
@@ -1445,7 +1445,7 @@ export interface Department {
   parent_id: number | null;
   /** The total budget in quota units; null: no limit. */
   quota: number | null;
-  /** What its members and departments below have used of it. */
+  /** The amount that its members and the departments below it have used. */
   used_quota: number;
   /** The budget of a calendar month (UTC), in quota units; null: no limit. */
   monthly_quota: number | null;
@@ -1464,7 +1464,7 @@ export interface DepartmentNode {
   parent_id: number | null;
   /** The total budget in quota units; null: no limit. */
   quota: number | null;
-  /** What its members and departments below have used of it. */
+  /** The amount that its members and the departments below it have used. */
   used_quota: number;
   /** The budget of a calendar month (UTC), in quota units; null: no limit. */
   monthly_quota: number | null;
@@ -1570,7 +1570,7 @@ export interface CallContent {
     /** Why it ended; null: it broke off, or unknown. */
     finish_reason: string | null;
   } | null;
-  /** What the messages lack of the request, as the header `x-turnpike-translation` names it. */
+  /** The parts of the request that the messages omit, as the header `x-turnpike-translation` names them. */
   omitted: string[];
 }
 export interface ContentMessage {
@@ -1584,7 +1584,7 @@ export interface ContentBlock {
   text: string;
   /** Of a tool, of a file, or of the data. */
   name: string | null;
-  /** Of the tool call that it is, or that it answers. */
+  /** The id of the tool call, or of the call that a result belongs to. */
   id: string | null;
   /** How large media is, which is not stored; null: unknown. */
   bytes: number | null;
@@ -1752,7 +1752,7 @@ export interface GatewayCall {
   id: string;
   /** Unix milliseconds. */
   started_at_ms: number;
-  /** Running for so many milliseconds. */
+  /** Running time in milliseconds. */
   ms: number;
   /** Empty until the caller is authenticated. */
   username: string;
@@ -1777,7 +1777,7 @@ export interface RunningCall {
   id: string;
   /** Unix milliseconds. */
   started_at_ms: number;
-  /** Running for so many milliseconds. */
+  /** Running time in milliseconds. */
   ms: number;
   /** Empty until the caller is authenticated. */
   username: string;
@@ -1969,7 +1969,7 @@ export interface PricedModel {
   source: PriceSource;
   /** First day of the price (UTC), if it has one: `2026-01-31`. */
   effective_from: string | null;
-  /** Later prices, in order. */
+  /** Scheduled prices, in order of their start. */
   upcoming: {
     effective_from: string;
     text: string;
@@ -1993,7 +1993,7 @@ export interface PricedModel {
     field: string;
     configured: string;
     published: string;
-    /** How far it is above the published amount; null: the published amount is 0. */
+    /** The difference from the published amount, in percent; null: the published amount is 0. */
     percent: number | null;
   }[];
 }
@@ -2530,7 +2530,7 @@ export interface Key {
   accessed_time: number;
   /** Unix seconds; -1: never. */
   expired_time: number;
-  /** What it may still spend, in quota units; 0 if it is unlimited. */
+  /** The remaining amount, in quota units; 0 if it is unlimited. */
   remain_quota: number;
   used_quota: number;
   /** Limited only by the user's balance. */
@@ -2804,7 +2804,7 @@ export interface TopUpInfo {
   creem_products: string;
   /** Price of one unit by provider. */
   prices: { [k: string]: { price: string; currency: string } };
-  /** Price by plan that is for sale and by provider. */
+  /** Prices of the plans for sale, by plan and provider. */
   plan_prices: { [k: string]: { [k: string]: { price: string; currency: string } } };
   min_topup: number;
   max_topup: number;
@@ -2868,7 +2868,7 @@ export interface Channel {
   on: boolean;
   weight: number;
   priority: number;
-  /** closed: calls are sent to it. open: no calls for a while. half-open: the next call decides. */
+  /** closed: calls are sent to it. open: no calls until the pause is over. half-open: the next call decides. */
   state: 'closed' | 'open' | 'half-open';
   /** Unix seconds; 0 unless the circuit is open. */
   open_until: number;
@@ -2886,7 +2886,7 @@ export interface Channel {
     name: string;
     /** The upstream model. */
     model: string;
-    /** closed: calls are sent to it. open: no calls for a while. half-open: the next call decides. */
+    /** closed: calls are sent to it. open: no calls until the pause is over. half-open: the next call decides. */
     state: 'closed' | 'open' | 'half-open';
     /** Consecutive failures. */
     failures: number;

@@ -88,7 +88,7 @@ export function Chart({
   show(value: number): string;
   /** The unit, if `show` does not include it. */
   readonly unit?: string;
-  /** Seconds between moments, in case there is only one. */
+  /** Seconds between two moments; needed if the chart has only one. */
   readonly step?: number;
   /** Called when the user selects a moment. */
   onPick?(time: number): void;

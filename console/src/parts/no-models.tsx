@@ -1,4 +1,4 @@
-/** The empty state without callable models: where to add a vendor, or whom to ask. */
+/** The empty state without callable models: where to add a vendor, or to contact an administrator. */
 import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 import { isAdmin, useSelf } from '../shell/self.ts';

@@ -3,7 +3,7 @@ import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { useStatus } from '../api/status.ts';
 
-/** A page. `about`: one line below the title. `actions`: beside it. */
+/** A page. `about`: one line below the title. `actions`: next to it. */
 export function Page({
   title,
   about,

@@ -29,7 +29,7 @@ export function SearchField({
     onSearch(trimmed);
   };
   const later = useDebouncedCallback(report, 300);
-  // The filter changed elsewhere: it was cleared, or the user went back.
+  // The filter was changed by other controls: it was cleared, or the user went back.
   useEffect(() => {
     if (value === reported.current) return;
     reported.current = value;

@@ -41,7 +41,7 @@ const TEXT = texts(
 /** The parameters that a selection sets. */
 export type RangeChange = { readonly range: string; readonly start: string; readonly end: string };
 
-/** The range in the address. The object is the same as long as the range is. */
+/** The range in the address. Returns the same object until the range changes. */
 export function useRangeOf({ range, start, end }: RangeChange, defaultRange: RangeName = '7d'): TimeRange {
   // Recomputed once a day.
   const today = Math.floor(Date.now() / 86_400_000) * 86_400;

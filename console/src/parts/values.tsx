@@ -68,13 +68,13 @@ export function When({ at, none }: { readonly at: number | null | undefined; rea
 
 interface Copied {
   readonly value: string;
-  /** What the value is, such as `Address`; distinguishes several buttons on one page. */
+  /** The name of the value, such as `Address`; distinguishes several buttons on one page. */
   readonly what?: string | undefined;
   /** The accessible name of the button, if `what` is not enough. */
   readonly label?: string | undefined;
 }
 
-/** Text that one click copies; works over plain http, too, where browsers have no clipboard API. `shown`: the displayed text. */
+/** Text that one click copies; also works over plain http, for which browsers have no clipboard API. `shown`: the displayed text. */
 export function Copy({ shown, ...copied }: Copied & { readonly shown?: ReactNode }) {
   return (
     <Group gap={4} wrap="nowrap" miw={0} className="copy">
@@ -96,7 +96,7 @@ export function CopyIcon({ value, what, label }: Copied) {
     setState('copied');
     soon.start();
   };
-  // `execCommand` works where the clipboard API is not available: over plain http.
+  // `execCommand` works if the clipboard API is not available: over plain http.
   const fallBack = (): void => {
     const area = field.current;
     if (area === null) return;

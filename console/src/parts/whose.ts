@@ -11,8 +11,8 @@ export function storeScope(allUsers: boolean): void {
 }
 
 /**
- * Whether an address shows all users' calls: if it says so, or, for administrators, if it says nothing and they did not
- * choose their own last. `scope`: the parameter of the address.
+ * Whether an address shows all users' calls: if the address requests it, or, for administrators, if it has no choice
+ * and they did not choose their own calls last. `scope`: the parameter of the address.
  */
 export function useScope(
   admin: boolean,

@@ -17,7 +17,7 @@ const UNITS = [
 /** Formats values. Times are unix seconds, in the chosen zone unless they are UTC. */
 export interface Format {
   readonly locale: string;
-  /** The chosen zone: `Europe/Berlin`, `UTC`. Show it beside a time without a zone. */
+  /** The chosen zone: `Europe/Berlin`, `UTC`. Show it next to a time without a zone. */
   readonly zone: string;
   /** Quota units as money: `$1.25`; small amounts with enough digits to be visible. */
   money(units: number): string;

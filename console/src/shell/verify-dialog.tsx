@@ -55,7 +55,7 @@ interface Pending {
   settle(verified: boolean): void;
 }
 
-/** Rendered once, beside the pages. */
+/** Rendered once, next to the pages. */
 export function VerifyDialog() {
   const pending = useRef<Pending | undefined>(undefined);
   const [opened, setOpened] = useState(false);
@@ -91,7 +91,7 @@ export function VerifyDialog() {
       onKeyDown={(event: KeyboardEvent) => {
         if (event.key === 'Escape' && !event.nativeEvent.isComposing) close();
       }}
-      // A click outside closes it, because nothing but the code is lost.
+      // A click outside closes it, because only the code is lost.
       closeOnClickOutside={false}
     >
       {opened && <Check onDone={() => settle(true)} onClose={close} />}

@@ -7,7 +7,7 @@ import { lineSchema, notesOf, shownAttempts, shownLine, type Viewer } from './lo
 import { createNames } from './names.ts';
 import { entriesSchema, receiptSchema, shownEntries, shownReceipt } from './receipt.ts';
 
-/** The details of the call that a log line is about. */
+/** The details of the call in a log line. */
 export async function shownCall(
   host: Host,
   entry: LogEntry,

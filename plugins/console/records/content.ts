@@ -2,7 +2,7 @@
 import type { StoredBlock, StoredContent } from '../../../core/contracts/prompts.ts';
 import { boolean, integer, listOf, named, object, text } from '../schemas.ts';
 
-/** What it shows of one. */
+/** The content of a call, as shown. */
 export function shownContent(content: StoredContent) {
   const { messages, earlierMessages, tools, parameters, answer, omitted } = content;
   return {
@@ -37,7 +37,7 @@ const block = named(
       description: 'The text; arguments of a tool call; of media its type (`image/png`), its URL or its id; JSON.',
     },
     name: { type: ['string', 'null'], description: 'Of a tool, of a file, or of the data.' },
-    id: { type: ['string', 'null'], description: 'Of the tool call that it is, or that it answers.' },
+    id: { type: ['string', 'null'], description: 'The id of the tool call, or of the call that a result belongs to.' },
     bytes: { type: ['integer', 'null'], description: 'How large media is, which is not stored; null: unknown.' },
     cut_bytes: { ...integer, description: 'Bytes of the text that are not stored: `prompts.maxBytes`.' },
     is_error: { ...boolean, description: 'The tool failed.' },
@@ -69,7 +69,8 @@ export const contentSchema = named(
     omitted: {
       type: 'array',
       items: text,
-      description: 'What the messages lack of the request, as the header `x-turnpike-translation` names it.',
+      description:
+        'The parts of the request that the messages omit, as the header `x-turnpike-translation` names them.',
     },
   }),
 );

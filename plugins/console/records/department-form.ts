@@ -72,6 +72,7 @@ const budgetOf = (units: number | null): bigint | null => (units === null ? null
 function ppmOf(ratio: number): number {
   const ppm = Math.round(ratio * PPM);
   // The double nearest to a decimal with six places survives this round trip; one with more places does not.
-  if (ppm / PPM !== ratio) throw coreErrors.invalid_ratio('A ratio has six decimals at most.').with({ param: 'ratio' });
+  if (ppm / PPM !== ratio)
+    throw coreErrors.invalid_ratio('A ratio has at most six decimal places.').with({ param: 'ratio' });
   return ppm;
 }

@@ -62,7 +62,7 @@ export const departmentProperties = {
   name: text,
   parent_id: { type: ['integer', 'null'] },
   quota: { type: ['integer', 'null'], description: 'The total budget in quota units; null: no limit.' },
-  used_quota: { ...integer, description: 'What its members and departments below have used of it.' },
+  used_quota: { ...integer, description: 'The amount that its members and the departments below it have used.' },
   monthly_quota: {
     type: ['integer', 'null'],
     description: 'The budget of a calendar month (UTC), in quota units; null: no limit.',
@@ -81,7 +81,7 @@ export const departmentSchema = {
   properties: departmentProperties,
 } as const;
 
-/** A list in the format that API clients expect: not a page object, but with the total beside it. */
+/** A list in the format that API clients expect: not a page object, but with a separate total. */
 export function listed(items: object): Schema {
   return {
     type: 'object',

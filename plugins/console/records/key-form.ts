@@ -35,7 +35,7 @@ export const keyFormProperties = {
     type: 'integer',
     minimum: 0,
     maximum: MOST_UNITS,
-    description: 'What it may spend from now on, in quota units.',
+    description: 'The amount that it may spend from now on, in quota units.',
   },
   unlimited_quota: {
     type: 'boolean',
@@ -51,8 +51,8 @@ export const keyFormProperties = {
   strict: { type: 'boolean', description: 'Refuse translations that would change the answer.' },
 } as const;
 
-const NO_GROUPS = 'Models and prices are the same for all keys: model_limits says what a key may call.';
-const MADE = 'The gateway makes it.';
+const NO_GROUPS = 'Models and prices are the same for all keys: use model_limits to restrict a key.';
+const MADE = 'The gateway generates it.';
 
 /** Members of the record that a form cannot set. */
 export const FIXED: ReadOnly = {
@@ -64,7 +64,10 @@ export const FIXED: ReadOnly = {
   DeletedAt: 'DELETE /api/token/:id ends a key.',
 };
 /** Members that calls change: the values that the client read may be outdated. */
-export const COUNTED: ReadOnly = { accessed_time: MADE, used_quota: 'remain_quota says what a key may still spend.' };
+export const COUNTED: ReadOnly = {
+  accessed_time: MADE,
+  used_quota: 'Set remain_quota, the amount that a key may still spend.',
+};
 /** Members that clients send along from a record, or for features that do not exist. */
 export const fixedKeyProperties = {
   ...readOnlyProperties(FIXED),
@@ -109,7 +112,7 @@ export function keyChangesOf(form: KeyForm, key: KeyRecord, nowMs: number): KeyC
 }
 
 /**
- * What the key may spend from now on, in micro-quota; null: limited only by the balance. Undefined if unchanged: clients send back the
+ * The amount that the key may spend from now on, in micro-quota; null: limited only by the balance. Undefined if unchanged: clients send back the
  * value they read, and the key may have spent something since.
  */
 export function availableOf(form: KeyForm, current: ShownKey): bigint | null | undefined {

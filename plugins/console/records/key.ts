@@ -90,7 +90,7 @@ export const keySchema = {
       description: 'The last call with it, to the minute, Unix seconds; 0: never.',
     },
     expired_time: { ...integer, description: 'Unix seconds; -1: never.' },
-    remain_quota: { ...integer, description: 'What it may still spend, in quota units; 0 if it is unlimited.' },
+    remain_quota: { ...integer, description: 'The remaining amount, in quota units; 0 if it is unlimited.' },
     used_quota: integer,
     unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
     model_limits_enabled: boolean,

@@ -106,14 +106,14 @@ function endOf({ outcome, status, charged }: UsageRecord): string {
     case 'served':
       return '';
     case 'aborted':
-      return 'The client left before the end.';
+      return 'The client disconnected before the end.';
     case 'recovered':
-      return 'The gateway stopped during this call. What had been delivered was charged.';
+      return 'The gateway stopped during this call. The delivered part was charged.';
     case 'refused':
       return `Refused with status ${status}.`;
     case 'failed':
       return charged > 0n
-        ? 'The answer broke off. What had been delivered was charged.'
+        ? 'The answer was truncated. The delivered part was charged.'
         : `Failed with status ${status}.`;
   }
 }

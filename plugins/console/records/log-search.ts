@@ -92,7 +92,7 @@ const MOST_KEYS = 500;
 
 /** Creates filters, which are undefined if nothing can match. */
 export interface LogSearch {
-  /** A filter for the log of one user, whatever the query says. */
+  /** A filter for the log of one user; the query cannot select another user. */
   own(person: Person, query: LogQuery): Promise<LogFilter | undefined>;
   everybody(query: EverybodyQuery): Promise<LogFilter | undefined>;
 }
@@ -105,7 +105,7 @@ export function createLogSearch(host: Host): LogSearch {
   async function keysNamed(name: string, who: readonly number[] | undefined) {
     const matches = await keys.named(name, who?.length === 1 ? who[0] : undefined, MOST_KEYS + 1);
     if (matches.length > MOST_KEYS) {
-      const hint = `More than ${MOST_KEYS} keys are called that: ask for something else, or for those of one person.`;
+      const hint = `More than ${MOST_KEYS} keys have this name. Filter by another name, or by a user.`;
       throw errors.filter_too_wide(hint).with({ param: 'token_name' });
     }
     return who === undefined ? matches : matches.filter(({ accountId }) => who.includes(accountId));
@@ -137,7 +137,7 @@ export function createLogSearch(host: Host): LogSearch {
   async function peopleOf(group: string): Promise<readonly number[]> {
     const { total, items } = await accounts.search({ group, offset: 0, limit: MOST_PEOPLE });
     if (total > MOST_PEOPLE) {
-      const hint = `The group has more than ${MOST_PEOPLE} people: ask for one of them with \`username\`.`;
+      const hint = `The group has more than ${MOST_PEOPLE} users. Filter by one of them with \`username\`.`;
       throw errors.filter_too_wide(hint).with({ param: 'group' });
     }
     return items.map(({ id }) => id);
@@ -148,7 +148,7 @@ export function createLogSearch(host: Host): LogSearch {
     if (departments?.get(id) === undefined) return [];
     const people = [id, ...departments.below(id).map((each) => each.id)].flatMap((each) => departments.members(each));
     if (people.length > MOST_PEOPLE) {
-      const hint = `The department has more than ${MOST_PEOPLE} people: ask for one below it, or for a person.`;
+      const hint = `The department has more than ${MOST_PEOPLE} members. Filter by a department below it, or by a user.`;
       throw errors.filter_too_wide(hint).with({ param: 'department_id' });
     }
     return people;

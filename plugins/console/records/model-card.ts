@@ -6,7 +6,7 @@ import { boolean, text } from '../schemas.ts';
 import { priceSchema } from './price.ts';
 import { recentSchema, shownRecent } from './recent.ts';
 
-/** What a card is made of. */
+/** The data of a card. */
 export interface CardFacts {
   readonly name: string;
   /** The model behind the name. */
@@ -49,8 +49,8 @@ export function cardOf({ name, model, facts, free, price, publishedContext, path
 const KINDS: readonly (readonly [Rate, RateKind])[] = RATE_NAMES.map((rate) => [rate, RATES[rate]]);
 
 /**
- * The purpose of a model, if it is certain. The styles of a channel do not tell what its models support, but a model billed by its output
- * tokens answers with text.
+ * The purpose of a model, if it is certain. The styles of a channel do not show what its models support, but a model billed by output tokens returns
+ * text.
  */
 function purposesOf({ asked, meant }: ModelFacts, price: ModelPrice | undefined): readonly Purpose[] | null {
   if (asked.length === 1) return asked;
@@ -60,7 +60,7 @@ function purposesOf({ asked, meant }: ModelFacts, price: ModelPrice | undefined)
   return sold !== undefined && asked.includes(sold) ? [sold] : null;
 }
 
-/** Undefined if several units are billed, or if the unit does not tell. */
+/** Undefined if several units are billed, or if the unit does not determine it. */
 function soldAs(price: ModelPrice): Purpose | undefined {
   const { input, output, perImage, perHour, characters } = price;
   const units: readonly (Purpose | false)[] = [

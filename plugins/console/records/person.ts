@@ -33,7 +33,7 @@ const ABSENT = {
   wechat_id: '',
 };
 
-/** Values beside those of the user. */
+/** Values in addition to those of the user. */
 export interface Surroundings {
   readonly balance: Balance | undefined;
   /** Micro-quota. */

@@ -92,7 +92,7 @@ export const receiptSchema = {
   ...object({
     exact: {
       ...boolean,
-      description: 'The charge can be explained exactly. False: too little was recorded, and `reason` says why.',
+      description: 'The charge can be explained exactly. False: too little was recorded, for the `reason` given.',
     },
     items: {
       type: 'array',

@@ -26,7 +26,7 @@ export const keptProperties = {
   sidebar_modules: { description: 'JSON text of the client.', type: 'string', maxLength: 20_000 },
 } as const;
 
-const TWO_WAYS = 'Notices come by e-mail or to a webhook: notify_type.';
+const TWO_WAYS = 'Set notify_type to one notification method: email or webhook.';
 
 /** Settings of similar gateways that this one does not have. */
 const NOT_HERE: ReadOnly = {
@@ -34,7 +34,7 @@ const NOT_HERE: ReadOnly = {
   gotify_url: TWO_WAYS,
   gotify_token: TWO_WAYS,
   accept_unset_model_ratio_model: 'A model without a price is not served.',
-  upstream_model_update_notify_enabled: 'Models are what gateway.yaml says.',
+  upstream_model_update_notify_enabled: 'Models are configured in gateway.yaml.',
 };
 
 export const settingsForm = schema<SettingsForm>({
@@ -111,9 +111,9 @@ function checkUrl(text: string): void {
     throw errors.invalid_webhook_url('begin with https:// or http://').with({ param });
   }
   if (url.username !== '' || url.password !== '') {
-    throw errors.invalid_webhook_url('not hold a user or a password').with({ param });
+    throw errors.invalid_webhook_url('not contain a user name or a password').with({ param });
   }
   if (isLocalHost(url.hostname)) {
-    throw errors.invalid_webhook_url('lead to a public address: notices go nowhere else').with({ param });
+    throw errors.invalid_webhook_url('resolve to a public address').with({ param });
   }
 }

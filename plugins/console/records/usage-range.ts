@@ -115,7 +115,7 @@ export type UsageRow = Readonly<Record<string, string | number | null>>;
 /** A row with sums in a file: its own columns, then the sums. */
 export type SummedRow = UsageRow & ReturnType<typeof shownSums>;
 
-/** What a file of usage describes. */
+/** The description in a usage file. */
 export interface FileFacts {
   readonly name: string;
   readonly times: Required<TimesQuery>;

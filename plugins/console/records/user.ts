@@ -1,4 +1,4 @@
-/** A user in the API for administrators: everything but secrets. */
+/** A user in the API for administrators: everything except secrets. */
 import type { Person, Role } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';

@@ -37,7 +37,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
   const accounts = host.use(Accounts);
   const tickets = host.use(Tickets);
 
-  /** Runs in the background: neither its duration nor its result tells whether an account has the address. */
+  /** Runs in the background: neither its duration nor its result reveals whether an account has the address. */
   function post(letter: Letter): void {
     need(Mail)
       .send(letter)
@@ -50,7 +50,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
     const ticket = await tickets.take('email-proof', emailProofOf(email, code));
     // A code that another account requested must not link the address to this one.
     if (ticket === undefined || ticket.accountId !== account.id)
-      throw coreErrors.wrong_code('This code is wrong, was used, or is older than ten minutes.');
+      throw coreErrors.wrong_code('This code is incorrect, was used, or is older than ten minutes.');
     const before = await personWith(host, account.id);
     const facts = differences(before, { email });
     await accounts.change(account.id, { email }, audited(request, 'user.change', `user ${account.id}`, facts));
@@ -119,7 +119,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       summary: 'Sets the email address of your account to a verified one.',
       search: schema<Proof>(proof),
       handle(request) {
-        // Addresses are typed into the browser, but links in emails come this way as well.
+        // Addresses are typed into the browser, but links in emails also call this route.
         if (request.headers['sec-fetch-site'] === 'none')
           throw errors.cross_site('A link must not do this: enter the code in the console.');
         return bind(request, request.query);

@@ -17,7 +17,7 @@ const callSchema = {
   properties: {
     id: { ...text, description: 'Its `request_id` in the log.' },
     started_at_ms: { ...integer, description: 'Unix milliseconds.' },
-    ms: { ...integer, description: 'Running for so many milliseconds.' },
+    ms: { ...integer, description: 'Running time in milliseconds.' },
     username: { ...text, description: 'Empty until the caller is authenticated.' },
     token_name: text,
     style: { ...text, description: 'Empty for passthrough routes.' },

@@ -120,7 +120,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     if (user === 0 || user === account.id) return account.id;
     if (!reaches(account.role, 'admin')) {
       throw errors
-        .role_insufficient('Only administrators see and change the keys of others.')
+        .role_insufficient('Only administrators can view and change the keys of other users.')
         .with({ param: 'user_id' });
     }
     return (await subordinate(host, account, user)).id;
@@ -155,12 +155,12 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       refuse(
         coreErrors
           .key_not_found()
-          .with({ message: 'Not all of these are keys of yours: none was deleted.', param: 'ids' }),
+          .with({ message: 'Not all of these keys are yours: none was deleted.', param: 'ids' }),
       )
     );
   }
 
-  /** Refuses (400) an unlimited key for another user without a balance, unless the form asks for it explicitly. */
+  /** Refuses (400) an unlimited key for another user without a balance, unless the form requests it explicitly. */
   async function demandLimit({ remain_quota: remain, unlimited_quota: unlimited }: KeyForm, owner: number) {
     if (remain !== undefined || unlimited !== undefined) return;
     const balance = await host.find(Ledger)?.balance({ kind: 'account', owner });
@@ -220,7 +220,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       path: '/api/token/:id',
       who: 'member',
       errors: ['key_not_found', 'role_insufficient'],
-      summary: 'Returns a key of yours or, for administrators, of a user.',
+      summary: 'Returns one of your keys or, for administrators, a key of a user.',
       tag: TAG,
       answer: keySchema,
       handle: async (request) => shown(await within(request, idOf(request.params.id))),
@@ -278,7 +278,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         'role_insufficient',
       ],
       summary:
-        'Updates a key of yours or, for administrators and after a verification (POST /api/verify), of a user; omitted members stay unchanged.',
+        'Updates one of your keys or, for administrators and after a verification (POST /api/verify), a key of a user; omitted members stay unchanged.',
       tag: TAG,
       body: changedKeyBody,
       search: schema<{ readonly status_only?: string }>({
@@ -322,7 +322,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       who: 'member',
       errors: ['verification_required', 'key_not_found', 'role_insufficient'],
       summary:
-        'Deletes a key of yours or, for administrators and after a verification (POST /api/verify), of a user. It stops working immediately.',
+        'Deletes one of your keys or, for administrators and after a verification (POST /api/verify), a key of a user. It stops working immediately.',
       tag: TAG,
       answer: nothing,
       async handle(request) {

@@ -23,7 +23,7 @@ const TAG = 'Logs';
 /** Lines per file; it is built in memory. */
 const MOST_EXPORTED = 50_000;
 const BITE = 1_000;
-/** What a key can read of its own log. */
+/** The log lines that a key can read: its own. */
 const LINES_OF_KEY = 1_000;
 
 interface Places {

@@ -39,8 +39,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
   async function begin(request: ConsoleRequest, provider: string, requestedIntent: OAuthIntent) {
     const { session, visitor } = request;
     if (requestedIntent === 'bind') {
-      if (session === undefined)
-        throw coreErrors.not_signed_in('Sign in first, to connect an account elsewhere to yours.');
+      if (session === undefined) throw coreErrors.not_signed_in('Sign in first to link an OAuth account.');
       // Another site could make the browser link an account of the attacker.
       checkOrigin(request, site, true);
       await verification.demandOrRecent(request);
@@ -70,7 +69,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     const flow = await need(OAuth).finish(provider, { state, code, binding, iss });
     if (flow.intent === 'login') return signIn.complete(request, await accountFor(request, flow.identity), provider);
     if (request.session === undefined || request.account.id !== flow.accountId)
-      throw coreErrors.oauth_state('This was begun by an account that is not signed in here any more. Begin again.');
+      throw coreErrors.oauth_state('The user who started this is no longer signed in. Start again.');
     await connect(request, flow.identity);
     return done({ action: 'bind' }, { message: 'bind', cookies: [cookies.clear('flow')] });
   }
@@ -92,16 +91,18 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     const { registration, emailProof } = site;
     if (registration !== 'open')
       throw errors.registration_closed(
-        `Nobody here has connected this account of ${identity.provider}, and new accounts are not made. Whoever has an account signs in first and connects it.`,
+        `This ${identity.provider} account is not linked, and registration is closed. If you have an account here, sign in and link it under Security.`,
       );
     const isTaken = identity.email !== undefined && (await accounts.findByEmail(identity.email)) !== undefined;
     const email = isTaken ? undefined : identity.email;
     if (emailProof && isTaken)
       throw coreErrors
-        .email_taken('There is an account with this e-mail address: sign in to it and connect it there.')
+        .email_taken(
+          'An account with this email address exists. Sign in to it, and link the OAuth account under Security.',
+        )
         .with({ param: '' });
     if (emailProof && email === undefined)
-      throw errors.email_wanted(`A new account needs an e-mail address that ${identity.provider} says is proven.`);
+      throw errors.email_wanted(`A new account needs an email address that ${identity.provider} has verified.`);
     return register(request, identity, email);
   }
 
@@ -138,7 +139,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       ...audited(request, 'user.unbind', `user ${account.id}`, { provider }),
     ];
     if (!(await need(OAuth).unbind(account.id, provider, { keepOne, along })))
-      throw errors.binding_not_found('No account of this provider is connected to yours.');
+      throw errors.binding_not_found('No account of this provider is linked.');
     return null;
   }
 

@@ -153,7 +153,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         required: ['trade_no'],
         properties: {
           trade_no: { ...text, maxLength: 100 },
-          reason: { ...text, maxLength: 500, description: 'How you know that it was paid, for the audit log.' },
+          reason: { ...text, maxLength: 500, description: 'How the payment was verified, for the audit log.' },
         },
       }),
       answer: order,

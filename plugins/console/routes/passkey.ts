@@ -79,7 +79,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
     const { flow_token: token, credential, ...bare } = body;
     if (credential === undefined && bare.id === undefined) {
       throw coreErrors
-        .invalid_request_error('`credential` is missing: what the browser answered.')
+        .invalid_request_error('`credential` is missing: send the result of the browser.')
         .with({ param: 'credential' });
     }
     return { ticket: token ?? cookies.read(headers, 'flow') ?? '', credential: credential ?? bare };

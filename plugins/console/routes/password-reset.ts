@@ -58,7 +58,7 @@ If it was not you, ignore this email: your password is unchanged.
         const mail = need(Mail);
         const email = query.email.trim();
         await limiter.take('mail', `reset ${email.toLowerCase()}`);
-        // Runs in the background: its duration would tell whether an account has the address.
+        // Runs in the background, because its duration would reveal whether an account has the address.
         void sendLink(mail, email).catch((error: unknown) =>
           host.log.warn('could not send a password reset email', { error }),
         );

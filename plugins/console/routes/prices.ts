@@ -42,7 +42,7 @@ const modelSchema = {
     },
     upcoming: {
       type: 'array',
-      description: 'Later prices, in order.',
+      description: 'Scheduled prices, in order of their start.',
       items: {
         type: 'object',
         required: ['effective_from', 'text', 'price'],
@@ -81,7 +81,7 @@ const modelSchema = {
           published: text,
           percent: {
             type: ['number', 'null'],
-            description: 'How far it is above the published amount; null: the published amount is 0.',
+            description: 'The difference from the published amount, in percent; null: the published amount is 0.',
           },
         },
       },

@@ -70,8 +70,8 @@ interface CodeChanges {
   readonly status?: number;
 }
 
-const MADE = 'The gateway makes it.';
-const USED_BY = 'The user who redeems the code decides it.';
+const MADE = 'The gateway generates it.';
+const USED_BY = 'It is the user who redeems the code.';
 
 /** Read-only members: clients send them back with a change. */
 const FIXED: ReadOnly = {

@@ -58,7 +58,7 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
     // A code that a signed-in user requested is for their own account.
     if (ticket === undefined || ticket.accountId !== undefined) {
       throw coreErrors
-        .wrong_code('This code is wrong or too old. Ask for another: GET /api/verification.')
+        .wrong_code('This code is incorrect or has expired. Request another one: GET /api/verification.')
         .with({ param: 'verification_code' });
     }
     return tickets.takeSteps('email-proof', secret);
@@ -94,10 +94,10 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
         }
         const email = body.email?.trim() ?? '';
         if (site.registration === 'closed') {
-          throw errors.registration_closed('Accounts are made by the administrators of this gateway.');
+          throw errors.registration_closed('Registration is closed: only administrators create accounts.');
         }
         if (site.emailProof && email === '') {
-          throw errors.email_wanted('A new account needs an e-mail address.').with({ param: 'email' });
+          throw errors.email_wanted('A new account needs an email address.').with({ param: 'email' });
         }
         const invitation = site.registration === 'invite' ? await invited(invite_code ?? aff_code ?? '') : undefined;
         const proof = email === '' ? [] : await proven(email, verification_code);

@@ -10,7 +10,7 @@ import { exactUnits, secondsOf, unitsOf } from '../units.ts';
 
 const TAG = 'Payments';
 const DAY_MS = 86_400_000;
-/** How often the balance is read again if a call was charged meanwhile. */
+/** How often the balance is read again if a call was charged in between. */
 const TRIES = 3;
 /** Events per page. */
 const USUAL = 20;

@@ -1,4 +1,4 @@
-/** `GET /api/status`: public facts about this gateway. */
+/** `GET /api/status`: public information about this gateway. */
 import { createRequire } from 'node:module';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
@@ -88,7 +88,7 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/status',
       who: 'visitor',
-      summary: 'Returns public facts about this gateway.',
+      summary: 'Returns public information about this gateway.',
       tag: 'Status',
       answer: {
         title: 'Status',

@@ -196,7 +196,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
         const failed = await host.store.atomic([
           ...grant,
           ...audited(request, 'subscription.grant', `user ${id}`, { plan }),
-          ...told(id, `An administrator gave the plan ${plan}.`, subscriptions.plan(plan)?.balance),
+          ...told(id, `An administrator granted the plan ${plan}.`, subscriptions.plan(plan)?.balance),
         ]);
         subscriptions.changed(id);
         if (failed !== undefined) throw notWritten(failed);

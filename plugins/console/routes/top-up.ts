@@ -23,7 +23,7 @@ interface PayBody {
   readonly cancel_url?: string;
 }
 
-const PRICED = 'The configuration says what it costs and gives: GET /api/user/topup/info.';
+const PRICED = 'Price and quota are configured: GET /api/user/topup/info.';
 
 /** Members that a caller cannot set. */
 const DECIDED: ReadOnly = {
@@ -32,7 +32,7 @@ const DECIDED: ReadOnly = {
   quota: PRICED,
   currency: PRICED,
   top_up_code: 'There are no discounts; POST /api/user/topup redeems a code.',
-  pay_method_index: 'payment_method names the way to pay.',
+  pay_method_index: 'Set payment_method instead.',
 };
 const decided = readOnlyProperties(DECIDED);
 
@@ -117,7 +117,7 @@ const info = {
     },
     plan_prices: {
       type: 'object',
-      description: 'Price by plan that is for sale and by provider.',
+      description: 'Prices of the plans for sale, by plan and provider.',
       additionalProperties: { type: 'object', additionalProperties: priceSchema },
     },
     min_topup: integer,

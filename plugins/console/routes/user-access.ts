@@ -76,7 +76,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
         const { type = '' } = request.params;
         const along = audited(request, 'user.unbind', `user ${id}`, { provider: type });
         if (type === 'email' ? email === undefined : !(await need(OAuth).unbind(id, type, { along }))) {
-          throw errors.binding_not_found('The account has no such binding.').with({ param: 'type' });
+          throw errors.binding_not_found('No such OAuth account is linked.').with({ param: 'type' });
         }
         if (type === 'email') await host.use(Accounts).change(id, { email: null }, along);
       },

@@ -58,7 +58,7 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
   }
 
   async function setRole(request: ConsoleRequest<Manage>, { id, name, role }: Person, to: Role): Promise<void> {
-    if (request.account.role !== 'root') throw errors.role_insufficient('Only root changes roles.');
+    if (request.account.role !== 'root') throw errors.role_insufficient('Only root can change roles.');
     if (role === 'root') throw errors.root_protected('The role of root cannot be changed.');
     verification.demand(request);
     if (role === to) throw errors.role_unchanged(name);
@@ -71,7 +71,7 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
     const ledger = need(Ledger);
     if (value === undefined || (value === 0 && mode !== 'override')) {
       throw coreErrors
-        .invalid_amount('How much? `value` is a whole number of quota units above zero.')
+        .invalid_amount('`value` must be a whole number of quota units above zero.')
         .with({ param: 'value' });
     }
     const amount = microOf(value);
@@ -85,16 +85,16 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
     if (mode === 'add') {
       await ledger.credit(layer, amount, ref, actor, [
         ...audit({}),
-        ...event(amount, `An administrator gave ${value} quota.`),
+        ...event(amount, `An administrator credited ${value} quota.`),
       ]);
     } else if (mode === 'subtract') {
       const taken = await ledger.deduct(id, amount, ref, actor, audit({}));
-      const steps = event(-taken, `An administrator took ${unitsOf(taken)} quota.`);
+      const steps = event(-taken, `An administrator deducted ${unitsOf(taken)} quota.`);
       if (taken > 0n && steps.length > 0) await host.store.atomic(steps);
     } else {
       const balance = await ledger.balance(layer);
       if (balance?.unlimited === true) {
-        throw coreErrors.unlimited(`"${name}" may use as much as it likes: there is no balance that could be set.`);
+        throw coreErrors.unlimited(`"${name}" is unlimited: there is no balance to set.`);
       }
       const debt = await ledger.debt(id);
       if (debt > 0n) {

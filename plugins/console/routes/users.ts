@@ -76,7 +76,7 @@ const newUser = schema<{
 
 const BY_MANAGE = 'POST /api/user/manage changes it.';
 const BY_DEPARTMENT = 'POST /api/department/:id/members moves users.';
-const MADE = 'The gateway keeps it.';
+const MADE = 'The gateway maintains it.';
 /** Members of the record that a change cannot set. */
 const FIXED: ReadOnly = {
   role: BY_MANAGE,
@@ -171,7 +171,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     const people = [top, ...departments.below(id)].flatMap((each) => departments.members(each.id));
     if (people.length > MOST_AMONG) {
       throw errors
-        .filter_too_wide(`More than ${MOST_AMONG} people are in it: ask for a department below.`)
+        .filter_too_wide(`The department has more than ${MOST_AMONG} members. Filter by a department below it.`)
         .with({ param });
     }
     return people;
@@ -251,7 +251,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       async handle(request) {
         const { body, account } = request;
         const role = roleOf(body.role ?? roleNumber('member')) ?? 'member';
-        if (!outranks(account.role, role)) throw errors.role_insufficient('Only root makes administrators.');
+        if (!outranks(account.role, role)) throw errors.role_insufficient('Only root can create administrators.');
         if (role !== 'member') verification.demand(request);
         const named = displayNameOf(body.display_name);
         const made = await inTheirWords(

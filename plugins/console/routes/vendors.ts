@@ -12,7 +12,8 @@ const TAG = 'Vendors';
 
 const state = {
   enum: ['closed', 'open', 'half-open'],
-  description: 'closed: calls are sent to it. open: no calls for a while. half-open: the next call decides.',
+  description:
+    'closed: calls are sent to it. open: no calls until the pause is over. half-open: the next call decides.',
 };
 
 const testBody = schema<{ readonly model?: string }>({
@@ -207,7 +208,7 @@ function meaningOf({ kind, status }: NonNullable<ChannelStatus['lastFailure']>):
     case 'timeout':
       return `It did not respond in time${statusText}.`;
     case 'busy':
-      return `It is rate limited${statusText}: the channel is skipped for as long as the vendor asks.`;
+      return `It is rate limited${statusText}: the channel is skipped for the time that the vendor requested.`;
     case 'credential':
       return `It does not accept the key of the channel${statusText}: check the key and the credit at the vendor.`;
     case 'broken':

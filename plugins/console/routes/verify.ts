@@ -11,7 +11,7 @@ import { type VerifyMethod, verifiedAnswer } from '../verification.ts';
 import { ceremony, ceremonyAnswer } from './passkey.ts';
 
 /**
- * Clients that complete a passkey verification elsewhere call POST /api/verify again: for so long, it succeeds without another ceremony.
+ * Clients that complete a passkey verification on another path then call POST /api/verify: for this long, it succeeds without another ceremony.
  */
 const JUST_NOW_MS = 60_000;
 const VERIFIED_FOR_MS = 5 * 60_000;

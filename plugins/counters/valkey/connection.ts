@@ -8,7 +8,7 @@ import type { Operation, Script } from './script.ts';
 export const WAIT_MS = 200;
 /** The timeout of connecting, for which no call waits. */
 const CONNECT_MS = 2_000;
-/** If a timer fires so much too late, this process was blocked, and perhaps not the server. */
+/** If a timer fires this late, this process was blocked, and maybe not the server. */
 const HELD_UP_MS = 50;
 
 /** An open connection. */
@@ -126,7 +126,7 @@ export async function connect(
     client
       .connect()
       .then(() => {
-        // A socket that was opened meanwhile could not be closed.
+        // A socket that was opened in the meantime could not be closed.
         if (isOver) return client.destroy();
         fail = lost;
         resolve(connection);
@@ -140,7 +140,7 @@ const SLOW = 'it does not answer in time';
 
 /** Explanations by the first word of the server's errors. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  WRONGPASS: 'the user or the password is wrong',
+  WRONGPASS: 'the user name or the password is incorrect',
   NOAUTH: 'it wants a password',
   NOPERM: 'the user may not run scripts, or not on these keys',
   READONLY: 'it is a replica, which cannot be written',

@@ -92,7 +92,7 @@ export function createSharedCounters({
     const sentMs = clock.mono();
     const answer = (await by.run(operation, keys, [sentMs + aheadMs + WAIT_MS - ROUNDING_MS, ...args])) as number[];
     const readMs = clock.mono();
-    // An answer that was not read for a while does not tell the current time.
+    // An answer that was read late does not have the current time.
     if (readMs - sentMs <= WAIT_MS) aheadMs = answer[1]! - readMs;
     return answer;
   }
@@ -123,7 +123,7 @@ export function createSharedCounters({
     }
     if (isStopped) return opened.close();
     connection = opened;
-    // Before any call is admitted: the server may have lost the members, or removed them meanwhile.
+    // Before any call is admitted: the server may have lost or removed the members.
     refresh();
     if (isReported) log.info('Valkey can be reached again: all gateways enforce the limits together');
     isReported = false;

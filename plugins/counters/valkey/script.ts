@@ -53,7 +53,7 @@ local function prune(key, length)
   redis.call('ZREMRANGEBYSCORE', key, '(0', text(now - length))
   add(key, -cost)
 end
--- Milliseconds until so much of the oldest cost has left the window that \`over\` is no more; -1: it never has.
+-- Milliseconds until enough of the oldest cost has left the window to free \`over\`; -1: never.
 local function wait(key, length, over)
   local from = 1
   while true do

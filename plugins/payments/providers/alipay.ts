@@ -57,7 +57,7 @@ export function createAlipay(settings: NonNullable<Configured['alipay']>, clock:
         // Fields that the sender controls and the SDK would use: the older signature type, another charset.
         const isOurs =
           fields.sign_type === 'RSA2' && fields.app_id === appId && /^utf-?8$/i.test(fields.charset ?? 'utf-8');
-        if (!isOurs || !(await sdk()).checkNotifySignV2(fields)) throw new Forged('the signature does not fit');
+        if (!isOurs || !(await sdk()).checkNotifySignV2(fields)) throw new Forged('the signature is invalid');
         return noticeOf(fields, currency);
       },
     },

@@ -82,11 +82,11 @@ function verified(
   const times = signature.split(',').filter((part) => part.startsWith('t='));
   const isTimely = (part: string): boolean =>
     /^t=\d{1,12}$/.test(part) && Number(part.slice(2)) - nowMs / 1_000 <= TOLERANCE_S;
-  if (times.length !== 1 || !times.every(isTimely)) throw new Forged('signed at no time that could be');
+  if (times.length !== 1 || !times.every(isTimely)) throw new Forged('the time of the signature is invalid');
   try {
     return webhooks.constructEvent(bytes, signature, secret, TOLERANCE_S, undefined, nowMs);
   } catch (error) {
-    throw new Forged('the signature does not fit', { cause: error });
+    throw new Forged('the signature is invalid', { cause: error });
   }
 }
 
@@ -112,7 +112,7 @@ function noticeOf(event: Stripe.Event): Notice | undefined {
       };
     }
     case 'charge.dispute.created':
-      // An inquiry takes no money; if it becomes a dispute, the money is withdrawn.
+      // An inquiry withdraws no money; a dispute does.
       return event.data.object.status?.startsWith('warning_') ? undefined : disputed(event.data.object, 'opened');
     case 'charge.dispute.funds_withdrawn':
       return disputed(event.data.object, 'opened');

@@ -79,7 +79,7 @@ export async function runBatch(
       return;
     }
     ahead = [BACK, RELEASE];
-    // A sum does not tell which of its lists failed.
+    // A sum does not show which of its lists failed.
     if (failures.has(undefined)) return attempt(part, false);
     if (part.length === 1) {
       results[part[0]!] = failures.get(part[0]!)!;
@@ -95,7 +95,7 @@ export async function runBatch(
     ran(results);
     committing();
     const { command } = await client.query('COMMIT');
-    if (command !== 'COMMIT') throw new Error('the server undid the transaction');
+    if (command !== 'COMMIT') throw new Error('the server rolled back the transaction');
     return results;
   } catch (error) {
     if (error instanceof GivenUp || kindOf(error) !== 'lost') await client.query('ROLLBACK').catch(() => {});
@@ -157,11 +157,11 @@ async function run(client: pg.Client, statements: readonly Statement[]): Promise
   if (error !== undefined) throw error;
 }
 
-/** An error that kept the batch from starting is about no list. */
+/** If an error prevented the batch from starting, it concerns no list. */
 function notEntered(error: unknown): unknown {
   if (kindOf(error) !== 'statement') return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return Object.assign(new Error(`another process keeps it from being written: ${reason}`), { code: '55P03' });
+  return Object.assign(new Error(`another process prevents writing: ${reason}`), { code: '55P03' });
 }
 
 /** The failed lists and their errors; undefined stands for a sum of several lists. Throws if the whole transaction failed. */

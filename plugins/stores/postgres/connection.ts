@@ -15,8 +15,8 @@ export interface ServerSettings {
 /** How long to wait for an unresponsive server. */
 const CONNECT_MS = 5_000;
 /**
- * A process that stops or loses its connection during a batch blocks all other writers for so long, which is far less than the delay at
- * which they refuse calls because the store is behind. The process then gets an error, and its batch is rolled back.
+ * A process that stops or loses its connection during a batch blocks all other writers for this long, which is far less than the delay after which
+ * they refuse calls because the store is behind. The process then gets an error, and its batch is rolled back.
  */
 const IDLE_IN_TRANSACTION_MS = 500;
 

@@ -66,7 +66,7 @@ async function advanceNumbers(client: pg.Client): Promise<void> {
   }
 }
 
-/** What to use instead of `turnpike backup` and `restore`. */
+/** The commands to use instead of `turnpike backup` and `restore`. */
 const BACKUP =
   'back it up with `pg_dump --format=custom`, or continuously with archived WAL, and restore it with `pg_restore` while no gateway runs; see plugins/stores/README.md';
 

@@ -16,7 +16,7 @@ import { LOCKS } from './tables.ts';
 const BEAT_MS = 2_000;
 const TERM_MS = 10_000;
 const MARGIN_MS = 3_000;
-/** NOTIFY accepts less than 8,000 bytes; longer messages are stored in a table for so long. */
+/** NOTIFY accepts less than 8,000 bytes; longer messages are stored in a table for this long. */
 const LONGEST_NOTICE = 7_500;
 const KEPT_MS = 60_000;
 const CHANNEL = 'turnpike';
@@ -94,7 +94,7 @@ export async function join(
       throw new GivenUp('the other processes removed this process, because it did not renew its lease in time');
     if (beganMs >= untilMs) sinceMs = beganMs;
     untilMs = beganMs + TERM_MS - MARGIN_MS;
-    // A process that was disconnected itself cannot tell whether others are gone.
+    // A process that was disconnected itself does not know whether others have ended.
     const mayJudge = beganMs - sinceMs > TERM_MS;
     const gone = mayJudge && rows.some(({ late }) => late === 1) ? await giveUp(db) : [];
     const before = members;
@@ -122,7 +122,7 @@ export async function join(
     }
   }
 
-  /** Runs one at a time; callers that come meanwhile wait for the same run. */
+  /** Runs one at a time; callers that arrive in the meantime wait for the same run. */
   function beatOnce(): Promise<void> {
     beating ??= beat().finally(() => {
       beating = undefined;

@@ -49,7 +49,7 @@ export async function assertServer(client: pg.Client): Promise<void> {
   const { version, encoding, fsync } = rows[0]!;
   if (version < OLDEST) throw new Error(`PostgreSQL ${Math.floor(version / 10_000)} is too old: 15 is needed`);
   if (encoding !== 'UTF8') throw new Error(`the database is in ${encoding}: create it with ENCODING 'UTF8'`);
-  if (fsync !== 'on') throw new Error('the server has fsync = off: what it says is written may be lost');
+  if (fsync !== 'on') throw new Error('the server has fsync = off: confirmed writes may be lost');
 }
 
 /** Creates what is missing, and a row for `writer`. Throws `StoreMissing` if there are no tables and `mustExist` is set. */

@@ -1,4 +1,4 @@
-/** The waiting lists, and the one connection that writes them: one batch at a time; lists that come meanwhile form the next one. */
+/** The waiting lists, and the one connection that writes them: one batch at a time; lists that arrive in the meantime form the next one. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';

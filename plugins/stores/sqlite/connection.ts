@@ -28,7 +28,7 @@ const WRITER_SETTINGS: typeof SETTINGS = [
 ];
 const READER_SETTINGS: typeof SETTINGS = [['query_only', 'ON', 1n]];
 
-/** Opens the connection that writes; creates the file if there is none. Throws an error that tells the operator what to do. */
+/** Opens the connection that writes; creates the file if there is none. Throws an error that says what the operator must do. */
 export function openWriter(file: string): BetterSqlite3.Database {
   createPrivate(file);
   return opened(file, () => {
@@ -64,8 +64,7 @@ export function verify(file: string): void {
       assertSound(db, 'integrity_check');
       const dangling = db.pragma('foreign_key_check') as { readonly table: string }[];
       const first = dangling[0];
-      if (first)
-        throw new Damage(`${dangling.length} rows refer to rows that are not there, the first in ${first.table}`);
+      if (first) throw new Damage(`${dangling.length} rows refer to missing rows, the first in ${first.table}`);
     });
   }).close();
 }
@@ -98,7 +97,7 @@ function opened(file: string, open: () => BetterSqlite3.Database): BetterSqlite3
     return open();
   } catch (error) {
     if (error instanceof Damage || (error instanceof Database.SqliteError && /CORRUPT|NOTADB/.test(error.code))) {
-      throw new Error(`${file} is damaged or no database (${error.message}): restore it from a backup`);
+      throw new Error(`${file} is damaged, or is not a database (${error.message}): restore it from a backup`);
     }
     if (error instanceof Database.SqliteError && /READONLY|PERM|CANTOPEN/.test(error.code)) {
       throw new Error(`${file} cannot be written (${error.message}): check who owns it and its directory`);

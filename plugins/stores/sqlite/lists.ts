@@ -1,5 +1,5 @@
 /**
- * The lists that wait for the writing thread. One batch runs at a time; lists that come meanwhile form the next one, and their additions to
+ * The lists that wait for the writing thread. One batch runs at a time; lists that arrive in the meantime form the next one, and their additions to
  * the same row are added up before it is sent.
  */
 import type { Step, Sum, Value } from '../../../core/plugin.ts';

@@ -11,10 +11,10 @@ import { wireError } from './wire.ts';
 /** The number of prepared statements; the cache is cleared beyond it. */
 const KEPT = 500;
 
-/** Results of at least so many bytes are transferred instead of copied. */
+/** Results of at least this many bytes are transferred instead of copied. */
 const LARGE = 64 * 1_024;
 
-/** After reading a value of at least so many bytes, SQLite's page cache is released. */
+/** After reading a value of at least this many bytes, SQLite's page cache is released. */
 const HUGE = 1_024 * 1_024;
 
 const port = parentPort!;

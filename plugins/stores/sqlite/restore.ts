@@ -44,9 +44,9 @@ export const restore: NonNullable<StoreDriver['restore']> = async ({ from, file,
         throw coreErrors.file_exists(`${kept}${end} is left from an earlier restore: move it away first`);
       }
     }
-    // The log is kept beside the file, under the matching name: together they are the complete old state.
+    // The log is kept next to the file, under the matching name: together they are the complete old state.
     for (const end of old) linkSync(`${target}${end}`, `${kept}${end}`);
-    // The old log must be gone before the new file is in its place: SQLite would replay it into the new file.
+    // The old log must be moved away before the new file is in its place: SQLite would replay it into the new file.
     rmSync(`${target}-wal`, { force: true });
     rmSync(`${target}-shm`, { force: true });
     sync(dirname(target));

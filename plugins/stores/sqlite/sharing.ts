@@ -60,5 +60,5 @@ export async function share(path: string, take: (sent: Sent) => void, left: (nam
 /** Throws for invalid batches. */
 function checked(batch: Batch): Batch {
   if (Array.isArray(batch.texts) && Array.isArray(batch.lists)) return batch;
-  throw new TypeError('it is no batch');
+  throw new TypeError('it is not a batch');
 }

@@ -14,7 +14,7 @@ import { type Fields, given } from '../../../core/translation/index.ts';
 import { enumIn, fieldsIn, modelOf } from '../request-fields.ts';
 import { measureSound } from './sound/file.ts';
 
-/** What an endpoint accepts. */
+/** The fields that an endpoint accepts. */
 export interface TranscriptionOptions {
   /** The accepted values of `response_format`. */
   readonly formats: readonly string[];
@@ -44,7 +44,7 @@ export function readTranscription(
 ): CallFacts {
   const fields = fieldsIn(body, NAMES);
   const model = modelOf(fields.text('model'));
-  const file = fileIn(files ?? []) ?? fields.wrong('file', 'must be a file: send a form with the recording in it');
+  const file = fileIn(files ?? []) ?? fields.wrong('file', 'must be a file: send the recording in a multipart body');
   for (const name of ['language', 'prompt', 'chunking_strategy']) fields.text(name);
   checkTemperature(fields);
   const format = enumIn(fields, 'response_format', options.formats) ?? 'json';
@@ -116,7 +116,7 @@ function isNo(text: Json | undefined): boolean {
   return text === undefined || (typeof text === 'string' && ['false', '0', ''].includes(text.toLowerCase()));
 }
 
-/** Voice samples to tell speakers apart, as data URLs: they are audio input, not text. */
+/** Voice samples to distinguish speakers, as data URLs: they are audio input, not text. */
 function clipsIn(body: JsonBody): readonly string[] {
   const clips = body.get(CLIPS);
   if (!Array.isArray(clips)) return [];

@@ -78,7 +78,7 @@ function blocksOf(part: Fields, losses: Losses): readonly Block[] {
       return [{ type: 'file', source: sourceOf(fields, url, declared), ...(name !== undefined && { name }) }];
     }
     default:
-      return part.wrong('type', 'is not a kind of part that is known');
+      return part.wrong('type', 'is not a known type of part');
   }
 }
 
@@ -108,6 +108,6 @@ function sourceOf(fields: Fields, text: string, declared: string): Source {
     return declared.startsWith('image/') ? { kind: 'url', url: text } : { kind: 'url', url: text, mediaType: declared };
   }
   const media = readDataUrl(text, declared);
-  if (media === undefined) return fields.wrong('url', 'must be an address, or a data URL with base64');
+  if (media === undefined) return fields.wrong('url', 'must be a URL, or a base64 data URL');
   return { kind: 'base64', mediaType: media.mediaType, data: media.data };
 }

@@ -55,7 +55,7 @@ function readMessage(message: Fields, i: number, calls: Calls, losses: Losses): 
     }
     case 'function': {
       const call = calls.byName(message.text('name') ?? '');
-      if (call === undefined) return message.wrong('name', 'must be that of a function which was called before');
+      if (call === undefined) return message.wrong('name', 'must be the name of a function that was called before');
       return { role: 'user', blocks: [readResult(message, call.id, 'function', losses)] };
     }
     default:

@@ -18,7 +18,7 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     if (name !== 'include_usage') losses.drop(`stream_options.${name}`, 'hint');
   }
   if ((fields.number('n') ?? 1) > 1) {
-    losses.bar('n', 'must be 1 for this model: its vendor gives one answer to a request.');
+    losses.bar('n', 'must be 1 for this model: its vendor returns one answer per request.');
   }
   const limits = [fields.number('max_completion_tokens'), fields.number('max_tokens')];
   if (limits[0] !== undefined && limits[1] !== undefined && limits[0] !== limits[1]) losses.drop('max_tokens', 'hint');

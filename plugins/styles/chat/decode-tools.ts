@@ -72,7 +72,7 @@ function readTool(tool: Fields, losses: Losses): Tool {
     : { type: 'hosted', name: type, style: 'chat', raw };
 }
 
-/** Free text, or a grammar. The members of the grammar may be beside its type, as in the responses style. */
+/** Free text, or a grammar. The members of the grammar may be next to its type, as in the responses style. */
 function readFormat(tool: Fields, losses: Losses): JsonObject | undefined {
   const fields = tool.fields('format');
   if (fields === undefined) return undefined;

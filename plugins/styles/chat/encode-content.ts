@@ -29,7 +29,7 @@ export function writeContent(
   if (quirks.content.array) return parts;
   const strings = parts.map(({ text }) => text);
   if (strings.every((text) => typeof text === 'string')) return strings.join(gap);
-  return losses.refuse('messages', 'must be text alone for this model: it takes neither images nor files.');
+  return losses.refuse('messages', 'must be text only for this model: it accepts neither images nor files.');
 }
 
 /** A text part without further members. */
@@ -80,7 +80,10 @@ function address(source: Source, { losses }: Writing): string {
 }
 
 function foreignFile(losses: Losses): never {
-  return losses.refuse('messages.file_id', 'names a file that was uploaded elsewhere: send the file itself.');
+  return losses.refuse(
+    'messages.file_id',
+    'refers to a file that the vendor of this model does not have: send the file itself.',
+  );
 }
 
 function writeAudio(block: AudioBlock, writing: Writing): readonly JsonObject[] {

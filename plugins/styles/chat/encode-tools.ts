@@ -6,7 +6,7 @@ import { choosesHosted, dropSearchExtras } from '../../../core/translation/index
 import { writeCache } from './cache.ts';
 import type { Writing } from './encode-content.ts';
 
-/** The members `tools`, `tool_choice`, `parallel_tool_calls` and `web_search_options`, as far as they are needed. */
+/** The members `tools`, `tool_choice`, `parallel_tool_calls` and `web_search_options`, if they are needed. */
 export function writeTools(conversation: Conversation, writing: Writing): JsonObject {
   const { quirks, losses } = writing;
   const { toolChoice, parallelToolCalls } = conversation;
@@ -67,7 +67,7 @@ function writeTool(tool: Exclude<Tool, HostedTool>, { quirks, losses }: Writing)
   };
 }
 
-/** In the responses style, the two members of a grammar are beside its type; in chat, they are in a nested object. */
+/** In the responses style, the two members of a grammar are next to its type; in chat, they are in a nested object. */
 function nestedGrammar({ type = 'grammar', syntax, definition, ...rest }: JsonObject): JsonObject {
   if (syntax === undefined || definition === undefined) return { type, ...rest };
   return { type, grammar: { syntax, definition }, ...rest };

@@ -3,7 +3,7 @@
 import type { Json, Losses } from '../../../core/plugin.ts';
 import type { Finish, FinishReason, VendorError } from '../../../core/translation/index.ts';
 
-/** Vendor-specific reasons beside the five official ones. Unknown reasons mean `stop`. */
+/** Vendor-specific reasons in addition to the five official ones. Unknown reasons mean `stop`. */
 const REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['length', 'length'],
   ['max_tokens', 'length'],
@@ -32,10 +32,10 @@ export function failureIn(reason: Json | undefined): VendorError | undefined {
   if (typeof reason !== 'string') return undefined;
   const word = reason.toLowerCase();
   if (!FAILURES.has(word) && !word.startsWith(FAILING)) return undefined;
-  return { message: `The vendor broke its answer off: ${reason}.`, code: reason };
+  return { message: `The vendor ended its answer early: ${reason}.`, code: reason };
 }
 
-/** What the answer contained. */
+/** The content of the answer. */
 export interface AnswerContent {
   readonly calls: boolean;
   readonly refusal: boolean;

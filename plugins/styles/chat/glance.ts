@@ -2,7 +2,7 @@
 
 import { behindSpace, closingQuote, jsonTextLength } from '../../../core/translation/index.ts';
 
-/** What the meter needs to know before it decides to parse. */
+/** The facts by which the meter decides whether to parse. */
 export interface Glance {
   /** Characters of text, reasoning and tool arguments. */
   readonly textLength: number;
@@ -21,8 +21,8 @@ export interface Glance {
 type Kind = 'text' | 'part' | 'finish' | 'usage' | 'error' | 'object';
 
 /**
- * The member names that matter, by their length. `text` occurs in content parts and, beside `reasoning`, as a repetition
- * of it, so it is a kind of its own.
+ * The member names that matter, by their length. `text` occurs in content parts and, next to `reasoning`, as a repetition of it, so it is a separate
+ * kind.
  */
 const NAMES: { readonly name: Buffer; readonly kind: Kind }[][] = [];
 for (const [name, kind] of [

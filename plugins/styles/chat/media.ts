@@ -1,4 +1,4 @@
-/** Content of a chat reply beside text: images, audio, citations. */
+/** Content of a chat reply other than text: images, audio, citations. */
 import type { Answering, Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Citation, ImageBlock } from '../../../core/translation/index.ts';
 import { dataUrl, isObject, omitUnsaid, readDataUrl } from '../../../core/translation/index.ts';

@@ -31,7 +31,7 @@ export function omitFromCall(call: JsonObject, losses: Losses, reported?: Set<st
 
 const IMAGE: ReadonlySet<string> = new Set(['type', 'index', 'image_url']);
 
-/** Reports the members of an image beside its URL. */
+/** Reports the members of an image other than its URL. */
 export function omitFromImage(image: Json, losses: Losses): void {
   if (isObject(image)) omitRest(image, IMAGE, losses);
 }

@@ -109,7 +109,7 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
     return hideUsage && !hasChoices(value) ? 'hold' : pass(event, out);
   }
 
-  /** If the client asked for usage and the vendor does not report it, the gateway sends its own count. */
+  /** If the client requested usage and the vendor does not report it, the gateway sends its own count. */
   function sendUsage(out: (Buffer | string)[]): void {
     if (!call.asksUsage || hasUsage || latest === undefined) return;
     losses.change('usage', 'hint');

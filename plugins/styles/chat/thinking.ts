@@ -152,7 +152,7 @@ function detailsText(details: readonly Json[]): string {
   return details.map((detail) => (isObject(detail) ? detailText(detail) : '')).join('');
 }
 
-/** Separates our own details from the text beside them. */
+/** Separates our own details from the text next to them. */
 function unpacked(text: string, details: readonly Json[]): readonly ThinkingBlock[] {
   const blocks: ThinkingBlock[] = [];
   let read = 0;

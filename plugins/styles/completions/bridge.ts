@@ -43,12 +43,12 @@ function decodeRequest(body: JsonObject, losses: Losses): Conversation {
 
 /** Options that only a text completion model supports. */
 function refuseNative(fields: Fields, losses: Losses): void {
-  const why = 'is not possible with this model: it answers, and does not complete texts.';
+  const why = 'is not supported by this model: it does not complete texts.';
   if (fields.flag('echo') === true) losses.refuse('echo', why);
   if ((fields.text('suffix') ?? '') !== '') losses.refuse('suffix', why);
   for (const name of ['n', 'best_of']) {
     if ((fields.number(name) ?? 1) > 1) {
-      losses.refuse(name, 'must be 1 for this model: its vendor gives one answer to a request.');
+      losses.refuse(name, 'must be 1 for this model: its vendor returns one answer per request.');
     }
   }
 }
@@ -57,7 +57,7 @@ function readPrompt(fields: Fields, losses: Losses): string {
   const prompt = fields.get('prompt');
   const text = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   if (typeof text === 'string') return text;
-  return losses.refuse('prompt', 'must be one text for this model: it takes neither several nor tokens.');
+  return losses.refuse('prompt', 'must be one text for this model: it accepts neither several texts nor token ids.');
 }
 
 function encodeReply({ blocks, finish, usage }: Reply, as: Answering): JsonObject {

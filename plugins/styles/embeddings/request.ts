@@ -39,7 +39,7 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
   const { model } = to;
   const requested = requestedDimensions(body);
   if (requested !== undefined && dimensions === false) {
-    to.losses.refuse('dimensions', `cannot be chosen for the model ${model}. Leave it out.`);
+    to.losses.refuse('dimensions', `is not supported by the model ${model}. Omit it.`);
   }
   if (requested !== undefined && typeof dimensions === 'number' && requested > dimensions) {
     to.losses.refuse('dimensions', `must be at most ${dimensions} for the model ${model}.`);

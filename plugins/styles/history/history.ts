@@ -13,7 +13,7 @@ import { bufferOf, type Joined, textOf } from './work.ts';
 
 export interface History {
   recall(x: Known, body: JsonBody): Promise<Recalled | undefined> | undefined;
-  /** The steps that keep a response; undefined if it is not kept. */
+  /** The steps that store a response; undefined if it is not stored. */
   keep(x: Exchange): readonly Step[] | undefined;
 }
 
@@ -22,7 +22,7 @@ interface HistoryTools {
   readonly issuer: Issuer;
   readonly keeping: Keeping;
   readonly joiner: Joiner;
-  /** How long responses are kept; 0: none is kept. */
+  /** How long responses are stored; 0: none is stored. */
   readonly keepMs: number;
 }
 
@@ -32,7 +32,7 @@ const recalled = slot<Turn>('styles.recalled');
 const resolved = slot<Uint8Array>('styles.resolved');
 
 export function createHistory(host: Host, { turns, issuer, keeping, joiner, keepMs }: HistoryTools): History {
-  /** The responses whose items a request references, as far as this account has them. */
+  /** The responses of this account whose items a request references. */
   async function namedBy(x: Known, body: JsonBody, run: Run): Promise<readonly Uint8Array[]> {
     if (!namesItems(body)) return [];
     const named: Uint8Array[] = [];
@@ -138,8 +138,8 @@ function namesItems({ bytes }: JsonBody): boolean {
 function unknown(id: string, keepMs: number): never {
   const why =
     keepMs === 0
-      ? 'this gateway keeps none'
-      : 'it is not known here, or not any more, or something before it has been deleted';
-  const advice = keepMs === 0 ? '' : ', and make responses that are to be continued without `store: false`';
+      ? 'this gateway stores no responses'
+      : 'it is unknown or expired, or an earlier response of the conversation was deleted';
+  const advice = keepMs === 0 ? '' : ', and do not set `store: false` on responses that you want to continue';
   throw errors.previous_response_not_found(id.slice(0, 100), why, advice);
 }

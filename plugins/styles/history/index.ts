@@ -66,7 +66,7 @@ function createSweep(host: Host, budgets: readonly Budget[]): Chore {
 export { responsesSection } from './section.ts';
 export { migrations } from './tables.ts';
 
-/** The routes and tasks, and `Ingress.recall` for the style whose responses are kept. */
+/** The routes and tasks, and `Ingress.recall` for the style whose responses are stored. */
 export interface ResponseHistory extends Required<Pick<Parts, 'settle' | 'routes' | 'invariants' | 'start' | 'stop'>> {
   readonly recall: NonNullable<Ingress['recall']>;
 }

@@ -8,7 +8,7 @@ import { bufferOf } from './work.ts';
 
 /** Asks vendors about the responses they issued. Nothing here throws: if a vendor does not answer, the result is undefined. */
 export interface Issuer {
-  /** The current state of the response: one that has not ended is requested from the vendor, and kept once it has ended. JSON text. */
+  /** The current state of the response: one that has not ended is requested from the vendor, and stored once it has ended. JSON text. */
   current(turn: Turn, response: string): Promise<string>;
   /** The same for its bytes. */
   currentBytes(turn: Turn, response: Uint8Array): Promise<Uint8Array>;
@@ -41,14 +41,14 @@ export function createIssuer(host: Host, turns: Turns): Issuer {
         path: `${root}/${encodeURIComponent(turn.id)}${below}`,
       });
       if (status >= 200 && status < 300) return isObject(body) ? body : {};
-      host.log.warn('vendor refused a request about a kept response', { ...facts, status });
+      host.log.warn('the vendor refused a request about a stored response', { ...facts, status });
     } catch (error) {
-      host.log.warn('request about a kept response failed', { ...facts, error });
+      host.log.warn('a request about a stored response failed', { ...facts, error });
     }
     return undefined;
   }
 
-  /** The vendor's current state of the response, kept if it is final. `before`: as it was kept until now. */
+  /** The vendor's current state of the response, stored if it is final. `before`: the stored state. */
   async function update(turn: Turn, reply: JsonObject | undefined, before: string): Promise<string | undefined> {
     if (reply?.id !== turn.id) return undefined;
     const { previous_response_id: previous } = JSON.parse(before) as JsonObject;

@@ -1,4 +1,4 @@
-/** The worker thread for large kept responses, so that they do not block other calls. */
+/** The worker thread for large stored responses, so that they do not block other calls. */
 import { parentPort } from 'node:worker_threads';
 import { GatewayError } from '../../../core/plugin.ts';
 import type { FromThread, ToThread } from './joiner.ts';

@@ -1,4 +1,4 @@
-/** Processes kept responses: small ones at once, large ones in a worker thread, one at a time per account. */
+/** Processes stored responses: small ones at once, large ones in a worker thread, one at a time per account. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { GatewayError } from '../../../core/plugin.ts';
 import { startThread, type Thread } from '../../../core/sdk.ts';
@@ -75,7 +75,7 @@ export function createJoiner(): Joiner {
         // Another thread has taken over; this one was idle.
         if (thread !== undefined && thread !== own) return;
         thread = undefined;
-        const reason = new Error(`the thread for kept responses ended: ${error?.message ?? 'it was closed'}`);
+        const reason = new Error(`the thread for stored responses ended: ${error?.message ?? 'it was closed'}`);
         for (const { reject } of jobs.values()) reject(reason);
         jobs.clear();
       },
@@ -136,6 +136,6 @@ function textsIn(job: Work): readonly Uint8Array[] {
 
 function tooMany(): never {
   throw coreErrors.concurrency_limit_exceeded(
-    `Of one account, ${MAX_WAITING} requests may wait for large kept responses. Try again when one has ended.`,
+    `Of one account, ${MAX_WAITING} requests may wait for large stored responses. Try again when one has ended.`,
   );
 }

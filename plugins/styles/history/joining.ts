@@ -1,4 +1,4 @@
-/** Processes the texts of kept responses without reading the store: for large ones, it runs in a worker thread. */
+/** Processes the texts of stored responses without reading the store: for large ones, it runs in a worker thread. */
 import type { Json, JsonBody, JsonObject } from '../../../core/plugin.ts';
 import { isObject, packOpaque, scanJson } from '../../../core/translation/index.ts';
 import { errors } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** Decides whether a response is kept: each account has a budget of bytes, and the disk needs free space. */
+/** Decides whether a response is stored: each account has a budget of bytes, and the disk needs free space. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { Running } from '../../../core/contracts/running.ts';
 import { type Exchange, GatewayError, type Host, type JsonBody, type Known, slot } from '../../../core/plugin.ts';
@@ -13,30 +13,30 @@ export interface Budget {
 
 export interface Keeping {
   /**
-   * Called once per call, before it is forwarded, so that the client is told if its response will not be kept. `newBytes`:
+   * Called once per call, before it is forwarded, so that the client gets a warning if its response will not be stored. `newBytes`:
    * the size of its new input.
    */
   decide(x: Known, body: JsonBody, newBytes: number): void;
-  /** The budget of a response that is to be kept; undefined if it is not to be kept. */
+  /** The budget of a response that will be stored; undefined if it will not be stored. */
   budgetFor(x: Exchange): Budget | undefined;
   readonly budgets: readonly Budget[];
 }
 
-/** The budgets of calls whose responses are to be kept. */
+/** The budgets of calls whose responses will be stored. */
 const decided = slot<Budget>('styles.kept');
 
-/** `keeps`: whether any response is kept. */
+/** `keeps`: whether any response is stored. */
 export function createKeeping(host: Host, { perAccount, perAccountFree }: ResponsesSection, keeps: boolean): Keeping {
   const paid: Budget = { isFree: false, bytes: byteSize(perAccount) };
   const free: Budget = { isFree: true, bytes: byteSize(perAccountFree) };
-  /** Bytes of running calls whose responses are to be kept: they are not on the disk yet. */
+  /** Bytes of running calls whose responses will be stored: they are not on the disk yet. */
   let promised = 0;
 
   function isFree(model: string): boolean {
     try {
       return host.find(Catalog)?.require(model).free ?? false;
     } catch (error) {
-      // The call is refused later, where its model is looked up.
+      // The call is refused later, when its model is looked up.
       if (error instanceof GatewayError) return false;
       throw error;
     }

@@ -11,7 +11,7 @@ const MAX_ANSWERS = 64;
 const OWN_ID = /^[a-z]+_([0-9a-z]{26})_\d+$/;
 
 /**
- * The ids of the responses whose items are referenced, as far as the gateway has issued them. Other references are left
+ * The ids of the referenced responses that the gateway has issued. Other references are left
  * to the vendor. `input`: a JSON array.
  */
 export function referencesIn(input: string): readonly string[] {
@@ -20,13 +20,13 @@ export function referencesIn(input: string): readonly string[] {
     const exchange = OWN_ID.exec(referenceOf(item))?.[1];
     if (exchange === undefined) continue;
     answers.add(`resp_${exchange}`);
-    if (answers.size > MAX_ANSWERS) tooMuch(`name items of more than ${MAX_ANSWERS} answers`);
+    if (answers.size > MAX_ANSWERS) tooMuch(`refer to items of more than ${MAX_ANSWERS} responses`);
   }
   return [...answers];
 }
 
 /**
- * Replaces references by the items, as far as they are in `responses`. Undefined if nothing was replaced. `input`: a
+ * Replaces references by the items, if they are in `responses`. Undefined if nothing was replaced. `input`: a
  * JSON array. A reference is short and an item may be long, so the result may have `maxBytes` at most: refused with 400.
  */
 export function resolveReferences(
@@ -59,7 +59,7 @@ function referenceOf(item: Json): string {
 }
 
 export function namesTooMuch(maxBytes: number): never {
-  tooMuch(`name items of more than ${maxBytes / 1_024 / 1_024} MiB`);
+  tooMuch(`refer to items of more than ${maxBytes / 1_024 / 1_024} MiB`);
 }
 
 function tooMuch(what: string): never {

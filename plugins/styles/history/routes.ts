@@ -1,4 +1,4 @@
-/** `/v1/responses/:id`: reads, cancels and deletes kept responses, and lists their input items. */
+/** `/v1/responses/:id`: reads, cancels and deletes stored responses, and lists their input items. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import {
   type Answer,
@@ -66,11 +66,11 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: PATH,
       access: ['key'],
       cors: true,
-      about: about('Returns a kept response.', 'response'),
+      about: about('Returns a stored response.', 'response'),
       async handle(request) {
         if (request.query.get('stream') === 'true') {
           throw coreErrors
-            .invalid_request_error('A kept response is not streamed again. Leave `stream` out.')
+            .invalid_request_error('A stored response is not streamed again. Omit `stream`.')
             .with({ param: 'stream' });
         }
         const { turn, response } = await load(request);
@@ -82,7 +82,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: PATH,
       access: ['key'],
       cors: true,
-      about: about('Deletes a kept response.', 'response'),
+      about: about('Deletes a stored response.', 'response'),
       async handle(request) {
         const turn = await foundTurn(request);
         await issuer.forget(turn);
@@ -95,7 +95,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: `${PATH}/input_items`,
       access: ['key'],
       cors: true,
-      about: about('Lists the input items of a kept response.', 'list'),
+      about: about('Lists the input items of a stored response.', 'list'),
       async handle(request) {
         const turn = await foundTurn(request);
         return asIs(await joiner.turn(turn.accountId, turn.bytes, (run) => pageOf(turn, request.query, run)));
@@ -111,9 +111,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
         const { turn, response } = await load(request);
         const { background } = JSON.parse(response) as JsonObject;
         if (turn.channel === null || background !== true) {
-          throw coreErrors
-            .invalid_request_error('Only a response that a vendor makes in the background can be cancelled.')
-            .with({ param: 'id' });
+          throw coreErrors.invalid_request_error('Only a background response can be cancelled.').with({ param: 'id' });
         }
         // Cancelling a response that has ended changes nothing.
         if (!isPending(response)) return asIs(response);
@@ -132,7 +130,7 @@ function about(summary: string, object: string): RouteAbout {
   return { summary, tag: 'Models', credentials: ['key'], errors, answer: answered };
 }
 
-/** Returns the kept JSON as it is, so that it is always the same. */
+/** Returns the stored JSON as it is, so that it is always the same. */
 function asIs(json: string | Buffer): Answer {
   return answer(200, json, { 'content-type': 'application/json' });
 }

@@ -1,5 +1,5 @@
 /**
- * The size of each account's kept responses: a sum that is updated with every response, and the deletion of the oldest
+ * The size of each account's stored responses: a sum that is updated with every response, and the deletion of the oldest
  * responses beyond the budget.
  */
 import type { Host, Invariant, Step } from '../../../core/plugin.ts';
@@ -45,7 +45,7 @@ export function removeSteps(accountId: number, id: string): readonly Step[] {
 
 /**
  * The steps that delete the oldest responses of an account, as many as are over the budget, up to the maximum. `newest`
- * is kept, because its client was told so.
+ * is kept, because its client got no warning.
  */
 export function evictSteps(accountId: number, { isFree, bytes }: Budget, newest = ''): readonly Step[] {
   const free = Number(isFree);
@@ -89,7 +89,7 @@ export const bytesAreSummed: Invariant = {
     );
     return wrong.map(
       ({ id, free, bytes, sum }) =>
-        `account ${id} is counted ${bytes} bytes of kept responses${free === 1 ? ' of free models' : ''}, and has ${sum}`,
+        `account ${id} is counted ${bytes} bytes of stored responses${free === 1 ? ' of free models' : ''}, and has ${sum}`,
     );
   },
 };
@@ -111,7 +111,7 @@ export async function trim({ store }: Host, budgets: readonly Budget[], goesOn: 
         'SELECT bytes FROM response_bytes WHERE account_id = ? AND free = ?',
         ...[over.id, free],
       );
-      // What is left may be a single response larger than its budget, because of its output.
+      // The remaining response may be larger than the budget, because of its output.
       if (left === undefined || left.bytes <= budget.bytes || left.bytes === over.bytes) after = over.id;
     }
   }

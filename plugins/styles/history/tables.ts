@@ -1,4 +1,4 @@
-/** The tables of kept responses. */
+/** The tables of stored responses. */
 import type { Migration } from '../../../core/plugin.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** Kept responses: each is one turn of a conversation, found by its id and its account. */
+/** Stored responses: each is one turn of a conversation, found by its id and its account. */
 import type { Host, Step } from '../../../core/plugin.ts';
 import type { Budget } from './keeping.ts';
 import { countStep, evictSteps, recountStep, removeSteps } from './sizes.ts';
@@ -37,7 +37,7 @@ export interface NewTurn {
   readonly budget: Budget;
 }
 
-/** All turns. Expired ones are not found, although they may be kept for later turns that need them. */
+/** All turns. Expired ones are not found, although they may still be stored for later turns that need them. */
 export interface Turns {
   /** The steps that write a turn, and delete the account's oldest beyond the budget; a turn that exists already is not changed. */
   steps(turn: NewTurn): readonly Step[];

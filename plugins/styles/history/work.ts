@@ -1,4 +1,4 @@
-/** The jobs on texts of kept responses: their input and output, and how texts are read. */
+/** The jobs on texts of stored responses: their input and output, and how texts are read. */
 
 import type { JsonObject } from '../../../core/plugin.ts';
 import { isObject, type ScanFacts } from '../../../core/translation/index.ts';

@@ -22,13 +22,13 @@ export function readEdit(body: JsonBody, files: readonly Upload[] = []): CallFac
   const pictures = inputImagesIn(body, files);
   const sources = body.has('input') ? 'input' : 'image';
   const edited = pictures.filter(({ role }) => role === 'image');
-  if (edited.length === 0) wrong(sources, 'must hold the image to edit: a file, its address or a data: URL');
-  if (edited.length > MAX_INPUT_IMAGES) wrong(sources, `may hold at most ${MAX_INPUT_IMAGES} images`);
+  if (edited.length === 0) wrong(sources, 'must contain the image to edit: a file, its URL or a data: URL');
+  if (edited.length > MAX_INPUT_IMAGES) wrong(sources, `must contain at most ${MAX_INPUT_IMAGES} images`);
   if (sources === 'input' && edited.some(({ param }) => !param.startsWith('input'))) {
-    wrong('input', 'may not stand beside other images: send all of them in one place');
+    wrong('input', 'cannot be combined with other image fields: send all images in one field');
   }
   for (const role of ['mask', 'markup']) {
-    if (pictures.filter((picture) => picture.role === role).length > 1) wrong(role, 'may be sent once');
+    if (pictures.filter((picture) => picture.role === role).length > 1) wrong(role, 'must be sent only once');
   }
   return readRequest(body, { inputBytes: textBytes(body), media: pictures.length });
 }

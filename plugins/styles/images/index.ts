@@ -169,7 +169,7 @@ async function asBytes(item: JsonObject, { losses, fetch }: Finishing): Promise<
     const inline = readDataUrl(url as string);
     if (inline !== undefined) return { ...rest, b64_json: inline.data };
     const { mediaType, bytes } = await fetch(url as string);
-    if (!mediaType.startsWith('image/') && imageTypeOf(bytes) === undefined) throw new Error('that is no image');
+    if (!mediaType.startsWith('image/') && imageTypeOf(bytes) === undefined) throw new Error('it is not an image');
     return { ...rest, b64_json: bytes.toString('base64') };
   } catch {
     losses.change('response_format');

@@ -51,7 +51,7 @@ function listed(fields: Fields, name: 'image' | 'images'): readonly InputImage[]
   if (value === undefined) return [];
   const list = Array.isArray(value) ? value : [value];
   // Checked before the images are read.
-  if (list.length > MAX_INPUT_IMAGES) wrong(name, `may hold at most ${MAX_INPUT_IMAGES} images`);
+  if (list.length > MAX_INPUT_IMAGES) wrong(name, `must contain at most ${MAX_INPUT_IMAGES} images`);
   const isList = Array.isArray(value);
   const holder = readFields(Object.fromEntries(list.map((each, i) => [isList ? `${name}[${i}]` : name, each])), '');
   return Object.keys(holder.rest()).map((param) => ({ role: 'image', param, source: urlIn(holder, param) }));
@@ -75,7 +75,7 @@ function urlIn(fields: Fields, name: string): string {
   if (typeof value === 'string') return checkUrl(value, fields.at(name));
   const wrapped = fields.fields(name);
   if (wrapped?.get('file_id') !== undefined) {
-    wrapped.wrong('file_id', 'may not be the id of an upload: send the file itself, its address or a data: URL');
+    wrapped.wrong('file_id', 'must not be the id of an upload: send the file itself, its URL or a data: URL');
   }
   for (const inner of ['image_url', 'url']) {
     const address = wrapped?.get(inner);
@@ -86,7 +86,7 @@ function urlIn(fields: Fields, name: string): string {
   return fields.wrong(name, `must be ${ADDRESS}`);
 }
 
-const ADDRESS = 'a file, or a string with the address of an image or a data: URL';
+const ADDRESS = 'a file, or a string with the URL of an image or a data: URL';
 
 function checkUrl(address: string, param: string): string {
   if (/^https?:\/\//i.test(address)) return address;
@@ -98,5 +98,5 @@ function checkUrl(address: string, param: string): string {
 
 /** Refuses a file that is declared as an image and is not one. */
 export function refuseOther(param: string): never {
-  wrong(param, 'must be an image (PNG, JPEG, WebP, GIF, …); by its first bytes it is something else');
+  wrong(param, 'must be an image (PNG, JPEG, WebP, GIF, …); its first bytes are those of another format');
 }

@@ -105,7 +105,7 @@ function parametersIn(fields: Fields): ImageParameters {
   const prompt = fields.text('prompt');
   const prompted = input === undefined ? undefined : textOf(input);
   if (prompt && prompted !== undefined) {
-    fields.wrong('input', 'may not stand beside `prompt`: send what is to be drawn in one of them');
+    fields.wrong('input', 'cannot be combined with `prompt`: send only one of them');
   }
   enumIn(fields, 'response_format', ['url', 'b64_json']);
   parameters?.flag('watermark');

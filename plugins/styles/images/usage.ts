@@ -9,7 +9,7 @@ export function reportedTokens(value: Json | undefined): Usage | undefined {
   const output = tokensIn(member(reported, 'output_tokens') ?? member(reported, 'completion_tokens'));
   const inputDetails = member(reported, 'input_tokens_details') ?? member(reported, 'prompt_tokens_details');
   const outputDetails = member(reported, 'output_tokens_details') ?? member(reported, 'completion_tokens_details');
-  // A language model writes vector graphics; its tokens are counted beside those of images.
+  // A language model writes vector graphics; its tokens are counted in addition to those of images.
   const written = member(value, 'svg_usage');
   const drawn = member(outputDetails, 'image_tokens');
   const usage: Usage = {

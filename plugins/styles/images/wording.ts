@@ -23,7 +23,7 @@ export function changesFor(body: JsonBody, to: Patch, addresses?: ImageUrls): Ch
   const request = readParameters(body);
   if (request.n > quirks.images.max) {
     const name = given(body, 'n') === undefined ? 'parameters.n' : 'n';
-    losses.refuse(name, `may be at most ${quirks.images.max} for this model.`);
+    losses.refuse(name, `must be at most ${quirks.images.max} for this model.`);
   }
   const changes: Changes = {};
   if (body.get('model') !== model) changes.model = model;
@@ -85,7 +85,7 @@ const PLAIN_ONLY: Readonly<Record<string, 'hint' | undefined>> = {
   safety_identifier: 'hint',
 };
 
-/** Members beside `input` and `parameters`. */
+/** Members other than `input` and `parameters`. */
 const BESIDE = new Set(['model', 'input', 'parameters', 'response_format']);
 
 function writeStructured(
@@ -110,7 +110,7 @@ function writeStructured(
       if (value === undefined || name === 'prompt' || name === 'n' || name === 'size') continue;
       // The price may depend on it, and the client must not pay for what was not requested.
       if (name === 'quality' && value !== 'auto' && value !== 'standard') {
-        losses.refuse('quality', 'cannot be told to the vendor of this model. Leave it out, or ask another model.');
+        losses.refuse('quality', 'is not supported by the vendor of this model. Omit it, or use another model.');
       }
       if (Object.hasOwn(PLAIN_ONLY, name)) losses.drop(name, PLAIN_ONLY[name]);
       // Vendor-specific members are in its `parameters`.

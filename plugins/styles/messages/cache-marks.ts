@@ -7,7 +7,7 @@ import type { Block, CacheHint, Conversation, Quirks, Tool } from '../../../core
 export interface CacheMarks {
   /** The member to spread into the block or tool; empty for most. */
   on(item: object): JsonObject;
-  /** The member beside the messages. */
+  /** The top-level member of the request. */
   readonly beside: JsonObject;
 }
 

@@ -95,9 +95,9 @@ async function askVendor(host: Host, model: Model, request: CountRequest, caller
       const counted = good ? counter.count.read(reply.body!) : undefined;
       // Every request has tokens: 0 means that the vendor did not count.
       if (counted !== undefined && Number.isSafeInteger(counted) && counted > 0) return counted;
-      host.log.debug('vendor did not count tokens', { ...facts, status: reply.status });
+      host.log.debug('the vendor did not count tokens', { ...facts, status: reply.status });
     } catch (error) {
-      host.log.debug('vendor did not count tokens', { ...facts, error });
+      host.log.debug('the vendor did not count tokens', { ...facts, error });
     }
     return undefined;
   }

@@ -40,7 +40,7 @@ export function decodeTextBlock(block: Fields, losses: Losses): TextBlock {
 function decodeBlock(value: Json, path: string, losses: Losses): Block {
   const fields = readFields(value, path);
   const type = fields.text('type') ?? fields.wrong('type', 'must be a string');
-  // Some client libraries keep the deltas of a stream beside their blocks, and send both back.
+  // Some client libraries keep the deltas of a stream in addition to their blocks, and send both back.
   if (type.endsWith('_delta')) return fields.wrong('type', `is \`${type}\`, a piece of a stream, not a block`);
   if (isVendors(type)) return { type: 'foreign', style: 'messages', what: type, raw: value };
   const decode = DECODERS.get(type) ?? fields.wrong('type', `must be ${KINDS}, or a block of the vendor's own tools`);
@@ -175,7 +175,7 @@ function decodeRedacted(fields: Fields): ThinkingBlock {
   return { type: 'thinking', text: '', opaque: seal(data, 'redacted') };
 }
 
-/** What the gateway did not pack comes from a vendor of this style. */
+/** If the gateway did not pack it, it comes from a vendor of this style. */
 function seal(value: string, kind: Opaque['kind']): Opaque {
   return unpackOpaque(value) ?? { style: 'messages', kind, value };
 }
@@ -204,7 +204,7 @@ function decodeToolResult(fields: Fields, losses: Losses): Block {
   };
 }
 
-/** Signatures of a tool call are moved to it: in this style, they are in a thinking block beside it. */
+/** Signatures of a tool call are moved to it: in this style, they are in a thinking block next to it. */
 function withSeals(blocks: readonly Block[]): readonly Block[] {
   const seals = new Map<string, Opaque>();
   const calls = new Set(blocks.flatMap((block) => (block.type === 'toolCall' ? [block.id] : [])));

@@ -89,7 +89,7 @@ function decodeTurn(message: Fields, losses: Losses): Turn {
   return { role, blocks };
 }
 
-/** `cache_control` beside the messages applies to all of them: the same as a hint on their last block. */
+/** A top-level `cache_control` applies to all messages: the same as a hint on their last block. */
 function cachedToTheEnd(turns: readonly Turn[], fields: Fields, losses: Losses): readonly Turn[] {
   const hint = readCacheHint(fields, losses);
   if (hint.cache === undefined) return turns;

@@ -58,7 +58,7 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
       case 'message_start':
         if (keys === 0) begin(isObject(value.message) ? value.message : {}, parts);
         // Part of an answer followed by another one: it is unknown which counts.
-        else fail({ message: 'The vendor began its answer anew.', code: 'restarted' }, parts);
+        else fail({ message: 'The vendor started its answer twice.', code: 'restarted' }, parts);
         break;
       case 'content_block_start':
         if (isObject(value.content_block)) start(indexOf(value), value.content_block, parts);

@@ -91,17 +91,17 @@ function encodeImage({ source, detail }: ImageBlock, { quirks, losses }: BlockCo
       const { mediaType, data } = source;
       const { types } = quirks.image;
       if (types !== undefined && !types.includes(mediaType)) {
-        return losses.refuse('messages.image', `is of the type ${mediaType}; this model takes ${types.join(', ')}.`);
+        return losses.refuse('messages.image', `has the type ${mediaType}; this model accepts ${types.join(', ')}.`);
       }
       return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
     }
     case 'url':
-      if (quirks.image.url === 'refuse') return losses.refuse('messages.image', 'must be sent as data to this model.');
+      if (quirks.image.url === 'refuse') return losses.refuse('messages.image', 'must be base64 data for this model.');
       return { type: 'image', source: { type: 'url', url: source.url } };
     case 'id':
-      return losses.refuse('messages.image', 'names an uploaded file, which is not known to this model.');
+      return losses.refuse('messages.image', 'refers to an uploaded file that the vendor of this model does not have.');
     case 'text':
-      return losses.refuse('messages.image', 'is a text.');
+      return losses.refuse('messages.image', 'must be an image, not text.');
   }
 }
 
@@ -128,13 +128,13 @@ function documentSource({ source }: FileBlock, quirks: Quirks, losses: Losses): 
       if (mediaType === 'application/pdf' && quirks.file.pdf === 'native') {
         return { type: 'base64', media_type: mediaType, data };
       }
-      return losses.refuse('messages.file', `is of the type ${mediaType}, which this model does not take.`);
+      return losses.refuse('messages.file', `has the type ${mediaType}, which this model does not accept.`);
     }
     case 'url':
-      if (quirks.file.url === 'refuse') return losses.refuse('messages.file', 'must be sent as data to this model.');
+      if (quirks.file.url === 'refuse') return losses.refuse('messages.file', 'must be base64 data for this model.');
       return { type: 'url', url: source.url };
     case 'id':
-      return losses.refuse('messages.file', 'names an uploaded file, which is not known to this model.');
+      return losses.refuse('messages.file', 'refers to an uploaded file that the vendor of this model does not have.');
     case 'text':
       return textSource(source.text);
   }
@@ -150,7 +150,8 @@ function isText(mediaType: string): boolean {
 
 /** Audio output of the model is kept as its transcript; audio of the user is dropped for models without audio input. */
 function encodeAudio({ transcript }: AudioBlock, { role, losses }: BlockContext): readonly JsonObject[] {
-  if (role !== 'assistant') return losses.refuse('messages.audio', 'cannot be heard by this model.');
+  if (role !== 'assistant')
+    return losses.refuse('messages.audio', 'is not supported: this model does not accept audio input.');
   if (transcript === undefined || transcript.trim() === '') {
     losses.drop('messages.audio');
     return [];

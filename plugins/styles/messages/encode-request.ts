@@ -9,7 +9,7 @@ import { encodeTools } from './encode-tools.ts';
 import { encodeTurns } from './encode-turns.ts';
 import { plainSchema } from './plain-schema.ts';
 
-/** Encodes a request. What this style cannot express is dropped or refused by name. */
+/** Encodes a request. Fields that this style cannot express are dropped with a warning, or refused. */
 export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
   const { quirks } = to;
   const { stop } = conversation;
@@ -43,7 +43,8 @@ function encodeFormat(
   losses: Losses,
 ): { readonly format?: JsonObject; readonly note?: string } {
   for (const modality of modalities ?? []) {
-    if (modality !== 'text') losses.refuse('modalities', `has ${modality}, which this model cannot answer with.`);
+    if (modality !== 'text')
+      losses.refuse('modalities', `has ${modality}, which this model does not support as output.`);
   }
   if (audio !== undefined) losses.drop('audio');
   if (verbosity !== undefined) losses.drop('verbosity');

@@ -32,7 +32,7 @@ export function errorBody(error: GatewayError, requestId: string): JsonObject {
   return { type: 'error', error: { ...errorObject(error).error, message, type, ...details }, request_id: requestId };
 }
 
-/** The wording by which clients recognize a context overflow; the second is about prompt and answer together. */
+/** The wording by which clients recognize a context overflow; the second covers prompt and answer together. */
 const TOO_LONG = /prompt is too long|exceed context limit: \d+ \+ \d+ > \d+/i;
 
 /** A context overflow in another vendor's wording. */
@@ -43,7 +43,7 @@ function tooLong(message: string): string {
   return `prompt is too long: ${what}`;
 }
 
-/** The same as an event; no `message_stop` follows, so that a client does not take the truncated answer for a complete one. */
+/** The same as an event; no `message_stop` follows, so that a client does not mistake the truncated answer for a complete one. */
 export function errorEvent(error: GatewayError, requestId: string): string {
   return event('error', errorBody(error, requestId));
 }

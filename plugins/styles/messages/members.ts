@@ -33,7 +33,7 @@ export function omitFromBlock(block: JsonObject, losses: Losses): void {
   if (isForeignCaller(block.caller)) losses.omit('caller');
 }
 
-/** That the model itself calls a tool is the default in every other style. */
+/** In every other style, the model itself calls a tool by default. */
 function isForeignCaller(caller: Json | undefined): boolean {
   return isObject(caller) && (caller.type !== 'direct' || Object.keys(caller).length > 1);
 }

@@ -27,7 +27,7 @@ export function readRequest(body: JsonBody, { headers }: Pick<IngressRequest, 'h
   const outputTokens = body.get('max_tokens');
   // 0 requests no answer: it only fills the vendor's cache.
   if (typeof outputTokens !== 'number' || !Number.isSafeInteger(outputTokens) || outputTokens < 0) {
-    wrong('max_tokens', 'must be a whole number, the most tokens that the answer may have');
+    wrong('max_tokens', 'must be a whole number, the maximum number of output tokens');
   }
   checkKinds(body, KINDS);
   checkNumber(body.get('temperature'), 'temperature', 1);

@@ -6,8 +6,8 @@ import { reportedUses, serviceIn } from './hosted.ts';
 
 /**
  * Decodes a usage object; undefined if it has no counts. Vendors of this style report tokens read from and written to a
- * cache beside the input; in the common form, the input includes both. Compaction of the conversation is billed, too,
- * and reported separately.
+ * cache separately from the input; in the common form, the input includes both. Compaction of the conversation is
+ * billed, too, and reported separately.
  */
 export function toUsage(reported: Json | undefined): Usage | undefined {
   if (!isObject(reported)) return undefined;

@@ -5,7 +5,7 @@ import { LONGEST_TEXT, takeParts, wrong } from './parts.ts';
 
 /** `boundary=…` in the header, quoted or not. */
 const PARAMETER = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/gi;
-/** The characters that RFC 2046 allows in a boundary. Some clients omit the quotes that some of them require. */
+/** The characters that RFC 2046 allows in a boundary. Some clients omit required quotes. */
 const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
 
 /** The boundary in the header. Refuses with 400 if there is none, more than one, or an invalid one. */
@@ -15,7 +15,7 @@ function boundaryOf(contentType: string): string {
   if (more.length === 0 && BOUNDARY.test(boundary)) return boundary;
   throw errors
     .invalid_form(
-      'The Content-Type of a form must name its boundary, of 1 to 70 characters: `multipart/form-data; boundary=…`.',
+      'The Content-Type of a multipart body must have its boundary, of 1 to 70 characters: `multipart/form-data; boundary=…`.',
     )
     .with({ param: 'content-type' });
 }
@@ -88,15 +88,15 @@ function bare(name: string): string {
 }
 
 function describeFields(names: readonly string[]): string {
-  if (names.length === 0) return 'this endpoint takes none';
-  return `files are taken in ${names.map((name) => `\`${name}\``).join(' and ')} only`;
+  if (names.length === 0) return 'this endpoint accepts no files';
+  return `files are accepted only in ${names.map((name) => `\`${name}\``).join(' and ')}`;
 }
 
 /** The value of a field with one more text. */
 function withText(name: string, earlier: Json | undefined, text: string, repeats: readonly string[]): Json {
   if (earlier === undefined) return name.endsWith('[]') ? [text] : text;
   if (Array.isArray(earlier)) return [...earlier, text];
-  return repeats.includes(name) ? [earlier, text] : wrong(name, 'was sent more than once; it is one text');
+  return repeats.includes(name) ? [earlier, text] : wrong(name, 'must be sent only once');
 }
 
 function requireFiles(

@@ -101,7 +101,7 @@ export function takeParts(body: Readable, boundary: string, taker: PartTaker): P
       replacements.see(chunk);
       const isClosed = closing.count > 0;
       const end = closing.see(chunk);
-      if (boundaries.count > MAX_PARTS + 1) fail(tooMuch(`The form has more than ${MAX_PARTS} parts.`, ''));
+      if (boundaries.count > MAX_PARTS + 1) fail(tooMuch(`The multipart body has more than ${MAX_PARTS} parts.`, ''));
       else if (!isClosed) attempt(() => parser.write(end < 0 ? chunk : chunk.subarray(0, end)));
     }
     function end(): void {
@@ -138,7 +138,7 @@ export function takeParts(body: Readable, boundary: string, taker: PartTaker): P
         });
       },
     );
-    parser.on('fieldsLimit', () => fail(tooMuch(`The form has more than ${MAX_TEXTS} texts.`, '')));
+    parser.on('fieldsLimit', () => fail(tooMuch(`The multipart body has more than ${MAX_TEXTS} texts.`, '')));
     parser.on('error', (error) => fail(malformed(/header/.test(String(error)) ? BAD_HEAD : TOO_SHORT)));
     parser.on('finish', () => {
       if (boundaries.count !== parts + 1) fail(malformed(UNREAD_PART));
@@ -149,7 +149,7 @@ export function takeParts(body: Readable, boundary: string, taker: PartTaker): P
     parser.on('drain', pullSoon);
 
     // Not `pipeline`, which would destroy the client's connection together with the parser.
-    const left = (error?: Error): void => fail(error ?? new Error('the body broke off'));
+    const left = (error?: Error): void => fail(error ?? new Error('it is truncated'));
     body.on('readable', pullSoon);
     body.on('end', end);
     body.on('error', left);
@@ -176,7 +176,7 @@ function checkName(name: string | undefined): string {
     );
   }
   if (NO_NAME.test(name)) throw malformed('the name of a field must be text in UTF-8 without control characters');
-  return RESERVED.test(name) ? wrong(name, 'is not the name of any field') : name;
+  return RESERVED.test(name) ? wrong(name, 'is not a known field') : name;
 }
 
 function checkEncoding(name: string, encoding: string): void {
@@ -193,7 +193,7 @@ function refusal(param: string, should: string): GatewayError {
 }
 
 function malformed(why: string): GatewayError {
-  return errors.invalid_form(`The form cannot be read: ${why}.`);
+  return errors.invalid_form(`The multipart body is malformed: ${why}.`);
 }
 
 function tooMuch(message: string, param: string): GatewayError {

@@ -6,7 +6,7 @@ import { toUsage, usageObject } from './usage.ts';
 /** The counts in every response: the style's own names, and those of chat completions. */
 const COUNTS = ['input_tokens', 'output_tokens', 'prompt_tokens', 'completion_tokens', 'total_tokens'];
 
-/** What is known about a response beside the vendor's reply. */
+/** Properties of a response in addition to the vendor's reply. */
 interface ResponseFacts {
   /** The response that it continues; the vendor does not know it if it got the whole conversation instead. */
   readonly previousId: string | undefined;
@@ -14,7 +14,7 @@ interface ResponseFacts {
   usage?(): Usage;
 }
 
-/** The members that complete a response; empty if nothing is missing. `losses`: where they are reported. */
+/** The members that complete a response; empty if nothing is missing. `losses` collects the warnings. */
 export function completion(
   { usage: reported = null, status, previous_response_id: previous }: JsonObject,
   facts: ResponseFacts,

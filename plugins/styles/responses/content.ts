@@ -85,7 +85,7 @@ function imageSource(part: Fields): Source {
   if (id !== undefined) return { kind: 'id', id };
   const url = required(part, 'image_url');
   if (!/^data:/i.test(url)) return { kind: 'url', url };
-  const media = readDataUrl(url) ?? part.wrong('image_url', 'must be an address, or a data URL with base64');
+  const media = readDataUrl(url) ?? part.wrong('image_url', 'must be a URL, or a base64 data URL');
   return { kind: 'base64', ...media };
 }
 
@@ -94,9 +94,9 @@ function fileSource(part: Fields): Source {
   if (id !== undefined) return { kind: 'id', id };
   const url = part.text('file_url');
   if (url !== undefined) return { kind: 'url', url };
-  const data = part.text('file_data') ?? part.wrong('file_data', 'must be given, or `file_url`, or `file_id`');
+  const data = part.text('file_data') ?? part.wrong('file_data', 'is missing: send it, `file_url` or `file_id`');
   const media =
-    readDataUrl(data, 'application/octet-stream') ?? part.wrong('file_data', 'must be base64, or a data URL with it');
+    readDataUrl(data, 'application/octet-stream') ?? part.wrong('file_data', 'must be base64, or a base64 data URL');
   return { kind: 'base64', ...media };
 }
 
@@ -208,7 +208,7 @@ function filePart({ source, name, title, context, citable }: FileBlock, losses: 
   switch (source.kind) {
     case 'base64': {
       if (/^(video|audio)\//.test(source.mediaType)) {
-        losses.refuse('messages', `hold a file of type ${source.mediaType}, which this model cannot take.`);
+        losses.refuse('messages', `contain a file of the type ${source.mediaType}, which this model does not accept.`);
       }
       const filename = name ?? title ?? `file.${source.mediaType.split('/')[1]?.replace(/[^a-z0-9]/g, '') ?? 'bin'}`;
       return { type: 'input_file', filename, file_data: dataUrl(source) };

@@ -19,9 +19,9 @@ import { readToolChoice, readTools } from './tools.ts';
 
 /** Options that only a vendor with stored responses supports. */
 const KEPT: Readonly<Record<string, string>> = {
-  previous_response_id: 'names a response that is not kept here.',
-  conversation: 'names a conversation that is not kept here. Send its items as `input`.',
-  prompt: 'names a prompt that is not kept here. Send its text as `instructions`.',
+  previous_response_id: 'refers to a response that is not stored here.',
+  conversation: 'refers to a conversation that is not stored here. Send its items as `input`.',
+  prompt: 'refers to a prompt that is not stored here. Send its text as `instructions`.',
 };
 
 /** Decodes the body; refuses invalid fields, and options that only a vendor of this style supports. */
@@ -29,7 +29,7 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   const request = readFields(body, '');
   for (const [name, why] of Object.entries(KEPT)) if (request.get(name) !== undefined) losses.bar(name, why);
   if (request.flag('background') === true) {
-    losses.bar('background', 'is not possible with this model: its vendor answers at once. Leave it out.');
+    losses.bar('background', 'is not supported by the vendor of this model. Omit it.');
   }
   for (const name of ['model', 'stream']) request.get(name);
   // Padding of the stream, and metadata of the client.

@@ -199,7 +199,7 @@ function writeReasoning(reasoning: Reasoning, { reasoning: quirks }: Quirks, los
 
 function writeText({ format, verbosity, modalities, audio }: Output, losses: Losses): JsonObject | undefined {
   if (modalities?.includes('audio') || audio !== undefined) {
-    losses.refuse('modalities', 'ask for sound, which this model does not answer with.');
+    losses.refuse('modalities', 'contain audio, which this model does not support as output.');
   }
   if (modalities?.some((each) => each !== 'text')) losses.drop('modalities');
   const text = given<JsonObject>({ format: format && writeFormat(format), verbosity });

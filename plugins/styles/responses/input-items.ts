@@ -159,14 +159,17 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
         break;
       }
       case 'item_reference':
-        losses.refuse('messages.item_reference', 'names an item that only its vendor keeps. Send the item itself.');
+        losses.refuse(
+          'messages.item_reference',
+          'refers to an item that only its vendor has stored. Send the item itself.',
+        );
         break;
       case 'compaction':
       case 'compaction_summary':
       case 'context_compaction':
         losses.refuse(
           'messages.compaction',
-          'is a summary that only its vendor can read. Send the items it stands for.',
+          'is a summary that only its vendor can decrypt. Send the summarized items.',
         );
         break;
       case 'additional_tools':
@@ -218,7 +221,7 @@ function readThought(item: Fields): ThinkingBlock | undefined {
   return { type: 'thinking', text, ...(opaque && { opaque }) };
 }
 
-/** What the gateway did not pack was encrypted by a vendor of this style. */
+/** If the gateway did not pack it, a vendor of this style encrypted it. */
 function sealedIn(text: string | undefined, id: string | undefined): Opaque | undefined {
   if (text === undefined || text === '') return undefined;
   const opaque = unpackOpaque(text) ?? {
@@ -235,7 +238,7 @@ function isSealed(block: Block): boolean {
   return block.type === 'thinking' && block.opaque?.id !== undefined;
 }
 
-/** The signature of a tool call is in an item of its own, under the call's id, and not always beside the call. */
+/** The signature of a tool call is in a separate item, under the call's id, and not always next to the call. */
 function withOpaques(turns: readonly Turn[]): readonly Turn[] {
   if (!turns.some(({ blocks }) => blocks.some(isSealed))) return turns;
   const blocks = turns.flatMap((turn) => turn.blocks);

@@ -52,7 +52,7 @@ export function omitFromItem(item: JsonObject, losses: Losses): void {
   }
   if (!Object.hasOwn(ITEMS, type)) return;
   omitRest(item, ITEMS[type]!, losses);
-  // That the model itself calls a tool is the default in every other style.
+  // In every other style, the model itself calls a tool by default.
   const caller = member(item, 'caller');
   if (caller !== undefined && textOf(member(caller, 'type')) !== 'direct') losses.omit('caller');
   for (const part of [...objectsIn(item, 'content'), ...objectsIn(item, 'summary')]) {

@@ -177,7 +177,7 @@ export function writeTools(
     if (raw !== undefined) return [raw];
     const isForced = choice?.mode === 'required' && choice.only?.includes(tool.name) === true;
     if (isForced || tools.length === 1) {
-      losses.refuse('tools', `hold \`${tool.name}\`, which this model's vendor does not have.`);
+      losses.refuse('tools', `contain \`${tool.name}\`, which the vendor of this model does not support.`);
     }
     losses.drop(`tools.${tool.name}`);
     return [];

@@ -8,7 +8,7 @@ interface Options {
 /** Where the server expects the key, if not as a bearer token. */
 interface Auth {
   readonly header: string;
-  /** The word before the key. */
+  /** The authorization scheme, a word before the key. */
   readonly scheme?: string;
 }
 
@@ -53,7 +53,7 @@ const vendor: Vendor = {
           header: { ...word('name of a header'), default: 'authorization', examples: ['api-key'] },
           scheme: {
             ...word('word'),
-            description: 'The word before the key. Without it, the header has the key alone.',
+            description: 'The authorization scheme, a word before the key. Without it, the header has only the key.',
             examples: ['Token'],
           },
         },

@@ -7,7 +7,7 @@ export interface DemoRequest {
   readonly files: readonly DemoFile[];
 }
 
-/** An uploaded file: only its facts are kept, because fifty of them may arrive at once. */
+/** An uploaded file: only its metadata is kept, because fifty of them may arrive at once. */
 export interface DemoFile {
   readonly field: string;
   readonly fileName: string;
@@ -19,7 +19,7 @@ export interface DemoFile {
   readonly digest: string;
 }
 
-/** What a reply may need of its context. */
+/** The context of a reply. */
 export interface Stamp {
   /** `demo-1`. */
   readonly id: string;

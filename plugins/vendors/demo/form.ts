@@ -10,7 +10,7 @@ import type { DemoFile, DemoRequest } from './endpoint.ts';
 const START_BYTES = 1_048_576;
 const HEAD_END = '\r\n\r\n';
 
-/** The texts of a multipart body, and the facts of its files. Rejects if it is truncated. */
+/** The texts of a multipart body, and the metadata of its files. Rejects if it is truncated. */
 export async function readForm(form: AsyncIterable<Buffer>, contentType: string): Promise<DemoRequest> {
   const mark = `\r\n--${contentType.slice(contentType.indexOf('=') + 1)}`;
   const body: Record<string, Json> = {};

@@ -70,7 +70,7 @@ export function createDemoServer(clock: Clock): DemoServer {
   return {
     async start() {
       const opened = createServer((request, response) => {
-        // The gateway has disconnected; there is no one to reply to.
+        // The gateway has disconnected, so no reply can be sent.
         answer(request, response).catch(() => response.destroy());
       });
       await new Promise<void>((resolve, reject) => {

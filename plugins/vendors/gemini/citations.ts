@@ -1,4 +1,4 @@
-/** Decodes citations: the vendor lists sources beside the text, with the bytes of the text that they support. */
+/** Decodes citations: the vendor lists sources separately from the text, with the byte ranges that they support. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Citation } from '../../../core/translation/index.ts';

@@ -81,7 +81,7 @@ function encodeGemini(body: JsonObject, { model }: Offer, { list, base64 }: Atta
   const prompt = textIn(body, 'prompt');
   if (prompt !== undefined) parts.push({ text: prompt });
   const imageConfig = configOf(body, model, losses);
-  // The first models require `TEXT` beside `IMAGE`.
+  // The first models require `TEXT` together with `IMAGE`.
   const responseModalities = /image-generation/.test(model) ? ['TEXT', 'IMAGE'] : ['IMAGE'];
   return {
     contents: [{ role: 'user', parts }],
@@ -168,7 +168,7 @@ function refusalIn(body: JsonObject): JsonObject {
     textIn(candidate, 'finishMessage') ??
     textIn(objectsIn(body, 'predictions')[0], 'raiFilteredReason');
   const isBlocked = !NOT_DRAWN.includes(reason);
-  const what = isBlocked ? 'The vendor does not draw what was asked for' : 'The model drew no image';
+  const what = isBlocked ? 'The vendor refused to generate the requested image' : 'The model returned no image';
   return {
     message: `${what} (${reason})${explained === undefined ? '.' : `: ${explained}`}`,
     type: 'invalid_request_error',

@@ -43,7 +43,7 @@ const embeddings: Omit<Dialect, 'headers'> = {
 function textsIn(input: Json, model: string, losses: Losses): readonly string[] {
   const texts = typeof input === 'string' ? [input] : input;
   if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
-  return losses.refuse('input', `must be text for the model ${model}: it does not take token ids.`);
+  return losses.refuse('input', `must be text for the model ${model}: it does not accept token ids.`);
 }
 
 function entryOf(vector: Json, index: number): JsonObject {

@@ -86,10 +86,7 @@ function sourcePart(source: Source, losses: Losses): JsonObject | undefined {
       return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: source.url } };
     }
     case 'id':
-      return losses.refuse(
-        'messages',
-        'names an uploaded file by its id, which the vendor of this model does not know.',
-      );
+      return losses.refuse('messages', 'refers to an uploaded file that the vendor of this model does not have.');
   }
 }
 

@@ -20,7 +20,7 @@ function heard({ text = '', model = '', ended = '', tokens, error }: Answer): He
 
 clientContract(plugin, {
   name: 'my-plugin',
-  // Remove what your style has a place for.
+  // Remove the entries that your style supports.
   lacks: ['tools', 'reasoning', 'cached'],
   request: ({ model, stream, system, turns, maxTokens, temperature, stop }) => ({
     path: '/v1/my-plugin',

@@ -1,4 +1,4 @@
-/** The style `my-plugin`: an API for clients at `POST /v1/my-plugin`, with a format of its own and vendors of every other style. */
+/** The style `my-plugin`: an API for clients at `POST /v1/my-plugin`, with its own format and vendors of every other style. */
 import {
   type Answering,
   type CallFacts,
@@ -21,7 +21,7 @@ import {
   type Turn,
 } from 'turnpike/translation';
 
-/** For which model, streamed or not, and the most that it can cost. Everything else is read by `decodeRequest`. */
+/** The model, whether to stream, and the maximum cost. `decodeRequest` reads everything else. */
 function read(body: JsonBody): CallFacts {
   const { model, stream, limit } = { model: body.get('model'), stream: body.get('stream'), limit: body.get('limit') };
   if (typeof model !== 'string' || model === '') return wrong('model', 'must be a text');
@@ -36,7 +36,10 @@ function wrong(param: string, should: string): never {
   return refuse(400, 'invalid_request_error', `\`${param}\` ${should}.`, { param });
 }
 
-/** `{ model, stream, system, turns: [{ from: 'user' | 'model', text }], limit, temperature, stop }`; what is not read is named as dropped. */
+/**
+ * `{ model, stream, system, turns: [{ from: 'user' | 'model', text }], limit, temperature, stop }`; members that are not read are reported as
+ * dropped.
+ */
 function decodeRequest(body: JsonObject): Conversation {
   const fields = readFields(body, '');
   fields.get('model');
@@ -78,7 +81,7 @@ const ENDS: Readonly<Partial<Record<Finish['reason'], string>>> = {
   content_filter: 'refused',
 };
 
-/** The last event of a stream, and what a whole reply has beside its text. */
+/** The last event of a stream, and the members of a whole reply other than its text. */
 function ending({ reason }: Finish, usage: Usage | undefined, { model }: Answering): JsonObject {
   const tokens = usage === undefined ? null : { input: usage.input, output: usage.output };
   return { model, ended: ENDS[reason] ?? 'done', tokens };
@@ -112,7 +115,7 @@ const style: Style = {
   // No vendor uses this style, so there is no reply to forward.
   relay: { answer: () => undefined },
   client: {
-    // What this style calls the fields that a translation may drop or change.
+    // This style's names of the fields that a translation may drop or change.
     names: { messages: 'turns', max_tokens: 'limit' },
     decodeRequest,
     encodeReply,

@@ -1,4 +1,4 @@
-/** The vendor `my-plugin`: an upstream that uses Chat Completions, with its key in a header of its own. */
+/** The vendor `my-plugin`: an upstream that uses Chat Completions, with its key in a custom header. */
 import { type Channel, definePlugin } from 'turnpike/plugin';
 
 const credentials = ({ key }: Channel): Record<string, string> => ({ 'x-my-plugin-key': key });

@@ -232,7 +232,7 @@ describe('stop sequences', () => {
       );
     const many = Array.from({ length: 16 }, (_, i) => `${i}`.padEnd(256));
     assert.deepEqual(emulated(many).losses, ['stop:changed']);
-    refused([...many, 'x'], /16 texts/);
+    refused([...many, 'x'], /16 sequences/);
     refused(['x'.repeat(257)], /256 characters/);
     assert.deepEqual(fit({ stop: ['x'.repeat(257)] }).losses, []);
   });
@@ -284,10 +284,10 @@ describe('media', () => {
 
   it('that a model does not support are refused by name', () => {
     refused(png, { image: { types: ['image/jpeg'] } }, 'messages.image', /image\/png.*image\/jpeg/);
-    refused(png, { image: { types: [] } }, 'messages.image', /no images/);
+    refused(png, { image: { types: [] } }, 'messages.image', /image input/);
     refused(link, { image: { url: 'refuse' } }, 'messages.image', /base64/);
     refused(pdf, { file: { pdf: 'refuse' } }, 'messages.file', /PDF/);
-    refused(spoken, {}, 'messages.audio', /not listen/);
+    refused(spoken, {}, 'messages.audio', /audio input/);
   });
 
   it('uploaded to another vendor are always refused', () => {

@@ -13,7 +13,7 @@ import { CLIENTS, open, send as sendTo, type Told } from './told.ts';
 
 const NOT_SENT = {
   kind: 'connect',
-  reason: 'the request holds a header or a path that cannot be sent',
+  reason: 'the request contains a header or a path that cannot be sent',
   stale: false,
   unsent: true,
 };

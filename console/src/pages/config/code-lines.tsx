@@ -24,7 +24,7 @@ export function startsOf(text: string): readonly number[] {
   return starts;
 }
 
-/** The whole text. Tokens carry their index (`data-mark`) within their block (`data-first`), so that the token below the pointer can be found. */
+/** The whole text. Tokens have their index (`data-mark`) within their block (`data-first`), so that the token below the pointer can be found. */
 export const CodeLines = memo(function CodeLines({
   text,
   marks,
@@ -116,7 +116,7 @@ function isEqualAppearance(a: PiecesProps, b: PiecesProps): boolean {
   return a.text === b.text && same(a.marks, b.marks) && same(a.underlines, b.underlines);
 }
 
-/** The token that a remark is about, or the rest of its line. */
+/** The token that a remark concerns, or the rest of its line. */
 function underlineOf(
   { line, column }: Remark,
   kind: Underline['kind'],

@@ -88,7 +88,7 @@ export function CodePane({
         field.current?.select();
         return document.execCommand('copy');
       };
-      // `execCommand` works where the clipboard API is not available: over plain http, or if permissions forbid it.
+      // `execCommand` works if the clipboard API is not available: over plain http, or if permissions forbid it.
       return window.isSecureContext ? navigator.clipboard.writeText(text).then(() => true, byOldWay) : byOldWay();
     },
   }));
@@ -142,7 +142,7 @@ function refuseEdits(event: KeyboardEvent): void {
   if (['Backspace', 'Delete', 'Enter'].includes(event.key)) event.preventDefault();
 }
 
-/** Marks beside the line numbers. */
+/** Marks next to the line numbers. */
 function Flags({ remarks, kind }: { readonly remarks: readonly Remark[]; readonly kind: 'problem' | 'warning' }) {
   return [...new Set(remarks.map(({ line }) => line))].map((line) => (
     <span key={line} className={`code-flag code-flag-${kind}`} style={{ top: (line - 1) * LINE_PX }}>

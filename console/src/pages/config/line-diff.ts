@@ -1,6 +1,6 @@
 /** A line diff: the smallest set of removed and added lines. */
 
-/** A line; `before` and `after` are its 1-based numbers in the texts that contain it. */
+/** A line; `before` and `after`: its 1-based line number in the old and the new text, if it is there. */
 export interface DiffLine {
   readonly kind: 'same' | 'gone' | 'new';
   readonly text: string;

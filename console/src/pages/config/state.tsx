@@ -18,7 +18,7 @@ export type Config = Configuration;
 
 const MOODS = { same: 'good', changed: 'warn', wrong: 'bad' } as const satisfies Record<string, Tone>;
 
-/** The state with the button. `onRefused`: the reload failed, so the file is to be read again. */
+/** The state with the button. `onRefused`: the reload failed, so the file must be read again. */
 export function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): void }) {
   const text = useText(TEXT);
   const format = useFormat();

@@ -1,4 +1,4 @@
-/** Deletes a department, or says what prevents it. */
+/** Deletes a department, or shows what prevents it. */
 import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { call } from '../../api/client.ts';

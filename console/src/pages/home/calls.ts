@@ -13,7 +13,7 @@ const EVERY_MS = 3_000;
 const SERVED = 2;
 const REFUSED = 5;
 
-/** What is known of the calls. */
+/** The loaded data about the calls. */
 export interface Calls {
   /** Undefined while loading. */
   readonly landed: boolean | undefined;

@@ -177,7 +177,7 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
   );
 }
 
-/** What a part of the form needs. */
+/** The props of a part of the form. */
 type Form = Pick<
   UseFormReturnType<KeyValues>,
   'values' | 'errors' | 'setFieldValue' | 'clearFieldError' | 'getInputProps'

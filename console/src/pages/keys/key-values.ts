@@ -57,7 +57,7 @@ export function newKeyOf(values: KeyValues, nowMs: number): Body<'POST /api/toke
   };
 }
 
-/** The changed fields only, because calls may have changed the remaining quota meanwhile. */
+/** The changed fields only, because calls may have changed the remaining quota in the meantime. */
 export function changesOf(values: KeyValues, key: Key, nowMs: number): Body<'PUT /api/token/'> {
   const before = valuesOf(key);
   const sameAmount = values.limited === before.limited && (!values.limited || values.amount === before.amount);

@@ -111,7 +111,7 @@ function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: V
   );
 }
 
-/** If all tokens arrived within a few milliseconds, the rate says nothing about the model. */
+/** If all tokens arrived within a few milliseconds, the rate is meaningless. */
 function wasTimed({ stream, duration_ms: total, first_byte_ms: first }: CallDetail): boolean {
   return stream && first !== null && total - first >= SHORTEST_MS;
 }

@@ -65,7 +65,7 @@ export const TEXT = texts(
     healthAbout: {
       well: 'All its channels answer.',
       degraded: 'Some of its channels fail; calls go to the others.',
-      down: 'None of its channels answers.',
+      down: 'None of its channels is available.',
     },
     recent: 'Recent calls',
     served: (share: string) => `${share} served`,
@@ -152,7 +152,7 @@ export const TEXT = texts(
     healthAbout: {
       well: '所有渠道均有响应。',
       degraded: '部分渠道失败，调用会转到其余渠道。',
-      down: '没有渠道响应。',
+      down: '没有可用渠道。',
     },
     recent: '近期调用',
     served: (share: string) => `成功 ${share}`,

@@ -55,7 +55,7 @@ export interface Decoder {
   /** True after the final event. */
   readonly ended: boolean;
   answer(): Answer;
-  /** What the next request repeats of the answer, before the tool results; in the format of the API. */
+  /** The part of the answer that the next request repeats before the tool results, in the format of the API. */
   turns(): readonly Json[];
 }
 

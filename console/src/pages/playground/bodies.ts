@@ -141,7 +141,7 @@ function imageOf(url: string): JsonObject {
 }
 
 /**
- * The body with alternative parameters, if a refusal says that the first were not supported: models differ in the name of the limit
+ * The body with alternative parameters, if the vendor refused the first ones as unsupported: models differ in the name of the limit
  * in Chat Completions, and in the reasoning parameters. Undefined: no alternative, or another error.
  */
 export function alternativeBody(style: string, body: JsonObject, refusal: string): JsonObject | undefined {
@@ -157,7 +157,7 @@ export function alternativeBody(style: string, body: JsonObject, refusal: string
   return { ...rest, thinking: { type: 'adaptive', display: 'summarized' }, output_config: { ...config, effort } };
 }
 
-/** The body of a task other than chat; for a transcription, the form fields beside the file. */
+/** The body of a task other than chat; for a transcription, the form fields other than the file. */
 export function taskBodyOf(task: Task, { model, prompt }: BodyInput): JsonObject {
   const { text, size, voice, format } = prompt;
   if (task === 'embeddings') {

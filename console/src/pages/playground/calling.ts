@@ -13,7 +13,7 @@ import type { Json, JsonObject } from './typed-json.ts';
 export interface Outgoing {
   readonly endpoint: Endpoint;
   readonly body: JsonObject;
-  /** For a form: the fields beside the members of the body. */
+  /** For a form: the fields in addition to the members of the body. */
   readonly file?: File;
 }
 
@@ -26,7 +26,7 @@ export interface CallState {
   /** The request as it was sent last. */
   readonly sent: Outgoing;
   readonly answer: Answer;
-  /** What the next request repeats of the answer; available once the answer is complete. */
+  /** The part of the answer that the next request repeats; available once the answer is complete. */
   readonly turns: readonly Json[];
   /** The raw answer, up to a limit. */
   readonly raw: string;

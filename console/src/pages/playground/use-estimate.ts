@@ -8,7 +8,7 @@ import type { Outgoing } from './calling.ts';
 /** The estimate from the gateway. */
 export type Estimate = api.Estimate;
 
-/** What is known of a call in advance. */
+/** The estimate of a call. */
 export interface CallEstimate {
   readonly estimate: Estimate | undefined;
   /** The body is too large for an estimate. */
@@ -31,7 +31,7 @@ export function useEstimate(outgoing: Outgoing | undefined, keyId: number | unde
     { enabled, staleTime: 30_000, gcTime: 30_000, retry: false, placeholderData: keepPreviousData },
   );
   if (!enabled) return { ...NOTHING, isLarge };
-  // The previous estimate is shown meanwhile, unless it was for another API.
+  // Until then, the previous estimate is shown, unless it was for another API.
   return { estimate: data, isLarge: false, isReading: isFetching || isPlaceholderData };
 }
 

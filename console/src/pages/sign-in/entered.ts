@@ -1,4 +1,4 @@
-/** What happens after a sign-in. */
+/** The steps after a sign-in. */
 import { useQueryClient } from '@tanstack/react-query';
 
 /** Refetches the session and all data. `app.tsx` clears the data of another user. */

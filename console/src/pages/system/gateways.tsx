@@ -9,7 +9,7 @@ import { useText } from '../../text.ts';
 import { type Gateway, gatewayTone } from './judge.ts';
 import { TEXT } from './text.ts';
 
-/** The table. There are at least two gateways; the rest of the page is about the one that answered. */
+/** The table. There are at least two gateways; the rest of the page describes the one that answered. */
 export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }) {
   const text = useText(TEXT).gateways;
   const format = useFormat();

@@ -115,7 +115,7 @@ export const TEXT = texts(
     backupNone: 'No backup yet',
     backupNoneAbout:
       'Without a backup, balances and records are lost with the disk. The gateway keeps running during a backup:',
-    backupCommand: 'Command that makes a backup',
+    backupCommand: 'Backup command',
     backupDaily: 'For a backup every night, add this line with `crontab -e`:',
     backupCron: 'Line for crontab',
     backupKey: (file: string) =>

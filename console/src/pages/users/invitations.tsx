@@ -130,7 +130,7 @@ export function Invitations({
   );
 }
 
-/** What an invitation is good for with the current registration setting. */
+/** The effect of an invitation with the current registration setting. */
 function RegistrationNote() {
   const text = useText(TEXT);
   const status = useStatus();

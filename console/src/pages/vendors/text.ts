@@ -45,7 +45,7 @@ export const TEXT = texts(
     failures: {
       connect: 'No connection: the address does not answer, or its certificate is not trusted.',
       timeout: 'The vendor timed out.',
-      busy: 'The vendor’s rate limit was reached; the circuit stays open for as long as the vendor asks.',
+      busy: 'The vendor’s rate limit was reached; the circuit stays open for the time that the vendor requested.',
       credential: 'The vendor rejected the key. Check the key and the account’s credit.',
       broken: 'The answer was truncated or empty.',
       status: 'The vendor returned an error.',
@@ -163,7 +163,7 @@ export const TEXT = texts(
     yaml: 'Lines for gateway.yaml',
     stepVariable: 'Set the key, and restart the gateway',
     stepVariableAbout: 'The gateway reads environment variables at start, so a reload is not enough.',
-    stepFile: 'Write the key into a file beside gateway.yaml',
+    stepFile: 'Write the key into a file next to gateway.yaml',
     stepFileAbout: 'Type the command, paste the key, then Enter and Ctrl+D.',
     shell: 'Command for the shell',
     stepReload: 'Then Config → Reload',

@@ -11,7 +11,7 @@ export interface PaymentMethod {
   readonly method: string;
 }
 
-/** The result: the browser is leaving, a QR code is to be scanned, or (from the balance) it is paid. */
+/** The result: the browser is leaving, the user must scan a QR code, or (from the balance) it is paid. */
 export type PaymentStart =
   | { readonly kind: 'left' }
   | { readonly kind: 'scan'; readonly picture: string; readonly tradeNo: string }
