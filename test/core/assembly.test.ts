@@ -334,10 +334,10 @@ describe('mistakes of plugins', () => {
         }),
       });
     assert.deepEqual(await problems(() => assembled([bringing('one'), bringing('two')])), [
-      'one brings the vendor acme already',
-      'one brings the guard badge already',
-      'one brings the route GET /hours already',
-      'one brings the command acme hours already',
+      'one already provides the vendor acme',
+      'one already provides the guard badge',
+      'one already provides the route GET /hours',
+      'one already provides the command acme hours',
     ]);
   });
 
@@ -356,10 +356,10 @@ describe('mistakes of plugins', () => {
       }),
     });
     assert.deepEqual(await problems(() => assembled([greedy])), [
-      'core brings the route GET /healthz already',
-      'core brings the route GET /readyz already',
-      'core brings the command backup already',
-      'core brings the command start already',
+      'core already provides the route GET /healthz',
+      'core already provides the route GET /readyz',
+      'core already provides the command backup',
+      'core already provides the command start',
     ]);
   });
 

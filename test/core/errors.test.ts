@@ -127,7 +127,7 @@ describe('the errors of a pipeline', () => {
     const plan = await planWith('again', "defineErrors({ key_expired: { status: 401, text: 'No.', help: 'No.' } })");
     assert.deepEqual(
       plan.file.problems.map(({ message }) => message),
-      ['again defines the error key_expired, which auth has already'],
+      ['again defines the error key_expired, which auth already defines'],
     );
   });
 

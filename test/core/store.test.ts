@@ -116,7 +116,7 @@ describe('migrations', () => {
     const older = { name: 'people', migrations: people.migrations!.slice(0, 2) };
     await assert.rejects(
       migrate(store, [shops, older]),
-      /tables of "people" were made by a newer version \(migration 5\)/,
+      /tables of "people" were created by a newer version \(migration 5\)/,
     );
     assert.deepEqual(await applied(store), ALL.slice(0, 3));
   });
@@ -132,12 +132,12 @@ describe('migrations', () => {
     const [first, second] = people.migrations as readonly [Migration, Migration];
     await migrate(store, upTo(first, second, expanding));
     await migrate(store, upTo(first, second));
-    await assert.rejects(migrate(store, upTo(first)), /made by a newer version \(migration 3\)/);
-    await assert.rejects(requireKnown(store, upTo(first, second)), /made by a newer version \(migration 3\)/);
+    await assert.rejects(migrate(store, upTo(first)), /created by a newer version \(migration 3\)/);
+    await assert.rejects(requireKnown(store, upTo(first, second)), /created by a newer version \(migration 3\)/);
     await requireKnown(store, upTo(first, second, expanding));
     await migrate(store, upTo(first, second, expanding, contracting));
     await requireUpToDate(store, upTo(first, second, expanding));
-    await assert.rejects(migrate(store, upTo(first, second)), /made by a newer version \(migration 4\)/);
+    await assert.rejects(migrate(store, upTo(first, second)), /created by a newer version \(migration 4\)/);
   });
 
   it('leave the tables of a plugin alone that is not in the pipeline', async () => {

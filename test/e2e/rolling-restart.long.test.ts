@@ -257,6 +257,6 @@ describe('three gateways that are restarted one after the other', {
     const [first] = cluster.gateways as readonly [Member];
     await first.stop();
     install(1);
-    await assert.rejects(first.start(), /the tables of \\?"tally\\?" were made by a newer version \(migration 3\)/);
+    await assert.rejects(first.start(), /the tables of \\?"tally\\?" were created by a newer version \(migration 3\)/);
   });
 });

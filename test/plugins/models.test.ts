@@ -673,7 +673,7 @@ describe('offers', () => {
     assert.equal(only.message, "The model 'pro' does not support chat. Use responses (POST /v1/responses).");
     const none = await refusal(() => call(parts, 'plain', { style: 'messages' }));
     assert.deepEqual([none.status, none.code], [404, 'model_not_found']);
-    assert.match(none.message, /on chat \(POST \/v1\/chat\), responses \(POST \/v1\/responses\)\.$/);
+    assert.match(none.message, /Use chat \(POST \/v1\/chat\) or responses \(POST \/v1\/responses\)\.$/);
     assert.equal((await call(parts, 'pro', { style: 'responses' })).next(), 'a/pro');
   });
 

@@ -79,7 +79,7 @@ describe('fetched media', () => {
     await fetched([file('/a'), file('/b')], asker);
     await assert.rejects(fetched([file('/a'), file('/b'), file('/c')], asker), /too large for one request/);
     const many = Array.from({ length: 17 }, (_, i) => file(`/${i}`));
-    await assert.rejects(fetched(many), /more than 16 addresses/);
+    await assert.rejects(fetched(many), /more than 16 URLs to fetch/);
   });
 
   it('are all aborted when one fails', async () => {
