@@ -292,7 +292,7 @@ describe('the own account', () => {
     const again = await visitor(gateway).post('/api/user/login', { username: 'ann-k', password: PASSWORD });
     assert.equal(verdictOf(again), '401 wrong_credentials');
     const made = await gateway.tryCommand('user create --name ann-k --role member --password-stdin', PASSWORD);
-    assert.match(made.stderr, /called "ann-k" already/);
+    assert.match(made.stderr, /the name "ann-k" already exists/);
     const balance = await gateway.host.use(Ledger).balance({ kind: 'account', owner: id });
     assert.equal(balance?.granted, 1_000n * MICRO);
     const [entry] = await gateway.host.use(Audit).page({ limit: 1, action: 'user.delete' });

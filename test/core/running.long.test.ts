@@ -333,7 +333,7 @@ describe('the configuration of the gateway', () => {
     const alias = written
       .replace('key: ${SOME_KEY}', 'key: &k ${SOME_KEY}')
       .replace('from:\n      - one', 'from:\n      - *k');
-    assert.match((await messages(alias)).join('\n'), /SOME_KEY\} is not read for a draft/);
+    assert.match((await messages(alias)).join('\n'), /SOME_KEY\} is not resolved for a draft/);
 
     for (const use of [`./code.mjs`, code, 'left-pad', './no-such-code.mjs']) {
       const said = await messages(written.replace('  - metrics', `  - metrics\n  - ${use}`));
