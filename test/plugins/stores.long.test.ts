@@ -180,7 +180,7 @@ describe('sqlite: how the file is opened', () => {
     const handle = openSync(file, 'r+');
     writeSync(handle, Buffer.alloc(8192, 0x5a), 0, 8192, 3 * 4096);
     closeSync(handle);
-    await assert.rejects(driver.open({ file, log: silent }), /turnpike\.db is damaged .*restore it from a backup/s);
+    await assert.rejects(driver.open({ file, log: silent }), /turnpike\.db is damaged, .*restore it from a backup/s);
   });
 
   it('refuses a file that is no database, and leaves it as it is', async () => {
