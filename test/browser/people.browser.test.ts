@@ -209,7 +209,7 @@ describe('people in a browser', () => {
     await page.getByRole('button', { name: 'Check the chain' }).click();
     await page.getByText(/^All \d+ entries are consistent\.$/).waitFor();
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download these entries as CSV' }).click();
+    await page.getByRole('button', { name: 'Download CSV of these entries' }).click();
     const lines = readFileSync(await (await saved).path(), 'utf8').split('\r\n');
     assert.match(lines[0] ?? '', /^seq,time,/);
     assert.ok(lines.some((line) => line.includes('user.delete')));

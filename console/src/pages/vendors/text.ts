@@ -108,7 +108,7 @@ export const TEXT = texts(
     clear: 'Show all',
     chain: 'Route',
     fallback: 'fallback',
-    aliasOf: (model: string) => `another name of ${model}`,
+    aliasOf: (model: string) => `alias of ${model}`,
     share: (percent: string) => `${percent} of calls`,
     afterwards: 'then',
     price: 'Price',
