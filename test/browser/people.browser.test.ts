@@ -67,10 +67,10 @@ describe('people in a browser', () => {
     await form.getByText('Now $0.00, then $5.00.').waitFor();
     await form.getByText('Deduct', { exact: true }).click();
     await form.getByText('Now $0.00, then $0.00.').waitFor();
-    await form.getByText('Give', { exact: true }).click();
+    await form.getByText('Add', { exact: true }).click();
     await form.getByRole('textbox', { name: 'Reason' }).fill('a prize');
     assertClean('the dialog', await at.violations());
-    await form.getByRole('button', { name: 'Give' }).click();
+    await form.getByRole('button', { name: 'Add' }).click();
     await page.getByText('The balance is now $5.00.').waitFor();
     await drawer.locator('.figure').filter({ hasText: 'Balance' }).getByText('$5.00').waitFor();
     const { items } = await boss.data('GET', '/api/audit?action=user.quota&page_size=1');
