@@ -288,7 +288,7 @@ describe('a file', () => {
       param: 'model',
       says: /`model` must not be a file: files are accepted only in `file`/,
     });
-    await refused([{ ...stray, name: 'audio' }], { param: 'audio', says: /`image` and `mask` only/ }, images);
+    await refused([{ ...stray, name: 'audio' }], { param: 'audio', says: /only in `image` and `mask`/ }, images);
     await refused([{ ...stray, name: 'toString' }], { param: 'toString', says: /must not be a file/ });
     const none = createFormReader({ only: false, files: {} });
     await refused([stray], { param: 'model', says: /this endpoint accepts no files/ }, none);
