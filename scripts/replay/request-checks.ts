@@ -42,7 +42,7 @@ export async function checkRequest(world: World, recorded: Recorded, to: Upstrea
     return [finding(isClear ? 'refused' : 'failed', isClear ? outcome : `refused without a field: ${outcome}`)];
   }
   const sent = world.asked(to.name);
-  if (sent === undefined) return [finding('failed', 'nothing came to the vendor')];
+  if (sent === undefined) return [finding('failed', 'the vendor received no request')];
   const faults = requestFaults({ client, vendor: to.style, request, sent: sent.body, losses: got.losses }, sent.path);
   if (!got.whole) faults.push('the answer breaks off');
   if (!got.text.includes(PLAIN_TEXT)) faults.push('the answer does not arrive');

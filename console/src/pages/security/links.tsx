@@ -2,7 +2,7 @@
 import { Button, Stack } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { goToExternal } from '../../api/elsewhere.ts';
+import { goToExternal } from '../../api/external.ts';
 import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';

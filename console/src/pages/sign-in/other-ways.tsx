@@ -2,7 +2,7 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core';
 import { IconExternalLink, IconFingerprint } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { goToExternal } from '../../api/elsewhere.ts';
+import { goToExternal } from '../../api/external.ts';
 import { useAction } from '../../api/hooks.ts';
 import { showPasskey, usePasskeyState } from '../../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
