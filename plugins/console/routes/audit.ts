@@ -6,11 +6,11 @@ import { csvAnswer } from '../csv.ts';
 import { pageSize, sizeOf } from '../pages.ts';
 import { type TimesQuery, timeProperties, timesOf } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { idNumber, integer, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'Audit';
+const route = tagged('Audit');
 const USUAL = 50;
 const MOST = 100;
 /** Entries per file: what a spreadsheet can open, and what fits in memory. */
@@ -72,13 +72,9 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/audit',
+    route('admin', 'GET', '/api/audit', {
       alsoAt: ['/api/audit/'],
-      who: 'admin',
       summary: 'Lists audit log entries, newest first. For older entries, send the `before` of the response.',
-      tag: TAG,
       search: schema<Query>({
         type: 'object',
         properties: { ...filters, page_size: pageSize(USUAL, MOST) },
@@ -136,12 +132,8 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/audit/chain',
-      who: 'admin',
+    route('admin', 'GET', '/api/audit/chain', {
       summary: `Verifies the hashes of ${MOST_CHECKED} audit log entries; continue with \`after\`.`,
-      tag: TAG,
       search: schema<{ readonly after: number }>({
         type: 'object',
         properties: {
@@ -171,13 +163,9 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
         return { checked: seq, total: head.seq, head: `${head.seq}:${head.hash}`, broken: broken ?? null };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/audit/export',
-      who: 'admin',
+    route('admin', 'GET', '/api/audit/export', {
       verified: true,
       summary: `Exports audit log entries as CSV, at most ${MOST_EXPORTED}.`,
-      tag: TAG,
       search: schema<Filters>({ type: 'object', properties: filters }),
       answer: 'text/csv',
       async handle({ query, actor }) {

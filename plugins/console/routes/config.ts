@@ -5,11 +5,11 @@ import { type Remark, Running, type Verdict } from '../../../core/contracts/runn
 import { answer, type JsonObject, schema } from '../../../core/plugin.ts';
 import { spellError } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'Configuration';
+const route = tagged('Configuration');
 /** The maximum size of gateway.yaml, in characters and in bytes. */
 const LONGEST = 256 * 1_024;
 
@@ -40,14 +40,10 @@ const verdict = {
 
 export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/config',
+    route('root', 'GET', '/api/config', {
       alsoAt: ['/api/config/'],
-      who: 'root',
       summary:
         'Returns gateway.yaml as it runs and as it is on disk, and whether the file is valid. Secrets are masked; a mark shows whether they changed.',
-      tag: TAG,
       answer: {
         title: 'Configuration',
         type: 'object',
@@ -87,23 +83,15 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/config/schema',
-      who: 'root',
+    route('root', 'GET', '/api/config/schema', {
       summary: 'Returns the JSON Schema of gateway.yaml with the running plugins, for editors.',
-      tag: TAG,
       answer: { type: 'object' },
       handle: () => need(Running).schema(),
     }),
-    route({
-      method: 'POST',
-      path: '/api/config/check',
-      who: 'root',
+    route('root', 'POST', '/api/config/check', {
       maxBody: 4 * LONGEST,
       summary:
         'Validates a text as gateway.yaml. Nothing is written. It may refer only to the variables and files that the file on disk refers to; masked values stand for the ones on disk.',
-      tag: TAG,
       body: schema<{ readonly text: string }>({
         type: 'object',
         additionalProperties: false,
@@ -117,14 +105,10 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
         return shown(await need(Running).check(body.text));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/config/reload',
-      who: 'root',
+    route('root', 'POST', '/api/config/reload', {
       verified: true,
       errors: ['configuration_wrong'],
       summary: 'Reloads gateway.yaml. If it is invalid, nothing changes: 400 `configuration_wrong` with the errors.',
-      tag: TAG,
       answer: {
         type: 'object',
         required: ['generation', 'loaded_at'],

@@ -21,12 +21,12 @@ import {
   formProperties,
   isAboutMoney,
 } from '../records/department-form.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { integer, nothing, text, unixSeconds } from '../schemas.ts';
 import { MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
 import { departmentMemberRoutes } from './department-members.ts';
 
-const TAG = 'Departments';
+const route = tagged('Departments');
 interface DepartmentQuery extends PageSearch {
   readonly keyword?: string;
   readonly parent_id?: number;
@@ -75,14 +75,9 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route<unknown, DepartmentQuery>({
-      method: 'GET',
-      path: '/api/department/',
-      alsoAt: ['/api/department'],
-      who: 'admin',
+    route<unknown, DepartmentQuery>('admin', 'GET', '/api/department/', {
       spelling: 'bare',
       summary: 'Lists departments by id.',
-      tag: TAG,
       search: pageSearch<DepartmentQuery>({
         keyword: { description: 'Part of the name.', type: 'string', maxLength: 64 },
         parent_id: {
@@ -105,12 +100,8 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         return { success: true, message: '', data, total: matches.length };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/department/names',
-      who: 'admin',
+    route('admin', 'GET', '/api/department/names', {
       summary: 'Lists the names of all departments.',
-      tag: TAG,
       answer: {
         type: 'array',
         items: {
@@ -124,12 +115,8 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
           .all()
           .map(({ id, name, parentId }) => ({ id, name, parent_id: parentId ?? null })),
     }),
-    route({
-      method: 'GET',
-      path: '/api/department/tree',
-      who: 'admin',
+    route('admin', 'GET', '/api/department/tree', {
       summary: 'Lists all departments as trees.',
-      tag: TAG,
       answer: {
         type: 'array',
         items: {
@@ -171,23 +158,15 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         return nodesBelow(undefined);
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/department/:id',
-      who: 'admin',
+    route('admin', 'GET', '/api/department/:id', {
       errors: ['department_not_found'],
       summary: 'Returns a department.',
-      tag: TAG,
       answer: departmentSchema,
       handle: (request) => shown(demand(request)),
     }),
-    route({
-      method: 'GET',
-      path: '/api/department/:id/usage',
-      who: 'admin',
+    route('admin', 'GET', '/api/department/:id/usage', {
       errors: ['department_not_found', 'invalid_range', 'range_too_long'],
       summary: "Returns how much of a department's budgets is used.",
-      tag: TAG,
       answer: {
         type: 'object',
         required: ['department', 'tree_quota', 'tree_used_quota', 'remaining_quota', 'descendant_count', 'monthly'],
@@ -226,11 +205,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/department/',
-      alsoAt: ['/api/department'],
-      who: 'admin',
+    route('admin', 'POST', '/api/department/', {
       errors: [
         'department_not_found',
         'invalid_name',
@@ -241,7 +216,6 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         'verification_required',
       ],
       summary: 'Creates a department. Budgets and ratio require a verification (POST /api/verify).',
-      tag: TAG,
       body: schema<DepartmentForm & { readonly name: string }>(form(['name'])),
       answer: departmentSchema,
       async handle(request) {
@@ -253,10 +227,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         return shown(await inTheirWords(DEPARTMENT_WORDS, made));
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/department/:id',
-      who: 'admin',
+    route('admin', 'PUT', '/api/department/:id', {
       errors: [
         'department_not_found',
         'invalid_name',
@@ -269,7 +240,6 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       ],
       summary:
         'Updates a department; absent members stay unchanged. Budgets, ratio and parent require a verification (POST /api/verify).',
-      tag: TAG,
       body: schema<DepartmentForm>(form([])),
       answer: departmentSchema,
       async handle(request) {
@@ -283,27 +253,19 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         return shown(await inTheirWords(DEPARTMENT_WORDS, need(Departments).change(before.id, changesOf(body), along)));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/department/:id',
-      who: 'admin',
+    route('admin', 'DELETE', '/api/department/:id', {
       errors: ['department_not_found', 'department_not_empty'],
       summary: 'Deletes a department that has no members and no departments below it.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const { id, name } = demand(request);
         await need(Departments).remove(id, audited(request, 'department.delete', `department ${id}`, { name }));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/department/:id/recharge',
-      who: 'admin',
+    route('admin', 'POST', '/api/department/:id/recharge', {
       verified: true,
       errors: ['department_not_found', 'invalid_amount', 'no_budget'],
       summary: 'Increases the total budget.',
-      tag: TAG,
       body: schema<{ readonly amount: number }>({
         type: 'object',
         additionalProperties: false,

@@ -4,11 +4,11 @@ import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageSum } from '../../../core/contracts/records.ts';
 import { budgetUse, monthOf } from '../records/department.ts';
 import { branchOf } from '../records/usage-range.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { integer, list, listOf, named, object, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
-const TAG = 'Team';
+const route = tagged('Team');
 const DAY_MS = 86_400_000;
 /** Whole days that averages are computed over. */
 const SHORT = 7;
@@ -54,12 +54,8 @@ const budgetProperties = {
 export function forecastRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, need } = tools;
   return [
-    route({
-      method: 'GET',
-      path: '/api/team/forecast',
-      who: 'admin',
+    route('admin', 'GET', '/api/team/forecast', {
       summary: 'Forecasts spending for this month: in total, and for each department with those below it.',
-      tag: TAG,
       answer: named(
         'Forecast',
         object({

@@ -1,9 +1,9 @@
 /** Running calls: the user's, and for administrators those of all users. */
 import { Running, type RunningExchange } from '../../../core/contracts/running.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, text } from '../schemas.ts';
 
-const TAG = 'Logs';
+const route = tagged('Logs');
 /** Calls per response. */
 const MOST = 200;
 
@@ -73,24 +73,16 @@ export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
   const running = (of: { readonly accountId?: number }) => need(Running).inFlight({ ...of, limit: MOST });
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/log/self/live',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/live', {
       summary: 'Lists your running calls, newest first.',
-      tag: TAG,
       answer: ownAnswer,
       async handle({ account }) {
         const { total, items } = await running({ accountId: account.id });
         return { total, items: items.map(shownCall) };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/live',
-      who: 'admin',
+    route('admin', 'GET', '/api/log/live', {
       summary: 'Lists the running calls of all users, newest first.',
-      tag: TAG,
       answer,
       async handle() {
         const { total, items } = await running({});

@@ -4,11 +4,11 @@ import { schema } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames, type Names } from '../records/names.ts';
-import { type ApiRoute, idOf, route, type Tools } from '../route.ts';
+import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
 import { integer, nothing, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'Users';
+const route = tagged('Users');
 const DAY_MS = 86_400_000;
 
 const none = 'Unix seconds; 0: not.';
@@ -35,13 +35,9 @@ const invitationSchema = {
 
 export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'POST',
-      path: '/api/user/invitation',
-      who: 'admin',
+    route('admin', 'POST', '/api/user/invitation', {
       verified: true,
       summary: 'Creates an invitation for one new account.',
-      tag: TAG,
       body: schema<{ readonly expires_days: number }>({
         type: 'object',
         additionalProperties: false,
@@ -65,12 +61,8 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
         return { id: invitation.id, code, expires_at: secondsOf(invitation.expiresMs) };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/invitations',
-      who: 'admin',
+    route('admin', 'GET', '/api/user/invitations', {
       summary: 'Lists the invitations of the last year, newest first, without their codes.',
-      tag: TAG,
       search: pageSearch<PageSearch>(),
       answer: pageSchema(invitationSchema),
       async handle({ query }) {
@@ -81,13 +73,9 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
         return pageAnswer(page, total, await Promise.all(items.map((one) => shown(one, names, nowMs))));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/invitations/:id',
-      who: 'admin',
+    route('admin', 'DELETE', '/api/user/invitations/:id', {
       errors: ['invitation_not_found'],
       summary: 'Revokes an unused invitation.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const id = idOf(request.params.id);

@@ -1,11 +1,11 @@
 /** Routes authenticated by an API key: the key's own usage and limits. */
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import { type Balance, Ledger, MICRO } from '../../../core/contracts/ledger.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { boolean, integer, number, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
-const TAG = 'Usage';
+const route = tagged('Usage');
 /** The value that API clients expect if there is no limit. */
 const UNLIMITED = 100_000_000;
 const MICRO_PER_UNIT = Number(MICRO);
@@ -19,16 +19,11 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
   const currency = (micro: bigint): number => Number(micro) / MICRO_PER_UNIT / perUnitOf(host);
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/usage/token/',
-      alsoAt: ['/api/usage/token'],
-      who: 'key',
+    route('key', 'GET', '/api/usage/token/', {
       limit: 'usage',
       spelling: 'bare',
       summary:
         'Returns the used and remaining quota of the key that authenticates the request, in quota units; also if it is expired or exhausted.',
-      tag: TAG,
       answer: {
         type: 'object',
         required: ['code', 'message', 'data'],
@@ -76,16 +71,12 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/dashboard/billing/subscription',
+    route('key', 'GET', '/v1/dashboard/billing/subscription', {
       alsoAt: ['/dashboard/billing/subscription'],
-      who: 'key',
       limit: 'usage',
       spelling: 'error-object',
       summary:
         'Returns the limit of the key that authenticates the request, in currency units, in the format of older clients.',
-      tag: TAG,
       answer: {
         type: 'object',
         required: ['object', 'hard_limit_usd', 'access_until'],
@@ -111,16 +102,12 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/dashboard/billing/usage',
+    route('key', 'GET', '/v1/dashboard/billing/usage', {
       alsoAt: ['/dashboard/billing/usage'],
-      who: 'key',
       limit: 'usage',
       spelling: 'error-object',
       summary:
         'Returns the total usage of the key that authenticates the request, in hundredths of currency units, in the format of older clients.',
-      tag: TAG,
       answer: {
         type: 'object',
         required: ['object', 'total_usage'],

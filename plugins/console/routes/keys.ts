@@ -21,11 +21,11 @@ import {
   keyFormProperties,
   newKeyOf,
 } from '../records/key-form.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { idNumber, integer, nothing } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
-const TAG = 'Keys';
+const route = tagged('Keys');
 
 interface KeyQuery extends PageSearch {
   readonly keyword?: string;
@@ -169,9 +169,6 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   }
 
   const list = {
-    method: 'GET',
-    who: 'member',
-    tag: TAG,
     errors: ['account_not_found', 'role_insufficient'],
     search: keyQuery,
     answer: pageSchema(keySchema),
@@ -179,25 +176,18 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   } as const;
 
   return [
-    route<unknown, KeyQuery>({
+    route<unknown, KeyQuery>('member', 'GET', '/api/token/', {
       ...list,
-      path: '/api/token/',
-      alsoAt: ['/api/token'],
       summary: 'Lists your keys, newest first; for administrators with `user_id`, those of a user.',
     }),
-    route<unknown, KeyQuery>({
+    route<unknown, KeyQuery>('member', 'GET', '/api/token/search', {
       ...list,
-      path: '/api/token/search',
       summary: 'Searches your keys by a part of their name or the end of their secret.',
     }),
-    route({
-      method: 'GET',
-      path: '/api/token/default',
-      who: 'member',
+    route('member', 'GET', '/api/token/default', {
       changes: true,
       errors: ['key_not_found'],
       summary: 'Returns your default key, creating it on first use; its secret is returned only then.',
-      tag: TAG,
       answer: keySchema,
       async handle(request) {
         const { id } = request.account;
@@ -215,21 +205,13 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         );
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/token/:id',
-      who: 'member',
+    route('member', 'GET', '/api/token/:id', {
       errors: ['key_not_found', 'role_insufficient'],
       summary: 'Returns a key of yours or, for administrators, of a user.',
-      tag: TAG,
       answer: keySchema,
       handle: async (request) => shown(await within(request, idOf(request.params.id))),
     }),
-    route({
-      method: 'POST',
-      path: '/api/token/',
-      alsoAt: ['/api/token'],
-      who: 'member',
+    route('member', 'POST', '/api/token/', {
       errors: [
         'verification_required',
         'read_only',
@@ -243,7 +225,6 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       ],
       summary:
         'Creates a key. Its secret is returned only in this response. For administrators with `user_id`, and after a verification (POST /api/verify), it belongs to a user, who pays for its calls.',
-      tag: TAG,
       body: newKeyBody,
       answer: keySchema,
       async handle(request) {
@@ -262,11 +243,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         return shown(key, secret);
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/token/',
-      alsoAt: ['/api/token'],
-      who: 'member',
+    route('member', 'PUT', '/api/token/', {
       errors: [
         'verification_required',
         'read_only',
@@ -279,7 +256,6 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       ],
       summary:
         'Updates a key of yours or, for administrators and after a verification (POST /api/verify), of a user; omitted members stay unchanged.',
-      tag: TAG,
       body: changedKeyBody,
       search: schema<{ readonly status_only?: string }>({
         type: 'object',
@@ -316,14 +292,10 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         return shown(await inTheirWords(KEY_WORDS, need(Keys).change(before.accountId, id, changes, steps)));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/token/:id',
-      who: 'member',
+    route('member', 'DELETE', '/api/token/:id', {
       errors: ['verification_required', 'key_not_found', 'role_insufficient'],
       summary:
         'Deletes a key of yours or, for administrators and after a verification (POST /api/verify), of a user. It stops working immediately.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const { id, accountId } = await within(request, idOf(request.params.id));
@@ -331,26 +303,18 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         await revoke(request, accountId, [id]);
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/token/batch',
-      who: 'member',
+    route('member', 'POST', '/api/token/batch', {
       errors: ['key_not_found'],
       summary: 'Deletes several of your keys, all or none; returns the number deleted.',
-      tag: TAG,
       body: idsBody,
       answer: integer,
       handle: (request) => revoke(request, request.account.id, [...new Set(request.body.ids)]),
     }),
-    route({
-      method: 'POST',
-      path: '/api/token/:id/key',
-      who: 'member',
+    route('member', 'POST', '/api/token/:id/key', {
       verified: true,
       sessionOnly: true,
       errors: ['key_not_found', 'role_insufficient'],
       summary: 'Rotates a key: replaces its secret. The new secret is returned only in this response.',
-      tag: TAG,
       body: graceBody,
       answer: keySchema,
       async handle(request) {

@@ -15,14 +15,14 @@ import {
 } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import { dearest, shownSums, sumProperties } from '../records/usage-sums.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { integer, list, number, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 type SumQuery = Omit<LogQuery, 'type' | 'outcome' | 'request_id'>;
 
-const TAG = 'Logs';
+const route = tagged('Logs');
 /** The longest period by hour, in days. */
 const MOST_DAYS = 31;
 const DAY_S = 86_400;
@@ -128,48 +128,31 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/log/self/stat',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/stat', {
       errors: ['filter_too_wide'],
       summary: 'Returns the sums of your calls; calls whose lines are deleted are included.',
-      tag: TAG,
       search: schema<SumQuery>({ type: 'object', properties: sumFilters }),
       answer: statSchema,
       async handle(request) {
         return stat(await search.own(await personOf(request), { ...request.query, type: 0 }));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/stat',
-      who: 'admin',
+    route('admin', 'GET', '/api/log/stat', {
       errors: ['filter_too_wide'],
       summary: 'Returns the sums of the calls of all users.',
-      tag: TAG,
       search: schema<SumQuery & Pick<EverybodyQuery, 'username'>>({ type: 'object', properties: everybodyFilters }),
       answer: statSchema,
       handle: async ({ query }) => stat(await search.everybody({ ...query, type: 0 })),
     }),
-    route({
-      method: 'GET',
-      path: '/api/data/self',
-      who: 'member',
+    route('member', 'GET', '/api/data/self', {
       errors: ['range_too_long'],
       summary: `Returns the sums of your calls by hour and model; at most ${MOST_DAYS} days, by default the last seven.`,
-      tag: TAG,
       search: schema<TimesQuery>({ type: 'object', properties: timeProperties }),
       answer: dataSchema,
       handle: async (request) => hours(request.query, await personOf(request)),
     }),
-    route({
-      method: 'GET',
-      path: '/api/data/',
-      alsoAt: ['/api/data'],
-      who: 'admin',
+    route('admin', 'GET', '/api/data/', {
       summary: 'Returns the sums by hour and model of the calls of one user, or of all.',
-      tag: TAG,
       search: schema<TimesQuery & Pick<EverybodyQuery, 'username'>>({
         type: 'object',
         properties: { ...timeProperties, username: everybodyProperties.username },

@@ -14,12 +14,12 @@ import {
 } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import { timeText, unitLine } from '../records/usage-range.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { integer, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
-const TAG = 'Logs';
+const route = tagged('Logs');
 /** Lines per file; it is built in memory. */
 const MOST_EXPORTED = 50_000;
 const BITE = 1_000;
@@ -127,14 +127,10 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/log/self',
+    route('member', 'GET', '/api/log/self', {
       alsoAt: ['/api/log/self/'],
-      who: 'member',
       errors: ['filter_too_wide'],
       summary: 'Lists your usage records, newest first.',
-      tag: TAG,
       search: schema<LogQuery & Formatted>({ type: 'object', properties: { ...formatted, ...logProperties } }),
       answer: pageSchema,
       async handle(request) {
@@ -144,13 +140,9 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
         return page(filter, request.query, own(person));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/self/search',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/search', {
       errors: ['filter_too_wide'],
       summary: 'Lists your usage records that match a model, a key name or a `request_id`; for older clients.',
-      tag: TAG,
       search: schema<LogQuery & Paged & { readonly keyword: string }>({
         type: 'object',
         properties: { ...paged, ...logProperties, keyword: { ...text, maxLength: 200, default: '' } },
@@ -169,13 +161,9 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
         return page(filter, query, own(person));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/self/export',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/export', {
       errors: ['filter_too_wide'],
       summary: `Exports your usage records as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
-      tag: TAG,
       search: schema<LogQuery & Places>({ type: 'object', properties: { before, ...logProperties } }),
       answer: 'text/csv',
       async handle(request) {
@@ -183,13 +171,9 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
         return file('log', await search.own(person, request.query), request.query, own(person));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/token',
-      who: 'key',
+    route('key', 'GET', '/api/log/token', {
       limit: 'usage',
       summary: `Lists the last ${LINES_OF_KEY} usage records of the key that authenticates the request.`,
-      tag: TAG,
       answer: { type: 'array', items: lineSchema },
       async handle({ holder }) {
         const { key, account } = holder!;
@@ -201,14 +185,9 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
         });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/',
-      alsoAt: ['/api/log'],
-      who: 'admin',
+    route('admin', 'GET', '/api/log/', {
       errors: ['verification_required', 'filter_too_wide'],
       summary: 'Lists the usage records of all users, newest first; CSV requires a verification (POST /api/verify).',
-      tag: TAG,
       search: schema<EverybodyQuery & Formatted>({
         type: 'object',
         properties: { ...formatted, ...everybodyProperties },
@@ -221,14 +200,10 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
         return query.format === 'csv' ? file('log', filter, query, all()) : page(filter, query, all());
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/export',
-      who: 'admin',
+    route('admin', 'GET', '/api/log/export', {
       verified: true,
       errors: ['filter_too_wide', 'verification_required'],
       summary: `Exports the usage records of all users as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
-      tag: TAG,
       search: schema<EverybodyQuery & Places>({ type: 'object', properties: { before, ...everybodyProperties } }),
       answer: 'text/csv',
       handle: async ({ query }) => file('log', await search.everybody(query), query, all()),

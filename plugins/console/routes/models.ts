@@ -7,10 +7,10 @@ import type { Caller } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
 import { cardOf, cardSchema } from '../records/model-card.ts';
 import { ratiosOf } from '../records/ratios.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { number, text } from '../schemas.ts';
 
-const TAG = 'Models';
+const route = tagged('Models');
 
 /** The group that every user is in: prices and models are the same for all. */
 const GROUP = 'default';
@@ -73,14 +73,10 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/pricing',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/pricing', {
       spelling: 'bare',
       summary:
         'Lists the models that the caller may see, with prices: model_ratio 1 is 2 currency units per million input tokens.',
-      tag: TAG,
       answer: {
         type: 'object',
         required: ['success', 'data', 'group_ratio', 'usable_group', 'vendors', 'supported_endpoint', 'auto_groups'],
@@ -133,21 +129,13 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/models',
-      who: 'member',
+    route('member', 'GET', '/api/user/models', {
       summary: 'Lists the names of the models that you may call.',
-      tag: TAG,
       answer: { type: 'array', items: text },
       handle: () => need(Catalog).names(),
     }),
-    route({
-      method: 'GET',
-      path: '/api/models/catalog',
-      who: 'member',
+    route('member', 'GET', '/api/models/catalog', {
       summary: 'Lists the models that you may call, with purpose, abilities, price and health.',
-      tag: TAG,
       answer: { type: 'array', items: cardSchema },
       handle({ account }) {
         const catalog = need(Catalog);
@@ -168,31 +156,18 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
         });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/self/groups',
-      who: 'member',
+    route('member', 'GET', '/api/user/self/groups', {
       summary: 'Lists the groups of your keys: one, for all keys.',
-      tag: TAG,
       answer: groupsSchema,
       handle: () => GROUPS,
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/groups',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/user/groups', {
       summary: 'Lists the groups: one, for all users.',
-      tag: TAG,
       answer: groupsSchema,
       handle: () => GROUPS,
     }),
-    route({
-      method: 'GET',
-      path: '/api/group/',
-      alsoAt: ['/api/group'],
-      who: 'admin',
+    route('admin', 'GET', '/api/group/', {
       summary: 'Lists the names of the groups.',
-      tag: TAG,
       answer: { type: 'array', items: text },
       handle: () => [GROUP],
     }),

@@ -9,10 +9,12 @@ import { type Answer, answer, GatewayError, schema } from '../../../core/plugin.
 import { checkOrigin } from '../access.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { nothing, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { halfSignedIn } from './sign-in.ts';
+
+const route = tagged('Sign-in');
 
 interface Return {
   readonly code?: string;
@@ -143,24 +145,18 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
   }
 
   const unbinding = {
-    path: '/api/user/unbind/:provider',
     errors: ['binding_not_found', 'last_login_method'],
-    who: 'member',
     sessionOnly: true,
     verified: 'or-recent',
-    tag: 'Sign-in',
+    summary: 'Unlinks an OAuth account.',
     answer: nothing,
     handle: unbind,
   } as const;
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/oauth/state',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/oauth/state', {
       errors: ['provider_not_found', 'provider_wanted', 'oauth_provider_failed', 'not_signed_in', 'cross_site'],
       summary: 'Begins an OAuth sign-in and returns its state. POST returns the complete URL.',
-      tag: 'Sign-in',
       search: schema<{ readonly provider?: string }>({ type: 'object', properties: { provider: providerName } }),
       answer: text,
       async handle(request) {
@@ -168,10 +164,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         return done(state, { cookies: [cookie] });
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/oauth/state',
-      who: 'visitor',
+    route('visitor', 'POST', '/api/oauth/state', {
       errors: [
         'verification_required',
         'provider_not_found',
@@ -181,7 +174,6 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         'cross_site',
       ],
       summary: 'Begins an OAuth sign-in or links an OAuth account; returns the URL to send the browser to.',
-      tag: 'Sign-in',
       body: schema<{ readonly provider?: string; readonly intent: OAuthIntent }>({
         type: 'object',
         additionalProperties: false,
@@ -202,10 +194,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         return done({ flow_token: state, expires_at: secondsOf(expiresMs), url }, { cookies: [cookie] });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/oauth/:provider',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/oauth/:provider', {
       errors: [
         'verification_required',
         'provider_not_found',
@@ -224,7 +213,6 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       ],
       summary:
         'Signs in with an OAuth account. Without a code it redirects to the provider, which redirects back with a code; then it responds like a sign-in and redirects browsers to the console. `intent=bind` links the OAuth account to the signed-in user.',
-      tag: 'Sign-in',
       search: schema<Return & { readonly intent: OAuthIntent }>({
         type: 'object',
         properties: { code: word, state: word, iss: word, error: word, intent },
@@ -254,8 +242,8 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         }
       },
     }),
-    route({ ...unbinding, method: 'GET', changes: true, summary: 'Unlinks an OAuth account.' }),
-    route({ ...unbinding, method: 'DELETE', summary: 'Unlinks an OAuth account.' }),
+    route('member', 'GET', '/api/user/unbind/:provider', { ...unbinding, changes: true }),
+    route('member', 'DELETE', '/api/user/unbind/:provider', unbinding),
   ];
 }
 

@@ -4,11 +4,11 @@ import { type Order, type OrderSearch, Payments } from '../../../core/contracts/
 import { refuse, schema } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames } from '../records/names.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { integer, number, text } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
-const TAG = 'Top-up';
+const route = tagged('Top-up');
 
 const order = {
   title: 'Order',
@@ -73,24 +73,16 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   };
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/topup/self',
-      who: 'member',
+    route('member', 'GET', '/api/user/topup/self', {
       summary: 'Lists your orders, newest first.',
-      tag: TAG,
       search: pageSearch<OrderPage>(filters),
       answer: pageSchema(order),
       handle: ({ account, query }) => listed(query, account.id),
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/topup/status',
+    route('member', 'GET', '/api/user/topup/status', {
       alsoAt: ['/api/user/alipay/query'],
-      who: 'member',
       errors: ['order_not_found'],
       summary: 'Returns one of your orders.',
-      tag: TAG,
       search: schema<{ readonly trade_no: string }>({
         type: 'object',
         required: ['trade_no'],
@@ -102,12 +94,8 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         return recordOf(stored ?? refuse(coreErrors.order_not_found().with({ param: 'trade_no' })));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/topup',
-      who: 'admin',
+    route('admin', 'GET', '/api/user/topup', {
       summary: 'Lists the orders of all users, newest first.',
-      tag: TAG,
       search: pageSearch<OrderPage>({ ...filters, user_id: integer }),
       answer: pageSchema(order),
       handle({ query }) {
@@ -115,14 +103,10 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         return listed(query, query.user_id, async (id) => (await names.person(id))?.name ?? '');
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/subscription/balance/pay',
-      who: 'member',
+    route('member', 'POST', '/api/subscription/balance/pay', {
       spelling: 'payment',
       errors: ['insufficient_balance', 'invalid_plan', 'other_plan_runs', 'no_room'],
       summary: 'Buys a plan with your balance.',
-      tag: TAG,
       body: schema<{ readonly plan?: string; readonly plan_id?: string }>({
         type: 'object',
         additionalProperties: false,
@@ -139,14 +123,10 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         return { data: recordOf(await payments.payFromBalance(account, plan, actor)) };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/topup/complete',
-      who: 'admin',
+    route('admin', 'POST', '/api/user/topup/complete', {
       verified: true,
       errors: ['order_not_found', 'order_completed', 'order_returned', 'order_cannot_be_given'],
       summary: 'Completes an order that you know to be paid.',
-      tag: TAG,
       body: schema<{ readonly trade_no: string; readonly reason?: string }>({
         type: 'object',
         additionalProperties: false,

@@ -5,11 +5,13 @@ import { type Answer, type JsonObject, schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import type { Cookies } from '../cookies.ts';
 import { done } from '../envelope.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { boolean, nothing, notLookedAt, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { verifiedAnswer } from '../verification.ts';
 import { signedIn } from './sign-in.ts';
+
+const route = tagged('Passkeys');
 
 /** The response that begins a WebAuthn ceremony. */
 export const ceremonyAnswer = {
@@ -71,8 +73,6 @@ const finishBody = schema<FinishBody>({
 const PATH = '/api/user/passkey';
 
 export function passkeyRoutes({ host, cookies, signIn, verification, need, audited }: Tools): readonly ApiRoute[] {
-  const own = { who: 'member', sessionOnly: true, tag: 'Passkeys' } as const;
-
   const begun = (start: PasskeyStart): Answer => ceremony(cookies, start, host.clock.now());
 
   function finishing({ body, headers }: ConsoleRequest<FinishBody>): { ticket: string; credential: JsonObject } {
@@ -86,22 +86,14 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
   }
 
   return [
-    route({
-      method: 'POST',
-      path: `${PATH}/login/begin`,
-      who: 'visitor',
+    route('visitor', 'POST', `${PATH}/login/begin`, {
       summary: 'Begins a sign-in with a passkey, without a user name.',
-      tag: 'Passkeys',
       answer: ceremonyAnswer,
       handle: async () => begun(await need(SecondFactors).beginPasskeyLogin()),
     }),
-    route({
-      method: 'POST',
-      path: `${PATH}/login/finish`,
-      who: 'visitor',
+    route('visitor', 'POST', `${PATH}/login/finish`, {
       errors: ['passkey_refused', 'account_disabled'],
       summary: 'Signs in with a passkey; there is no second step.',
-      tag: 'Passkeys',
       body: finishBody,
       answer: signedIn,
       async handle(request) {
@@ -110,10 +102,8 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         return signIn.complete(request, account, 'passkey');
       },
     }),
-    route({
-      ...own,
-      method: 'GET',
-      path: PATH,
+    route('member', 'GET', PATH, {
+      sessionOnly: true,
       summary: 'Returns whether you have a passkey, and when it was last used.',
       answer: {
         type: 'object',
@@ -135,10 +125,8 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         };
       },
     }),
-    route({
-      ...own,
-      method: 'POST',
-      path: `${PATH}/register/begin`,
+    route('member', 'POST', `${PATH}/register/begin`, {
+      sessionOnly: true,
       verified: 'or-recent',
       errors: ['passkey_exists', 'session_wanted'],
       summary: 'Begins to add a passkey.',
@@ -148,10 +136,8 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         return begun(await factors.beginPasskeyRegistration(request.account, sessionOf(request).id));
       },
     }),
-    route({
-      ...own,
-      method: 'POST',
-      path: `${PATH}/register/finish`,
+    route('member', 'POST', `${PATH}/register/finish`, {
+      sessionOnly: true,
       verified: 'or-recent',
       errors: ['passkey_refused', 'passkey_exists', 'passkey_taken', 'session_wanted'],
       summary: 'Adds the passkey; ends all other sessions.',
@@ -166,10 +152,8 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         return done(null, { message: 'The passkey was added.', cookies: [cookies.clear('flow')] });
       },
     }),
-    route({
-      ...own,
-      method: 'DELETE',
-      path: PATH,
+    route('member', 'DELETE', PATH, {
+      sessionOnly: true,
       verified: true,
       errors: ['no_passkey', 'session_wanted'],
       summary: 'Removes the passkey; ends all other sessions.',
@@ -181,20 +165,16 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         return done(null, { message: 'The passkey was removed.' });
       },
     }),
-    route({
-      ...own,
-      method: 'POST',
-      path: `${PATH}/verify/begin`,
+    route('member', 'POST', `${PATH}/verify/begin`, {
+      sessionOnly: true,
       errors: ['session_wanted', 'no_passkey'],
       summary: 'Begins a verification with the passkey.',
       answer: ceremonyAnswer,
       handle: async (request) =>
         begun(await need(SecondFactors).beginPasskeyCheck(request.account, sessionOf(request).id)),
     }),
-    route({
-      ...own,
-      method: 'POST',
-      path: `${PATH}/verify/finish`,
+    route('member', 'POST', `${PATH}/verify/finish`, {
+      sessionOnly: true,
       errors: ['passkey_refused', 'session_wanted'],
       summary: 'Completes a verification: this session may run sensitive operations for five minutes.',
       body: finishBody,

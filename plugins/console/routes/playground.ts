@@ -9,8 +9,10 @@ import { Prices } from '../../../core/contracts/prices.ts';
 import { type JsonObject, schema } from '../../../core/plugin.ts';
 import { countedUsage } from '../../../core/translation/index.ts';
 import { reaches } from '../access.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, idNumber, integer, text } from '../schemas.ts';
+
+const route = tagged('Playground');
 
 /** The maximum body size: a conversation with an image or two. */
 const MAX_BODY = 1_024 * 1_024;
@@ -34,13 +36,9 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/api/playground/estimate',
-      who: 'member',
+    route('member', 'POST', '/api/playground/estimate', {
       errors: ['key_not_found'],
       summary: 'Explains what a call with one of your keys would do and what it may cost. Nothing is sent or charged.',
-      tag: 'Playground',
       body: supposed,
       maxBody: MAX_BODY,
       answer: {

@@ -1,8 +1,10 @@
 /** Prices of all models and their sources, and differences from the published prices; for administrators. */
 import { type PricedModel, Prices, type SourcedPrice } from '../../../core/contracts/prices.ts';
 import { priceSchema } from '../records/price.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, text } from '../schemas.ts';
+
+const route = tagged('Models');
 
 const source = {
   title: 'PriceSource',
@@ -91,13 +93,8 @@ const modelSchema = {
 
 export function priceRoutes({ need }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/price/',
-      alsoAt: ['/api/price'],
-      who: 'admin',
+    route('admin', 'GET', '/api/price/', {
       summary: 'Lists the price of every model and its source; currency units as decimal numbers.',
-      tag: 'Models',
       answer: {
         type: 'object',
         required: ['snapshot', 'models'],

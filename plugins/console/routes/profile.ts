@@ -9,11 +9,11 @@ import { done, inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { differences, PERSON_WORDS, personSchema, shownPerson } from '../records/person.ts';
 import { keptProperties, settingsForm, settingsOf } from '../records/settings-form.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { nothing } from '../schemas.ts';
 import { personWith, removeAccount } from '../subordinate.ts';
 
-const TAG = 'Account';
+const route = tagged('Account');
 
 interface ProfileForm {
   readonly username?: string;
@@ -59,13 +59,9 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/self',
-      who: 'member',
+    route('member', 'GET', '/api/user/self', {
       errors: ['account_not_found'],
       summary: 'Returns your account and its balance.',
-      tag: TAG,
       answer: personSchema,
       async handle(request) {
         const { id } = request.account;
@@ -81,10 +77,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
         return shownPerson(person, { balance, debt, bindings, calls });
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/user/self',
-      who: 'member',
+    route('member', 'PUT', '/api/user/self', {
       errors: [
         'session_wanted',
         'verification_required',
@@ -97,7 +90,6 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
         'account_not_found',
       ],
       summary: 'Updates your account; absent members stay unchanged.',
-      tag: TAG,
       body: profileForm,
       answer: nothing,
       async handle(request) {
@@ -125,15 +117,11 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
         return null;
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/self',
-      who: 'member',
+    route('member', 'DELETE', '/api/user/self', {
       sessionOnly: true,
       verified: 'or-recent',
       errors: ['root_protected', 'last_root'],
       summary: 'Deletes your account.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const { account } = request;
@@ -143,13 +131,9 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
         return done(null, { cookies: [cookies.clear('session')] });
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/user/setting',
-      who: 'member',
+    route('member', 'PUT', '/api/user/setting', {
       errors: ['read_only', 'webhook_url_wanted', 'invalid_webhook_url', 'account_not_found'],
       summary: 'Updates your settings; absent members stay unchanged.',
-      tag: TAG,
       body: settingsForm,
       answer: nothing,
       async handle(request) {

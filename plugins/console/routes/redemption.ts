@@ -5,11 +5,11 @@ import { schema } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { createNames, type Names } from '../records/names.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { idNumber, integer, nothing, text, timestamp } from '../schemas.ts';
 import { microOf, secondsOf, unitsOf } from '../units.ts';
 
-const TAG = 'Redemption codes';
+const route = tagged('Redemption codes');
 
 const UNUSED = 1;
 const DISABLED = 2;
@@ -119,32 +119,21 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
     return pageAnswer(page, total, await Promise.all(items.map((code) => shown(request, code, names))));
   }
 
-  const one = { who: 'admin', tag: TAG } as const;
   return [
-    route({
-      ...one,
-      method: 'GET',
-      path: '/api/redemption/',
-      alsoAt: ['/api/redemption'],
+    route('admin', 'GET', '/api/redemption/', {
       errors: ['verification_required'],
       summary: 'Lists redemption codes, newest first.',
       search: pageSearch<CodePage>({ state, whole }),
       answer: pageSchema(record),
       handle: list,
     }),
-    route({
-      ...one,
-      method: 'GET',
-      path: '/api/redemption/search',
+    route('admin', 'GET', '/api/redemption/search', {
       summary: 'Searches redemption codes by a part of their name, or by id.',
       search: pageSearch<CodePage>({ keyword: { ...text, maxLength: 100 }, state, whole }),
       answer: pageSchema(record),
       handle: list,
     }),
-    route({
-      ...one,
-      method: 'GET',
-      path: '/api/redemption/:id',
+    route('admin', 'GET', '/api/redemption/:id', {
       errors: ['code_not_found'],
       summary: 'Returns a redemption code.',
       answer: record,
@@ -153,11 +142,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
         return shown(request, (await codes().get(idOf(id))) ?? notFound(id), createNames(host));
       },
     }),
-    route({
-      ...one,
-      method: 'POST',
-      path: '/api/redemption/',
-      alsoAt: ['/api/redemption'],
+    route('admin', 'POST', '/api/redemption/', {
       verified: true,
       summary: 'Creates redemption codes and returns them.',
       body: schema<{
@@ -188,11 +173,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
           actor,
         ),
     }),
-    route({
-      ...one,
-      method: 'PUT',
-      path: '/api/redemption/',
-      alsoAt: ['/api/redemption'],
+    route('admin', 'PUT', '/api/redemption/', {
       verified: true,
       errors: ['code_not_found', 'code_used', 'read_only'],
       summary: 'Updates an unused code; with `status_only` only its status.',
@@ -220,19 +201,13 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
         return recordOf(changed, createNames(host));
       },
     }),
-    route({
-      ...one,
-      method: 'DELETE',
-      path: '/api/redemption/invalid',
+    route('admin', 'DELETE', '/api/redemption/invalid', {
       verified: true,
       summary: 'Deletes codes that are used, disabled or expired; returns their number.',
       answer: integer,
       handle: ({ actor }) => codes().removeDead(actor),
     }),
-    route({
-      ...one,
-      method: 'DELETE',
-      path: '/api/redemption/:id',
+    route('admin', 'DELETE', '/api/redemption/:id', {
       verified: true,
       errors: ['code_not_found'],
       summary: 'Deletes a code.',

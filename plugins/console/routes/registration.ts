@@ -7,9 +7,11 @@ import { refuse, type Step, schema } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { PERSON_WORDS } from '../records/person.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { nothing } from '../schemas.ts';
 import { emailProofOf } from './email.ts';
+
+const route = tagged('Sign-in');
 
 interface Registration {
   readonly username: string;
@@ -65,10 +67,7 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/api/user/register',
-      who: 'visitor',
+    route('visitor', 'POST', '/api/user/register', {
       limit: 'sign-in',
       errors: [
         'registration_closed',
@@ -84,7 +83,6 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
         'ticket_used',
       ],
       summary: 'Creates an account.',
-      tag: 'Sign-in',
       body: registration,
       answer: nothing,
       async handle({ body, ip }) {

@@ -4,11 +4,11 @@ import { Sessions } from '../../../core/contracts/sessions.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { boolean, integer, listOf, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'Sessions';
+const route = tagged('Sessions');
 const DAY_MS = 86_400_000;
 
 const own = { sid: text, current: { ...boolean, description: 'This session.' }, ...sessionProperties };
@@ -18,27 +18,19 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
   const object = ({ account }: ConsoleRequest): string => `user ${account.id}`;
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/sessions',
-      who: 'member',
+    route('member', 'GET', '/api/user/sessions', {
       sessionOnly: true,
       summary: 'Lists your sessions.',
-      tag: TAG,
       answer: listOf('OwnSession', own),
       async handle({ account, session }) {
         const live = await sessions.list(account.id);
         return live.map((each) => ({ sid: `${each.id}`, current: each.id === session?.id, ...shownSession(each) }));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/sessions/:id',
-      who: 'member',
+    route('member', 'DELETE', '/api/user/sessions/:id', {
       sessionOnly: true,
       errors: ['session_not_found'],
       summary: 'Ends one of your sessions.',
-      tag: TAG,
       answer: {
         type: 'object',
         required: ['revoked_sid', 'current'],
@@ -55,13 +47,9 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
         return done({ revoked_sid: `${id}`, current }, { cookies: current ? [cookies.clear('session')] : [] });
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/sessions/revoke-others',
-      who: 'member',
+    route('member', 'POST', '/api/user/sessions/revoke-others', {
       sessionOnly: true,
       summary: 'Ends all your other sessions and the access token.',
-      tag: TAG,
       answer: { type: 'object', required: ['revoked_count'], properties: { revoked_count: integer } },
       async handle(request) {
         const { account, session } = request;
@@ -74,27 +62,19 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
         return { revoked_count: others.length };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/token',
-      who: 'member',
+    route('member', 'GET', '/api/user/token', {
       sessionOnly: true,
       verified: 'or-recent',
       changes: true,
       summary:
         'Creates a new personal access token and revokes the old one. GET /api/user/token/status returns its expiry.',
-      tag: TAG,
       answer: { ...text, description: 'Returned once.' },
       handle: (request) =>
         sessions.renewAccessToken(request.account.id, audited(request, 'access-token.renew', object(request))),
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/token/status',
-      who: 'member',
+    route('member', 'GET', '/api/user/token/status', {
       sessionOnly: true,
       summary: 'Returns whether you have a personal access token, when it was created and when it expires.',
-      tag: TAG,
       answer: {
         type: 'object',
         required: ['exists', 'valid_days'],
@@ -117,13 +97,9 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
         };
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/token',
-      who: 'member',
+    route('member', 'DELETE', '/api/user/token', {
       sessionOnly: true,
       summary: 'Revokes your personal access token, if there is one.',
-      tag: TAG,
       answer: {
         type: 'object',
         required: ['revoked'],

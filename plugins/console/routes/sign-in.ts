@@ -4,8 +4,10 @@ import { Sessions } from '../../../core/contracts/sessions.ts';
 import { type Answer, schema } from '../../../core/plugin.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { integer, nothing, text, unixSeconds } from '../schemas.ts';
+
+const route = tagged('Sign-in');
 
 /** The response after a sign-in. */
 export const signedIn = {
@@ -76,13 +78,9 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/api/user/login',
-      who: 'visitor',
+    route('visitor', 'POST', '/api/user/login', {
       errors: ['wrong_credentials', 'account_disabled'],
       summary: 'Signs in with a password.',
-      tag: 'Sign-in',
       body: credentials,
       answer: halfSignedIn,
       async handle(request) {
@@ -97,35 +95,23 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
         throw errors.wrong_credentials();
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/login/2fa',
-      who: 'visitor',
+    route('visitor', 'POST', '/api/user/login/2fa', {
       // A ticket allows five codes, and an account's codes are locked after as many wrong ones.
       errors: ['sign_in_expired', 'wrong_code', 'codes_locked', 'account_disabled'],
       summary: 'Completes a sign-in with a second factor.',
-      tag: 'Sign-in',
       body: secondStep,
       answer: signedIn,
       handle: (request) => signIn.second(request, request.body.code, request.body.flow_token),
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/logout',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/user/logout', {
       changes: true,
       summary: 'Signs out.',
-      tag: 'Sign-in',
       answer: nothing,
       handle: signOut,
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/auth/logout',
+    route('visitor', 'POST', '/api/user/auth/logout', {
       alsoAt: ['/api/user/logout'],
-      who: 'visitor',
       summary: 'Signs out.',
-      tag: 'Sign-in',
       answer: nothing,
       handle: signOut,
     }),

@@ -4,11 +4,11 @@ import { type Balance, Ledger, type MoneyDay, type MoneyEntry } from '../../../c
 import { Records, type UsageSum } from '../../../core/contracts/records.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { pageSize, sizeOf } from '../pages.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, list, named, object, text, unixSeconds } from '../schemas.ts';
 import { exactUnits, secondsOf, unitsOf } from '../units.ts';
 
-const TAG = 'Payments';
+const route = tagged('Payments');
 const DAY_MS = 86_400_000;
 /** How often the balance is read again if a call was charged meanwhile. */
 const TRIES = 3;
@@ -52,13 +52,9 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/statement',
-      who: 'member',
+    route('member', 'GET', '/api/user/statement', {
       errors: ['account_not_found'],
       summary: 'Returns your account statement: credits, debits and balances by day (UTC).',
-      tag: TAG,
       search: schema<StatementQuery>({
         type: 'object',
         properties: {

@@ -8,9 +8,11 @@ import { Payments } from '../../../core/contracts/payments.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import type { Site } from '../../../core/contracts/site.ts';
 import { refuse } from '../../../core/plugin.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, nothing, number, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
+
+const route = tagged('Status');
 
 export const { version } = createRequire(import.meta.url)('turnpike/package.json') as { readonly version: string };
 
@@ -60,36 +62,24 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
 
   /** A route for a text that cannot be configured; clients show it if it is not empty. */
   const noText = (path: string, summary: string): ApiRoute =>
-    route({
-      method: 'GET',
-      path,
-      who: 'visitor',
+    route('visitor', 'GET', path, {
       summary,
-      tag: 'Status',
       answer: { const: '' },
       handle: () => '',
     });
 
   /** A route for a feature that does not exist; otherwise its path would be parsed as a user id. */
   const absent = (method: 'GET' | 'POST', path: string, what: string): ApiRoute =>
-    route({
-      method,
-      path,
-      who: 'member',
+    route('member', method, path, {
       summary: `Always 404: there are no ${what}.`,
-      tag: 'Status',
       isAbsent: true,
       answer: nothing,
       handle: () => refuse(coreErrors.not_available(`This gateway has no ${what}.`)),
     });
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/status',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/status', {
       summary: 'Returns public facts about this gateway.',
-      tag: 'Status',
       answer: {
         title: 'Status',
         type: 'object',
@@ -167,12 +157,8 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/setup',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/setup', {
       summary: 'Returns whether the gateway is set up: always true, because the first start creates root.',
-      tag: 'Status',
       answer: {
         type: 'object',
         required: ['status', 'root_init', 'database_type'],

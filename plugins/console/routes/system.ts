@@ -1,10 +1,10 @@
 /** The health of all gateways and of this machine, for administrators. */
 import { type GatewayState, type Lag, Running, type Sample, type Vitals } from '../../../core/contracts/running.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, number, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'System';
+const route = tagged('System');
 
 const bytes = { ...integer, description: 'Bytes.' } as const;
 const milliseconds = { ...number, description: 'Milliseconds.' } as const;
@@ -193,25 +193,17 @@ const historySchema = {
 
 export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/system',
+    route('admin', 'GET', '/api/system', {
       alsoAt: ['/api/system/'],
-      who: 'admin',
       summary: 'Returns the health of this gateway, its machine, and each gateway on the same database.',
-      tag: TAG,
       answer: vitalsSchema,
       async handle() {
         const running = need(Running);
         return { ...shownVitals(await running.vitals()), untrusted_proxy: running.proxy().untrusted ?? null };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/system/history',
-      who: 'admin',
+    route('admin', 'GET', '/api/system/history', {
       summary: 'Returns samples of the last hour, one every ten seconds, oldest first; kept in memory.',
-      tag: TAG,
       answer: historySchema,
       handle: () => need(Running).history().map(shownSample),
     }),

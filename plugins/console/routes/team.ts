@@ -29,11 +29,11 @@ import {
   trendItem,
   usageTrend,
 } from '../records/usage-trend.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { integer, list, listOf, number, object, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
-const TAG = 'Team';
+const route = tagged('Team');
 const DAY_MS = 86_400_000;
 /** Members and models per response. */
 const MOST_ROWS = 10_000;
@@ -120,13 +120,9 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
   };
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/team/overview',
-      who: 'admin',
+    route('admin', 'GET', '/api/team/overview', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Returns an overview of the usage of all users.',
-      tag: TAG,
       search: teamSearch,
       answer: object({
         ...rangeProperties,
@@ -164,13 +160,9 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/team/cost-trend',
-      who: 'admin',
+    route('admin', 'GET', '/api/team/cost-trend', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Returns usage by day or hour, grouped by user, department or model.',
-      tag: TAG,
       search: schema<UsageQuery & TrendQuery>({
         type: 'object',
         properties: {
@@ -193,13 +185,9 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         return summed(request, { ...times, granularity, group_by, items }, 'cost-trend', TREND_COLUMNS);
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/team/budgets',
-      who: 'admin',
+    route('admin', 'GET', '/api/team/budgets', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Lists the budgets of departments and their usage: total, and of this calendar month (UTC).',
-      tag: TAG,
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('DepartmentBudget', budgetProperties) }),
       async handle(request) {
@@ -245,13 +233,9 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         );
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/team/members',
-      who: 'admin',
+    route('admin', 'GET', '/api/team/members', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Lists usage by user, highest cost first.',
-      tag: TAG,
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('MemberUsage', memberProperties) }),
       async handle(request) {
@@ -276,13 +260,9 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         return summed(request, { ...times, items }, 'members', columns);
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/team/models',
-      who: 'admin',
+    route('admin', 'GET', '/api/team/models', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Lists usage by model, highest cost first.',
-      tag: TAG,
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('ModelUsage', modelProperties) }),
       async handle(request) {

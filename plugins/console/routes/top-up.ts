@@ -4,11 +4,11 @@ import { type Order, type PaymentOffer, type PaymentPage, Payments } from '../..
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { boolean, integer, text } from '../schemas.ts';
 import { unitsOf } from '../units.ts';
 
-const TAG = 'Top-up';
+const route = tagged('Top-up');
 
 /** Providers that accept any amount, and their paths. */
 const FREE = ['epay', 'stripe', 'alipay'] as const;
@@ -147,10 +147,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   }
 
   const paying = {
-    method: 'POST',
-    who: 'member',
     spelling: 'payment',
-    tag: TAG,
     errors: [
       ...['read_only', 'invalid_amount', 'invalid_product', 'invalid_plan', 'invalid_method', 'invalid_url'],
       ...['other_plan_runs', 'payment_provider_failed', 'rate_limit_exceeded'],
@@ -158,9 +155,8 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   } as const;
 
   const payments = FREE.map((provider) =>
-    route({
+    route('member', 'POST', provider === 'epay' ? '/api/user/pay' : `/api/user/${provider}/pay`, {
       ...paying,
-      path: provider === 'epay' ? '/api/user/pay' : `/api/user/${provider}/pay`,
       summary: `Starts a payment for quota with ${provider}.`,
       body: payBody,
       ...answerOf(provider),
@@ -171,9 +167,8 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   );
 
   const quotes = ['', '/stripe', '/alipay'].map((place) =>
-    route({
+    route('member', 'POST', `/api/user${place}/amount`, {
       ...paying,
-      path: `/api/user${place}/amount`,
       summary: 'Returns the price of an amount in currency units: `73.00`.',
       body: schema<PayBody>({
         title: 'PriceRequest',
@@ -193,9 +188,8 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   );
 
   const plans = FREE.map((provider) =>
-    route({
+    route('member', 'POST', `/api/subscription/${provider}/pay`, {
       ...paying,
-      path: `/api/subscription/${provider}/pay`,
       summary: `Starts a payment for a plan with ${provider}.`,
       body: planBody,
       ...answerOf(provider),
@@ -211,9 +205,8 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     ...payments,
     ...quotes,
     ...plans,
-    route({
+    route('member', 'POST', '/api/user/creem/pay', {
       ...paying,
-      path: '/api/user/creem/pay',
       summary: 'Starts a payment for a product with creem.',
       body: productBody,
       answer: {
@@ -225,12 +218,8 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         return paid('creem', await begin(request, 'creem', { product: request.body.product_id }));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/topup/info',
-      who: 'member',
+    route('member', 'GET', '/api/user/topup/info', {
       summary: 'Returns what can be bought and the payment methods.',
-      tag: TAG,
       answer: info,
       handle() {
         const { offer, planPrices } = need(Payments);
@@ -242,13 +231,9 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/topup',
-      who: 'member',
+    route('member', 'POST', '/api/user/topup', {
       errors: ['invalid_code', 'no_room'],
       summary: 'Redeems a code and returns its quota units.',
-      tag: TAG,
       body: schema<{ readonly key: string }>({
         type: 'object',
         additionalProperties: false,

@@ -3,8 +3,10 @@ import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { done } from '../envelope.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, nothing, text } from '../schemas.ts';
+
+const route = tagged('Two-factor sign-in');
 
 const codeBody = schema<{ readonly code: string }>({
   type: 'object',
@@ -18,13 +20,9 @@ const codeBody = schema<{ readonly code: string }>({
 const backupCodes = { description: 'Each can be used once.', type: 'array', items: text } as const;
 
 export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
-  const common = { who: 'member', sessionOnly: true, tag: 'Two-factor sign-in' } as const;
-
   return [
-    route({
-      ...common,
-      method: 'GET',
-      path: '/api/user/2fa/status',
+    route('member', 'GET', '/api/user/2fa/status', {
+      sessionOnly: true,
       summary: 'Returns whether two-factor authentication is enabled.',
       answer: {
         type: 'object',
@@ -40,10 +38,8 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
         return { enabled: totp, locked: lockedUntilMs > 0, ...(totp && { backup_codes_remaining: backupCodes }) };
       },
     }),
-    route({
-      ...common,
-      method: 'POST',
-      path: '/api/user/2fa/setup',
+    route('member', 'POST', '/api/user/2fa/setup', {
+      sessionOnly: true,
       verified: 'or-recent',
       errors: ['two_factor_enabled'],
       summary: 'Creates a secret for an authenticator and backup codes; discards an earlier setup.',
@@ -69,10 +65,8 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      ...common,
-      method: 'POST',
-      path: '/api/user/2fa/enable',
+    route('member', 'POST', '/api/user/2fa/enable', {
+      sessionOnly: true,
       verified: 'or-recent',
       errors: ['two_factor_enabled', 'no_setup', 'wrong_code', 'session_wanted'],
       summary: 'Enables two-factor authentication with a code of the authenticator; ends all other sessions.',
@@ -86,10 +80,8 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
         return done(null, { message: 'Two-factor sign-in is enabled.' });
       },
     }),
-    route({
-      ...common,
-      method: 'POST',
-      path: '/api/user/2fa/disable',
+    route('member', 'POST', '/api/user/2fa/disable', {
+      sessionOnly: true,
       errors: ['no_second_factor', 'wrong_code', 'codes_locked', 'session_wanted'],
       summary: 'Disables two-factor authentication; ends all other sessions.',
       body: codeBody,
@@ -101,10 +93,8 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
         return done(null, { message: 'Two-factor sign-in is disabled.' });
       },
     }),
-    route({
-      ...common,
-      method: 'POST',
-      path: '/api/user/2fa/backup_codes',
+    route('member', 'POST', '/api/user/2fa/backup_codes', {
+      sessionOnly: true,
       errors: ['no_second_factor', 'wrong_code', 'codes_locked', 'session_wanted'],
       summary:
         'Creates new backup codes, with a code of the authenticator; the old ones become invalid and all other sessions end.',

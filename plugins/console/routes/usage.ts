@@ -25,11 +25,11 @@ import {
   usageSums,
   usageTrend,
 } from '../records/usage-trend.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { integer, listOf, number, object, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
-const TAG = 'Usage';
+const route = tagged('Usage');
 const DAY_MS = 86_400_000;
 
 interface SumsQuery extends UsageQuery {
@@ -99,13 +99,9 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/usage/self/trend',
-      who: 'member',
+    route('member', 'GET', '/api/usage/self/trend', {
       errors: ['invalid_range', 'range_too_long'],
       summary: 'Returns your usage by day or hour, grouped by model or key.',
-      tag: TAG,
       search: schema<UsageQuery & TrendQuery>({
         type: 'object',
         properties: { ...own, ...trendOnly, group_by: { enum: ownGroupings, default: 'model' } },
@@ -113,13 +109,9 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       answer: trendAnswer(ownGroupings),
       handle: ({ account, query }) => trend(query, { accounts: [account.id] }),
     }),
-    route({
-      method: 'GET',
-      path: '/api/usage/self/sums',
-      who: 'member',
+    route('member', 'GET', '/api/usage/self/sums', {
       errors: ['invalid_range', 'range_too_long'],
       summary: 'Returns your usage grouped by model or key.',
-      tag: TAG,
       search: schema<SumsQuery>({
         type: 'object',
         properties: { ...own, group_by: { enum: ownGroupings, default: 'model' } },
@@ -127,13 +119,9 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       answer: sumsAnswer(ownGroupings),
       handle: ({ account, query }) => sums(query, { accounts: [account.id] }),
     }),
-    route({
-      method: 'GET',
-      path: '/api/usage/trend',
-      who: 'admin',
+    route('admin', 'GET', '/api/usage/trend', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Returns the usage of all users by day or hour, grouped.',
-      tag: TAG,
       search: schema<UsageQuery & TrendQuery>({
         type: 'object',
         properties: { ...usageProperties, ...trendOnly, group_by: { enum: groupings, default: 'model' } },
@@ -145,13 +133,9 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
         return trend(query, {});
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/usage/sums',
-      who: 'admin',
+    route('admin', 'GET', '/api/usage/sums', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Returns the usage of all users, grouped.',
-      tag: TAG,
       search: schema<SumsQuery>({
         type: 'object',
         properties: { ...usageProperties, group_by: { enum: groupings, default: 'account' } },
@@ -163,12 +147,8 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
         return sums(query, {});
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/token/usage',
-      who: 'member',
+    route('member', 'GET', '/api/token/usage', {
       summary: 'Returns the usage of each of your keys on each of the last days (UTC), today included.',
-      tag: TAG,
       search: schema<KeysQuery>({
         type: 'object',
         properties: {

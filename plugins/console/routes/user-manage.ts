@@ -8,10 +8,12 @@ import { roleNumber } from '../access.ts';
 import { errors } from '../errors.ts';
 import { quotaOf } from '../records/key.ts';
 import { statusOf } from '../records/user.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { idNumber } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { MOST_UNITS, microOf, unitsOf } from '../units.ts';
+
+const route = tagged('Users');
 
 type Action = 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
 
@@ -127,10 +129,7 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/api/user/manage',
-      who: 'admin',
+    route('admin', 'POST', '/api/user/manage', {
       errors: [
         'last_root',
         'role_insufficient',
@@ -144,7 +143,6 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
         'lease_not_returned',
       ],
       summary: 'Enables, disables or deletes an account, or changes its role or balance.',
-      tag: 'Users',
       body: manage,
       answer: {
         type: 'object',

@@ -14,14 +14,14 @@ import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../
 import { type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { differences, PERSON_WORDS } from '../records/person.ts';
 import { roleOf, shownUsers, userProperties, userSchema } from '../records/user.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { boolean, idNumber, integer, nothing, text } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { unitsOf } from '../units.ts';
 import { userAccessRoutes } from './user-access.ts';
 import { userManageRoutes } from './user-manage.ts';
 
-const TAG = 'Users';
+const route = tagged('Users');
 
 interface UserQuery extends PageSearch {
   readonly keyword?: string;
@@ -196,44 +196,27 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route<unknown, UserQuery>({
-      method: 'GET',
-      path: '/api/user/',
-      alsoAt: ['/api/user'],
-      who: 'admin',
+    route<unknown, UserQuery>('admin', 'GET', '/api/user/', {
       errors: ['department_not_found', 'filter_too_wide'],
       summary: 'Lists users, newest first.',
-      tag: TAG,
       search: userQuery,
       answer: pageSchema(userSchema),
       handle: page,
     }),
-    route<unknown, UserQuery>({
-      method: 'GET',
-      path: '/api/user/search',
-      who: 'admin',
+    route<unknown, UserQuery>('admin', 'GET', '/api/user/search', {
       errors: ['filter_too_wide', 'department_not_found'],
       summary: 'Searches users.',
-      tag: TAG,
       search: userQuery,
       answer: pageSchema(userSchema),
       handle: page,
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/:id',
-      who: 'admin',
+    route('admin', 'GET', '/api/user/:id', {
       errors: ['account_not_found'],
       summary: 'Returns a user with the sign-in methods.',
-      tag: TAG,
       answer: detail,
       handle: async ({ params }) => detailOf(await personWith(host, idOf(params.id))),
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/',
-      alsoAt: ['/api/user'],
-      who: 'admin',
+    route('admin', 'POST', '/api/user/', {
       errors: [
         'invalid_name',
         'invalid_email',
@@ -245,7 +228,6 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         'verification_required',
       ],
       summary: 'Creates a user. Only root creates administrators, with a verification (POST /api/verify).',
-      tag: TAG,
       body: newUser,
       answer: userSchema,
       async handle(request) {
@@ -276,11 +258,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         return shown(await personWith(host, made.id));
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/user/',
-      alsoAt: ['/api/user'],
-      who: 'admin',
+    route('admin', 'PUT', '/api/user/', {
       errors: [
         'verification_required',
         'role_insufficient',
@@ -300,7 +278,6 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       ],
       summary:
         'Updates a user; absent members stay unchanged. Role, status and balance are changed by POST /api/user/manage.',
-      tag: TAG,
       body: changedUser,
       answer: userSchema,
       async handle(request) {
@@ -324,14 +301,10 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         return shown(await inTheirWords(PERSON_WORDS, accounts.change(person.id, changes, along)));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/:id',
-      who: 'admin',
+    route('admin', 'DELETE', '/api/user/:id', {
       verified: true,
       errors: ['last_root', 'role_insufficient', 'account_not_found', 'root_protected'],
       summary: 'Deletes a user with their keys and sessions. The name stays reserved; the ledger keeps the balance.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const { id, name, role } = await subordinate(host, request.account, idOf(request.params.id));

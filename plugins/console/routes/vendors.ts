@@ -4,11 +4,11 @@ import { Prices } from '../../../core/contracts/prices.ts';
 import { schema } from '../../../core/plugin.ts';
 import { priceSchema } from '../records/price.ts';
 import { recentSchema, shownRecent } from '../records/recent.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, number, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'Vendors';
+const route = tagged('Vendors');
 
 const state = {
   enum: ['closed', 'open', 'half-open'],
@@ -25,13 +25,8 @@ const testBody = schema<{ readonly model?: string }>({
 
 export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/vendor/',
-      alsoAt: ['/api/vendor'],
-      who: 'admin',
+    route('admin', 'GET', '/api/vendor/', {
       summary: 'Lists the channels of gateway.yaml and their health, without keys and addresses.',
-      tag: TAG,
       answer: {
         type: 'array',
         items: {
@@ -78,12 +73,8 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
       },
       handle: () => need(Catalog).channels().map(shownChannel),
     }),
-    route({
-      method: 'GET',
-      path: '/api/vendor/routes',
-      who: 'admin',
+    route('admin', 'GET', '/api/vendor/routes', {
       summary: 'Lists the routing of each model: channels by priority, fallbacks, and the price.',
-      tag: TAG,
       answer: {
         type: 'array',
         items: {
@@ -129,13 +120,9 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
         });
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/vendor/:name/test',
-      who: 'admin',
+    route('admin', 'POST', '/api/vendor/:name/test', {
       errors: ['channel_not_found', 'model_not_found'],
       summary: 'Tests a channel with a small call that the gateway pays for.',
-      tag: TAG,
       body: testBody,
       answer: {
         title: 'ChannelTest',

@@ -4,11 +4,13 @@ import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { type VerifyMethod, verifiedAnswer } from '../verification.ts';
 import { ceremony, ceremonyAnswer } from './passkey.ts';
+
+const route = tagged('Verification');
 
 /**
  * Clients that complete a passkey verification elsewhere call POST /api/verify again: for so long, it succeeds without another ceremony.
@@ -33,8 +35,6 @@ const verifyBody = schema<{ readonly method: VerifyMethod; readonly code?: strin
 });
 
 export function verifyRoutes({ host, cookies, verification, need }: Tools): readonly ApiRoute[] {
-  const common = { who: 'member', tag: 'Verification' } as const;
-
   /** Refuses if the password is not sufficient, or if there is none. */
   async function refuseFactors(accountId: number): Promise<void> {
     const [method] = await verification.methods(accountId);
@@ -44,10 +44,7 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
   }
 
   return [
-    route({
-      ...common,
-      method: 'POST',
-      path: '/api/verify',
+    route('member', 'POST', '/api/verify', {
       errors: [
         'second_factor_wanted',
         'no_second_factor',
@@ -93,10 +90,7 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
         return ceremony(cookies, await factors.beginPasskeyCheck(account, session.id), now, { verified: false });
       },
     }),
-    route({
-      ...common,
-      method: 'GET',
-      path: '/api/verify/status',
+    route('member', 'GET', '/api/verify/status', {
       summary: 'Returns whether a verification is still valid, and the methods for the next one.',
       answer: {
         type: 'object',
