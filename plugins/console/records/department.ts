@@ -4,7 +4,7 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { Balance } from '../../../core/contracts/ledger.ts';
 import { refuse, type Schema } from '../../../core/plugin.ts';
 import { idOf, type Tools } from '../route.ts';
-import { integer, number, text, unixSeconds } from '../schemas.ts';
+import { integer, number, object, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 import { PPM } from './department-form.ts';
 
@@ -74,25 +74,16 @@ export const departmentProperties = {
 } as const;
 
 /** The same as a named schema. */
-export const departmentSchema = {
-  title: 'Department',
-  type: 'object',
-  required: Object.keys(departmentProperties),
-  properties: departmentProperties,
-} as const;
+export const departmentSchema = record('Department', departmentProperties);
 
 /** A list in the format that API clients expect: not a page object, but with the total beside it. */
 export function listed(items: object): Schema {
-  return {
-    type: 'object',
-    required: ['success', 'message', 'data', 'total'],
-    properties: {
-      success: { const: true },
-      message: text,
-      data: { type: 'array', items },
-      total: integer,
-    },
-  };
+  return object({
+    success: { const: true },
+    message: text,
+    data: { type: 'array', items },
+    total: integer,
+  });
 }
 
 /** The department in the path. Refuses (404) if there is none. */

@@ -1,7 +1,7 @@
 /** A key in the API: its permissions and its quota. */
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import type { Balance } from '../../../core/contracts/ledger.ts';
-import { boolean, integer, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
 /** Amounts in quota units, times in Unix seconds. */
@@ -71,32 +71,24 @@ function isExpired({ expiresMs }: KeyRecord, nowMs: number): boolean {
   return expiresMs !== undefined && expiresMs <= nowMs;
 }
 
-export const keySchema = {
-  title: 'Key',
-  type: 'object',
-  required: [
-    ...['id', 'user_id', 'name', 'key', 'status', 'created_time', 'accessed_time', 'expired_time', 'remain_quota'],
-    ...['used_quota', 'unlimited_quota', 'model_limits_enabled', 'model_limits', 'allow_ips', 'group', 'strict'],
-  ],
-  properties: {
-    id: integer,
-    user_id: integer,
-    name: text,
-    key: { ...text, description: 'Its first and last four characters; complete only in the response that creates it.' },
-    status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
-    created_time: unixSeconds,
-    accessed_time: {
-      ...integer,
-      description: 'The last call with it, to the minute, Unix seconds; 0: never.',
-    },
-    expired_time: { ...integer, description: 'Unix seconds; -1: never.' },
-    remain_quota: { ...integer, description: 'What it may still spend, in quota units; 0 if it is unlimited.' },
-    used_quota: integer,
-    unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
-    model_limits_enabled: boolean,
-    model_limits: { ...text, description: 'The models it may call, separated by commas; empty: all.' },
-    allow_ips: { ...text, description: 'Allowed addresses and networks, one per line; empty: all.' },
-    group: { ...text, description: 'Always empty: prices and models are the same for all keys.' },
-    strict: { ...boolean, description: 'Translations that would change the answer are refused.' },
+export const keySchema = record('Key', {
+  id: integer,
+  user_id: integer,
+  name: text,
+  key: { ...text, description: 'Its first and last four characters; complete only in the response that creates it.' },
+  status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
+  created_time: unixSeconds,
+  accessed_time: {
+    ...integer,
+    description: 'The last call with it, to the minute, Unix seconds; 0: never.',
   },
-} as const;
+  expired_time: { ...integer, description: 'Unix seconds; -1: never.' },
+  remain_quota: { ...integer, description: 'What it may still spend, in quota units; 0 if it is unlimited.' },
+  used_quota: integer,
+  unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
+  model_limits_enabled: boolean,
+  model_limits: { ...text, description: 'The models it may call, separated by commas; empty: all.' },
+  allow_ips: { ...text, description: 'Allowed addresses and networks, one per line; empty: all.' },
+  group: { ...text, description: 'Always empty: prices and models are the same for all keys.' },
+  strict: { ...boolean, description: 'Translations that would change the answer are refused.' },
+});

@@ -4,7 +4,7 @@ import { Departments } from '../../../core/contracts/departments.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import type { Host } from '../../../core/plugin.ts';
 import { roleNumber } from '../access.ts';
-import { boolean, integer, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { quotaOf } from './key.ts';
 
@@ -90,9 +90,4 @@ export const userProperties = {
 } as const;
 
 /** The same as a named schema. */
-export const userSchema = {
-  title: 'User',
-  type: 'object',
-  required: Object.keys(userProperties),
-  properties: userProperties,
-} as const;
+export const userSchema = record('User', userProperties);

@@ -1,7 +1,6 @@
 /** The members of a department: `/api/department/:id/members`. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
-import { schema } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type PageSearch, pageOf, pageSearch } from '../pages.ts';
@@ -9,7 +8,7 @@ import { departmentAt, listed } from '../records/department.ts';
 import { DEPARTMENT_WORDS } from '../records/department-form.ts';
 import { shownUsers, userSchema } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { idNumber, integer, nothing } from '../schemas.ts';
+import { bodyOf, idNumber, integer, nothing } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
 const route = tagged('Departments');
@@ -69,18 +68,13 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       verified: true,
       errors: ['department_not_found', 'account_not_found'],
       summary: 'Moves users into a department, all or none; returns their number.',
-      body: schema<{ readonly user_ids: readonly number[] }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['user_ids'],
-        properties: {
-          user_ids: {
-            description: 'Users with a role below yours.',
-            type: 'array',
-            minItems: 1,
-            maxItems: MOST_PEOPLE,
-            items: idNumber,
-          },
+      body: bodyOf<{ readonly user_ids: readonly number[] }>(['user_ids'], {
+        user_ids: {
+          description: 'Users with a role below yours.',
+          type: 'array',
+          minItems: 1,
+          maxItems: MOST_PEOPLE,
+          items: idNumber,
         },
       }),
       answer: integer,

@@ -22,7 +22,7 @@ import {
   isAboutMoney,
 } from '../records/department-form.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { integer, nothing, text, unixSeconds } from '../schemas.ts';
+import { bodyOf, integer, list, nothing, object, text, unixSeconds } from '../schemas.ts';
 import { MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
 import { departmentMemberRoutes } from './department-members.ts';
 
@@ -102,14 +102,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
     }),
     route('admin', 'GET', '/api/department/names', {
       summary: 'Lists the names of all departments.',
-      answer: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['id', 'name', 'parent_id'],
-          properties: { id: integer, name: text, parent_id: { type: ['integer', 'null'] } },
-        },
-      },
+      answer: list({ id: integer, name: text, parent_id: { type: ['integer', 'null'] } }),
       handle: () =>
         need(Departments)
           .all()
@@ -167,30 +160,26 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/department/:id/usage', {
       errors: ['department_not_found', 'invalid_range', 'range_too_long'],
       summary: "Returns how much of a department's budgets is used.",
-      answer: {
-        type: 'object',
-        required: ['department', 'tree_quota', 'tree_used_quota', 'remaining_quota', 'descendant_count', 'monthly'],
-        properties: {
-          department: departmentSchema,
-          tree_quota: { type: ['integer', 'null'], description: 'The total budget; null: no limit.' },
-          tree_used_quota: { ...integer, description: 'Departments below included.' },
-          remaining_quota: {
-            type: ['integer', 'null'],
-            description: 'Less the reservations of running calls; null: no limit.',
-          },
-          descendant_count: integer,
-          monthly: {
-            description: 'This calendar month (UTC); null without a budget.',
-            type: ['object', 'null'],
-            properties: {
-              limit: integer,
-              used: integer,
-              remaining: integer,
-              resets_at: unixSeconds,
-            },
+      answer: object({
+        department: departmentSchema,
+        tree_quota: { type: ['integer', 'null'], description: 'The total budget; null: no limit.' },
+        tree_used_quota: { ...integer, description: 'Departments below included.' },
+        remaining_quota: {
+          type: ['integer', 'null'],
+          description: 'Less the reservations of running calls; null: no limit.',
+        },
+        descendant_count: integer,
+        monthly: {
+          description: 'This calendar month (UTC); null without a budget.',
+          type: ['object', 'null'],
+          properties: {
+            limit: integer,
+            used: integer,
+            remaining: integer,
+            resets_at: unixSeconds,
           },
         },
-      },
+      }),
       async handle(request) {
         const department = demand(request);
         const balance = (await totals([department])).get(department.id);
@@ -266,13 +255,8 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       verified: true,
       errors: ['department_not_found', 'invalid_amount', 'no_budget'],
       summary: 'Increases the total budget.',
-      body: schema<{ readonly amount: number }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['amount'],
-        properties: {
-          amount: { description: 'Quota units.', type: 'integer', minimum: 1, maximum: MOST_UNITS },
-        },
+      body: bodyOf<{ readonly amount: number }>(['amount'], {
+        amount: { description: 'Quota units.', type: 'integer', minimum: 1, maximum: MOST_UNITS },
       }),
       answer: departmentSchema,
       async handle(request) {

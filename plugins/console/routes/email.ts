@@ -8,7 +8,7 @@ import { schema } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { differences } from '../records/person.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { EMAIL_PATTERN, nothing } from '../schemas.ts';
+import { EMAIL_PATTERN, nothing, object, queryOf } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 
 const route = tagged('Account');
@@ -24,11 +24,10 @@ interface Proof {
 }
 
 /** No member is required by the schema of a query, so that the error names the missing one. */
-const proof = {
-  type: 'object',
-  required: ['email', 'code'],
-  properties: { email: address, code: { description: 'The code in the email.', type: 'string', maxLength: 64 } },
-} as const;
+const proof = object({
+  email: address,
+  code: { description: 'The code in the email.', type: 'string', maxLength: 64 },
+});
 
 /** The secret of a code's ticket: the address, in lower case, and the code. */
 export function emailProofOf(email: string, code: string): string {
@@ -81,11 +80,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       changes: true,
       limit: 'mail',
       summary: 'Sends a code that verifies an email address, for registration or for the signed-in user.',
-      search: schema<{ readonly email: string }>({
-        type: 'object',
-        required: ['email'],
-        properties: { email: address },
-      }),
+      search: queryOf<{ readonly email: string }>({ email: address }, ['email']),
       answer: nothing,
       async handle({ query: { email }, visitor }) {
         const { name, origin } = site;

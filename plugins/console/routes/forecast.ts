@@ -5,7 +5,7 @@ import { Records, type UsageSum } from '../../../core/contracts/records.ts';
 import { budgetUse, monthOf } from '../records/department.ts';
 import { branchOf } from '../records/usage-range.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { integer, list, listOf, named, object, text, unixSeconds } from '../schemas.ts';
+import { integer, list, listOf, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Team');
@@ -56,22 +56,19 @@ export function forecastRoutes(tools: Tools): readonly ApiRoute[] {
   return [
     route('admin', 'GET', '/api/team/forecast', {
       summary: 'Forecasts spending for this month: in total, and for each department with those below it.',
-      answer: named(
-        'Forecast',
-        object({
-          month_start: unixSeconds,
-          month_end: unixSeconds,
-          method: { ...text, description: 'How the forecast is computed.' },
-          total: named('Spending', object(spendingProperties)),
-          departments: list({
-            department_id: integer,
-            name: text,
-            parent_id: { type: ['integer', 'null'] },
-            ...spendingProperties,
-            budgets: listOf('BudgetForecast', budgetProperties),
-          }),
+      answer: record('Forecast', {
+        month_start: unixSeconds,
+        month_end: unixSeconds,
+        method: { ...text, description: 'How the forecast is computed.' },
+        total: record('Spending', spendingProperties),
+        departments: list({
+          department_id: integer,
+          name: text,
+          parent_id: { type: ['integer', 'null'] },
+          ...spendingProperties,
+          budgets: listOf('BudgetForecast', budgetProperties),
         }),
-      ),
+      }),
       async handle() {
         const nowMs = host.clock.now();
         const { startMs, endMs } = monthOf(nowMs);

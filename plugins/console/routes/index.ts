@@ -3,7 +3,7 @@
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
-import { type Json, schema } from '../../../core/plugin.ts';
+import type { Json } from '../../../core/plugin.ts';
 import { openApi } from '../openapi.ts';
 import { budgetUse, monthOf } from '../records/department.ts';
 import { PPM } from '../records/department-form.ts';
@@ -16,7 +16,7 @@ import {
   peopleProperties,
 } from '../records/log-search.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { integer, list, number, text } from '../schemas.ts';
+import { integer, list, number, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { secondsOf } from '../units.ts';
 import { auditRoutes } from './audit.ts';
@@ -72,14 +72,14 @@ function latencyRoutes({ host, need }: Tools): readonly ApiRoute[] {
     logRoute('member', 'GET', '/api/log/self/latency', {
       errors: ['account_not_found', 'filter_too_wide'],
       summary: `Returns the latency of your newest ${MOST_CALLS} calls; with filters, of the newest 48 hours that have matching calls.`,
-      search: schema<Omit<LogQuery, 'request_id'>>({ type: 'object', properties: own }),
+      search: queryOf<Omit<LogQuery, 'request_id'>>(own),
       answer: latencySchema,
       handle: async ({ account, query }) => latency(await search.own(await personWith(host, account.id), query)),
     }),
     logRoute('admin', 'GET', '/api/log/latency', {
       errors: ['filter_too_wide'],
       summary: `Returns the latency of the newest ${MOST_CALLS} calls of all users.`,
-      search: schema<Omit<EverybodyQuery, 'request_id'>>({ type: 'object', properties: everybodys }),
+      search: queryOf<Omit<EverybodyQuery, 'request_id'>>(everybodys),
       answer: latencySchema,
       handle: async ({ query }) => latency(await search.everybody(query)),
     }),

@@ -2,7 +2,7 @@
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import { type Balance, Ledger, MICRO } from '../../../core/contracts/ledger.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { boolean, integer, number, text } from '../schemas.ts';
+import { boolean, integer, number, object, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const route = tagged('Usage');
@@ -24,32 +24,28 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
       spelling: 'bare',
       summary:
         'Returns the used and remaining quota of the key that authenticates the request, in quota units; also if it is expired or exhausted.',
-      answer: {
-        type: 'object',
-        required: ['code', 'message', 'data'],
-        properties: {
-          code: { const: true },
-          message: { const: 'ok' },
-          data: {
-            type: 'object',
-            required: ['object', 'name', 'total_granted', 'total_used', 'total_available', 'unlimited_quota'],
-            properties: {
-              object: { const: 'token_usage' },
-              name: text,
-              total_granted: {
-                ...number,
-                description: 'Quota units, with a fraction if there is one; for an unlimited key the used quota.',
-              },
-              total_used: number,
-              total_available: { ...number, description: '0 if it is unlimited.' },
-              unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
-              model_limits: { type: 'object', additionalProperties: { const: true } },
-              model_limits_enabled: boolean,
-              expires_at: { ...integer, description: 'Unix seconds; 0: never.' },
+      answer: object({
+        code: { const: true },
+        message: { const: 'ok' },
+        data: {
+          type: 'object',
+          required: ['object', 'name', 'total_granted', 'total_used', 'total_available', 'unlimited_quota'],
+          properties: {
+            object: { const: 'token_usage' },
+            name: text,
+            total_granted: {
+              ...number,
+              description: 'Quota units, with a fraction if there is one; for an unlimited key the used quota.',
             },
+            total_used: number,
+            total_available: { ...number, description: '0 if it is unlimited.' },
+            unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
+            model_limits: { type: 'object', additionalProperties: { const: true } },
+            model_limits_enabled: boolean,
+            expires_at: { ...integer, description: 'Unix seconds; 0: never.' },
           },
         },
-      },
+      }),
       async handle(request) {
         const { key, balance } = await asking(request);
         const { granted, used, held, unlimited } = balance ?? { granted: 0n, used: 0n, held: 0n, unlimited: true };
@@ -108,11 +104,7 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
       spelling: 'error-object',
       summary:
         'Returns the total usage of the key that authenticates the request, in hundredths of currency units, in the format of older clients.',
-      answer: {
-        type: 'object',
-        required: ['object', 'total_usage'],
-        properties: { object: { const: 'list' }, total_usage: number },
-      },
+      answer: object({ object: { const: 'list' }, total_usage: number }),
       async handle(request) {
         const { balance } = await asking(request);
         return { object: 'list', total_usage: currency((balance?.used ?? 0n) * 100n) };

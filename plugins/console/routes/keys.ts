@@ -3,7 +3,7 @@ import type { Account } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
-import { type JsonObject, refuse, schema } from '../../../core/plugin.ts';
+import { type JsonObject, refuse } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
@@ -22,7 +22,7 @@ import {
   newKeyOf,
 } from '../records/key-form.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { idNumber, integer, nothing } from '../schemas.ts';
+import { bodyOf, idNumber, integer, nothing, queryOf } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
 const route = tagged('Keys');
@@ -44,48 +44,31 @@ const keyQuery = pageSearch<KeyQuery>({
   user_id: fixedKeyProperties.user_id,
 });
 
-const newKeyBody = schema<KeyForm & { readonly name: string; readonly status?: number }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['name'],
-  properties: {
-    ...keyFormProperties,
-    ...fixedKeyProperties,
-    id: { description: 'Assigned by the gateway: 0, or omitted.', const: 0 },
-    status: { description: '1 enabled, 2 disabled. Default: 1.', enum: [1, 2] },
+const newKeyBody = bodyOf<KeyForm & { readonly name: string; readonly status?: number }>(['name'], {
+  ...keyFormProperties,
+  ...fixedKeyProperties,
+  id: { description: 'Assigned by the gateway: 0, or omitted.', const: 0 },
+  status: { description: '1 enabled, 2 disabled. Default: 1.', enum: [1, 2] },
+});
+
+const changedKeyBody = bodyOf<KeyForm & { readonly id: number; readonly status?: number }>(['id'], {
+  ...keyFormProperties,
+  ...fixedKeyProperties,
+  id: idNumber,
+  status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are ignored.' },
+});
+
+const graceBody = bodyOf<{ readonly grace_seconds?: number }>([], {
+  grace_seconds: {
+    description: 'How long the old secret stays valid; default: not at all.',
+    type: 'integer',
+    minimum: 0,
+    maximum: 86_400,
   },
 });
 
-const changedKeyBody = schema<KeyForm & { readonly id: number; readonly status?: number }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['id'],
-  properties: {
-    ...keyFormProperties,
-    ...fixedKeyProperties,
-    id: idNumber,
-    status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are ignored.' },
-  },
-});
-
-const graceBody = schema<{ readonly grace_seconds?: number }>({
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    grace_seconds: {
-      description: 'How long the old secret stays valid; default: not at all.',
-      type: 'integer',
-      minimum: 0,
-      maximum: 86_400,
-    },
-  },
-});
-
-const idsBody = schema<{ readonly ids: readonly number[] }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['ids'],
-  properties: { ids: { type: 'array', minItems: 1, maxItems: 1_000, items: idNumber } },
+const idsBody = bodyOf<{ readonly ids: readonly number[] }>(['ids'], {
+  ids: { type: 'array', minItems: 1, maxItems: 1_000, items: idNumber },
 });
 
 export function keyRoutes({ host, verification, need, audited }: Tools): readonly ApiRoute[] {
@@ -257,9 +240,8 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       summary:
         'Updates a key of yours or, for administrators and after a verification (POST /api/verify), of a user; omitted members stay unchanged.',
       body: changedKeyBody,
-      search: schema<{ readonly status_only?: string }>({
-        type: 'object',
-        properties: { status_only: { description: 'If present, only the status is updated.', type: 'string' } },
+      search: queryOf<{ readonly status_only?: string }>({
+        status_only: { description: 'If present, only the status is updated.', type: 'string' },
       }),
       answer: keySchema,
       async handle(request) {

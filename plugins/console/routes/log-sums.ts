@@ -1,7 +1,6 @@
 /** Sums of the log, in total and by hour: the user's, and for administrators those of all users. */
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records, type UsageDimension, type UsageSum } from '../../../core/contracts/records.ts';
-import { schema } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import {
   createLogSearch,
@@ -16,7 +15,7 @@ import {
 import { createNames } from '../records/names.ts';
 import { dearest, shownSums, sumProperties } from '../records/usage-sums.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { integer, list, number, text } from '../schemas.ts';
+import { integer, list, listOf, number, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
@@ -46,23 +45,15 @@ const statSchema = {
     by_key: { ...list({ token_id: integer, token_name: text, ...sumProperties }), description: mostOf },
   },
 } as const;
-const dataSchema = {
-  type: 'array',
-  items: {
-    title: 'HourlyUsage',
-    type: 'object',
-    required: ['user_id', 'username', 'model_name', 'created_at', 'token_used', 'count', 'quota'],
-    properties: {
-      user_id: { ...integer, description: '0: all users.' },
-      username: text,
-      model_name: text,
-      created_at: { ...integer, description: 'Start of the hour, Unix seconds.' },
-      token_used: integer,
-      count: integer,
-      quota: { ...number, description: 'Quota units, with a fraction if there is one.' },
-    },
-  },
-} as const;
+const dataSchema = listOf('HourlyUsage', {
+  user_id: { ...integer, description: '0: all users.' },
+  username: text,
+  model_name: text,
+  created_at: { ...integer, description: 'Start of the hour, Unix seconds.' },
+  token_used: integer,
+  count: integer,
+  quota: { ...number, description: 'Quota units, with a fraction if there is one.' },
+});
 
 const { type: _, outcome: __, request_id: ___, ...sumFilters } = logProperties;
 const everybodyFilters = { ...sumFilters, username: everybodyProperties.username };
@@ -131,7 +122,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/log/self/stat', {
       errors: ['filter_too_wide'],
       summary: 'Returns the sums of your calls; calls whose lines are deleted are included.',
-      search: schema<SumQuery>({ type: 'object', properties: sumFilters }),
+      search: queryOf<SumQuery>(sumFilters),
       answer: statSchema,
       async handle(request) {
         return stat(await search.own(await personOf(request), { ...request.query, type: 0 }));
@@ -140,22 +131,22 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/log/stat', {
       errors: ['filter_too_wide'],
       summary: 'Returns the sums of the calls of all users.',
-      search: schema<SumQuery & Pick<EverybodyQuery, 'username'>>({ type: 'object', properties: everybodyFilters }),
+      search: queryOf<SumQuery & Pick<EverybodyQuery, 'username'>>(everybodyFilters),
       answer: statSchema,
       handle: async ({ query }) => stat(await search.everybody({ ...query, type: 0 })),
     }),
     route('member', 'GET', '/api/data/self', {
       errors: ['range_too_long'],
       summary: `Returns the sums of your calls by hour and model; at most ${MOST_DAYS} days, by default the last seven.`,
-      search: schema<TimesQuery>({ type: 'object', properties: timeProperties }),
+      search: queryOf<TimesQuery>(timeProperties),
       answer: dataSchema,
       handle: async (request) => hours(request.query, await personOf(request)),
     }),
     route('admin', 'GET', '/api/data/', {
       summary: 'Returns the sums by hour and model of the calls of one user, or of all.',
-      search: schema<TimesQuery & Pick<EverybodyQuery, 'username'>>({
-        type: 'object',
-        properties: { ...timeProperties, username: everybodyProperties.username },
+      search: queryOf<TimesQuery & Pick<EverybodyQuery, 'username'>>({
+        ...timeProperties,
+        username: everybodyProperties.username,
       }),
       answer: dataSchema,
       async handle({ query }) {

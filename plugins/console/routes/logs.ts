@@ -1,7 +1,6 @@
 /** The log in pages and as CSV: a user's, a key's, and for administrators that of all users. */
 import type { Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
-import { schema } from '../../../core/plugin.ts';
 import { csvFile, csvText, reportEnd } from '../csv.ts';
 import { type PageSearch, pageAnswer, pageOf, pageProperties } from '../pages.ts';
 import { cellsOf, LINE_COLUMNS, lineSchema, shownLines, totalCells, type Viewer } from '../records/log-line.ts';
@@ -15,7 +14,7 @@ import {
 import { createNames } from '../records/names.ts';
 import { timeText, unitLine } from '../records/usage-range.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { integer, text } from '../schemas.ts';
+import { integer, queryOf, record, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
@@ -44,22 +43,17 @@ const paged = { ...pageProperties, before };
 const formatted = { ...paged, format };
 const id26 = /^[0-9a-v]{26}$/;
 
-const pageSchema = {
-  title: 'LogPage',
-  type: 'object',
-  required: ['page', 'page_size', 'total', 'items', 'next'],
-  properties: {
-    page: integer,
-    page_size: integer,
-    total: {
-      ...integer,
-      description:
-        'The number of lines (each stands for `times` requests); with `before`, of those after it. For all users (no username, no group) counting stops at 10,000.',
-    },
-    items: { type: 'array', items: lineSchema },
-    next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
+const pageSchema = record('LogPage', {
+  page: integer,
+  page_size: integer,
+  total: {
+    ...integer,
+    description:
+      'The number of lines (each stands for `times` requests); with `before`, of those after it. For all users (no username, no group) counting stops at 10,000.',
   },
-} as const;
+  items: { type: 'array', items: lineSchema },
+  next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
+});
 
 /** The parameters of a file. */
 type FileQuery = Places & Partial<EverybodyQuery>;
@@ -131,7 +125,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       alsoAt: ['/api/log/self/'],
       errors: ['filter_too_wide'],
       summary: 'Lists your usage records, newest first.',
-      search: schema<LogQuery & Formatted>({ type: 'object', properties: { ...formatted, ...logProperties } }),
+      search: queryOf<LogQuery & Formatted>({ ...formatted, ...logProperties }),
       answer: pageSchema,
       async handle(request) {
         const person = await personOf(request);
@@ -143,9 +137,10 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
     route('member', 'GET', '/api/log/self/search', {
       errors: ['filter_too_wide'],
       summary: 'Lists your usage records that match a model, a key name or a `request_id`; for older clients.',
-      search: schema<LogQuery & Paged & { readonly keyword: string }>({
-        type: 'object',
-        properties: { ...paged, ...logProperties, keyword: { ...text, maxLength: 200, default: '' } },
+      search: queryOf<LogQuery & Paged & { readonly keyword: string }>({
+        ...paged,
+        ...logProperties,
+        keyword: { ...text, maxLength: 200, default: '' },
       }),
       answer: pageSchema,
       async handle(request) {
@@ -164,7 +159,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
     route('member', 'GET', '/api/log/self/export', {
       errors: ['filter_too_wide'],
       summary: `Exports your usage records as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
-      search: schema<LogQuery & Places>({ type: 'object', properties: { before, ...logProperties } }),
+      search: queryOf<LogQuery & Places>({ before, ...logProperties }),
       answer: 'text/csv',
       async handle(request) {
         const person = await personOf(request);
@@ -188,10 +183,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
     route('admin', 'GET', '/api/log/', {
       errors: ['verification_required', 'filter_too_wide'],
       summary: 'Lists the usage records of all users, newest first; CSV requires a verification (POST /api/verify).',
-      search: schema<EverybodyQuery & Formatted>({
-        type: 'object',
-        properties: { ...formatted, ...everybodyProperties },
-      }),
+      search: queryOf<EverybodyQuery & Formatted>({ ...formatted, ...everybodyProperties }),
       answer: pageSchema,
       async handle(request) {
         const { query } = request;
@@ -204,7 +196,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       verified: true,
       errors: ['filter_too_wide', 'verification_required'],
       summary: `Exports the usage records of all users as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
-      search: schema<EverybodyQuery & Places>({ type: 'object', properties: { before, ...everybodyProperties } }),
+      search: queryOf<EverybodyQuery & Places>({ before, ...everybodyProperties }),
       answer: 'text/csv',
       handle: async ({ query }) => file('log', await search.everybody(query), query, all()),
     }),

@@ -5,12 +5,12 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Identity, OAuth, type OAuthIntent } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
-import { type Answer, answer, GatewayError, schema } from '../../../core/plugin.ts';
+import { type Answer, answer, GatewayError } from '../../../core/plugin.ts';
 import { checkOrigin } from '../access.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { nothing, text, unixSeconds } from '../schemas.ts';
+import { bodyOf, nothing, object, queryOf, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { halfSignedIn } from './sign-in.ts';
 
@@ -157,7 +157,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     route('visitor', 'GET', '/api/oauth/state', {
       errors: ['provider_not_found', 'provider_wanted', 'oauth_provider_failed', 'not_signed_in', 'cross_site'],
       summary: 'Begins an OAuth sign-in and returns its state. POST returns the complete URL.',
-      search: schema<{ readonly provider?: string }>({ type: 'object', properties: { provider: providerName } }),
+      search: queryOf<{ readonly provider?: string }>({ provider: providerName }),
       answer: text,
       async handle(request) {
         const { state, cookie } = await begin(request, providerOr(request.query.provider), 'login');
@@ -174,20 +174,16 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         'cross_site',
       ],
       summary: 'Begins an OAuth sign-in or links an OAuth account; returns the URL to send the browser to.',
-      body: schema<{ readonly provider?: string; readonly intent: OAuthIntent }>({
-        type: 'object',
-        additionalProperties: false,
-        properties: { provider: providerName, intent, aff: { description: 'Ignored.', type: 'string' } },
+      body: bodyOf<{ readonly provider?: string; readonly intent: OAuthIntent }>([], {
+        provider: providerName,
+        intent,
+        aff: { description: 'Ignored.', type: 'string' },
       }),
-      answer: {
-        type: 'object',
-        required: ['flow_token', 'expires_at', 'url'],
-        properties: {
-          flow_token: { description: 'The state.', type: 'string' },
-          expires_at: unixSeconds,
-          url: text,
-        },
-      },
+      answer: object({
+        flow_token: { description: 'The state.', type: 'string' },
+        expires_at: unixSeconds,
+        url: text,
+      }),
       async handle(request) {
         const { provider, intent: requestedIntent } = request.body;
         const { state, url, expiresMs, cookie } = await begin(request, providerOr(provider), requestedIntent);
@@ -213,15 +209,15 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       ],
       summary:
         'Signs in with an OAuth account. Without a code it redirects to the provider, which redirects back with a code; then it responds like a sign-in and redirects browsers to the console. `intent=bind` links the OAuth account to the signed-in user.',
-      search: schema<Return & { readonly intent: OAuthIntent }>({
-        type: 'object',
-        properties: { code: word, state: word, iss: word, error: word, intent },
+      search: queryOf<Return & { readonly intent: OAuthIntent }>({
+        code: word,
+        state: word,
+        iss: word,
+        error: word,
+        intent,
       }),
       answer: {
-        anyOf: [
-          ...halfSignedIn.anyOf,
-          { type: 'object', required: ['action'], properties: { action: { const: 'bind' } } },
-        ],
+        anyOf: [...halfSignedIn.anyOf, object({ action: { const: 'bind' } })],
       },
       async handle(request) {
         const { provider = '' } = request.params;

@@ -6,7 +6,7 @@ import { sessionOf } from '../access.ts';
 import type { Cookies } from '../cookies.ts';
 import { done } from '../envelope.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { boolean, nothing, notLookedAt, text, unixSeconds } from '../schemas.ts';
+import { boolean, nothing, notLookedAt, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { verifiedAnswer } from '../verification.ts';
 import { signedIn } from './sign-in.ts';
@@ -14,22 +14,17 @@ import { signedIn } from './sign-in.ts';
 const route = tagged('Passkeys');
 
 /** The response that begins a WebAuthn ceremony. */
-export const ceremonyAnswer = {
-  title: 'PasskeyCeremony',
-  type: 'object',
-  required: ['options', 'flow_token', 'expires_at'],
-  properties: {
-    options: {
-      description: 'The WebAuthn public key options as JSON, also in `publicKey` for clients that read them there.',
-      type: 'object',
-      required: ['publicKey'],
-      properties: { publicKey: { type: 'object' } },
-      additionalProperties: true,
-    },
-    flow_token: { description: 'To be sent with the credential; default: the cookie.', type: 'string' },
-    expires_at: unixSeconds,
+export const ceremonyAnswer = record('PasskeyCeremony', {
+  options: {
+    description: 'The WebAuthn public key options as JSON, also in `publicKey` for clients that read them there.',
+    type: 'object',
+    required: ['publicKey'],
+    properties: { publicKey: { type: 'object' } },
+    additionalProperties: true,
   },
-} as const;
+  flow_token: { description: 'To be sent with the credential; default: the cookie.', type: 'string' },
+  expires_at: unixSeconds,
+});
 
 /** Begins a ceremony; its ticket is also in a cookie, for clients that send only the credential. */
 export function ceremony(

@@ -2,13 +2,12 @@
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Mail } from '../../../core/contracts/mail.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
-import { schema } from '../../../core/plugin.ts';
 import { randomBase62 } from '../../../core/sdk.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { PERSON_WORDS } from '../records/person.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { nothing } from '../schemas.ts';
+import { bodyOf, nothing, queryOf } from '../schemas.ts';
 
 const route = tagged('Sign-in');
 
@@ -46,11 +45,7 @@ If it was not you, ignore this email: your password is unchanged.
       changes: true,
       limit: 'mail',
       summary: 'Sends an email with a link to reset the password, if an account has this address.',
-      search: schema<{ readonly email: string }>({
-        type: 'object',
-        required: ['email'],
-        properties: { email: { type: 'string', maxLength: 254 } },
-      }),
+      search: queryOf<{ readonly email: string }>({ email: { type: 'string', maxLength: 254 } }, ['email']),
       answer: nothing,
       async handle({ query }) {
         const mail = need(Mail);
@@ -67,15 +62,10 @@ If it was not you, ignore this email: your password is unchanged.
       limit: 'sign-in',
       errors: ['reset_refused', 'invalid_password', 'common_password', 'ticket_used'],
       summary: 'Sets a new password with the link in the email. Ends all sessions; does not sign in.',
-      body: schema<{ readonly email: string; readonly token: string; readonly password?: string }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['email', 'token'],
-        properties: {
-          email: { type: 'string', maxLength: 254 },
-          token: { type: 'string', minLength: 1, maxLength: 64 },
-          password: { description: 'Omitted: a random one is created and returned.', type: 'string', maxLength: 1_024 },
-        },
+      body: bodyOf<{ readonly email: string; readonly token: string; readonly password?: string }>(['email', 'token'], {
+        email: { type: 'string', maxLength: 254 },
+        token: { type: 'string', minLength: 1, maxLength: 64 },
+        password: { description: 'Omitted: a random one is created and returned.', type: 'string', maxLength: 1_024 },
       }),
       answer: { description: 'The created password; null if the request had one.', type: ['string', 'null'] },
       async handle({ body, ip }) {

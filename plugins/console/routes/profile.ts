@@ -3,14 +3,13 @@ import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { Records } from '../../../core/contracts/records.ts';
-import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { done, inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { differences, PERSON_WORDS, personSchema, shownPerson } from '../records/person.ts';
 import { keptProperties, settingsForm, settingsOf } from '../records/settings-form.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { nothing } from '../schemas.ts';
+import { bodyOf, nothing } from '../schemas.ts';
 import { personWith, removeAccount } from '../subordinate.ts';
 
 const route = tagged('Account');
@@ -24,24 +23,20 @@ interface ProfileForm {
   readonly sidebar_modules?: string;
 }
 
-const profileForm = schema<ProfileForm>({
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    username: { type: 'string', maxLength: 200 },
-    display_name: { type: 'string', maxLength: 200 },
-    password: {
-      description: 'The new password; empty: unchanged. Ends all other sessions.',
-      type: 'string',
-      maxLength: 1_024,
-    },
-    original_password: {
-      description: 'The current password; required to change it.',
-      type: 'string',
-      maxLength: 1_024,
-    },
-    ...keptProperties,
+const profileForm = bodyOf<ProfileForm>([], {
+  username: { type: 'string', maxLength: 200 },
+  display_name: { type: 'string', maxLength: 200 },
+  password: {
+    description: 'The new password; empty: unchanged. Ends all other sessions.',
+    type: 'string',
+    maxLength: 1_024,
   },
+  original_password: {
+    description: 'The current password; required to change it.',
+    type: 'string',
+    maxLength: 1_024,
+  },
+  ...keptProperties,
 });
 
 export function profileRoutes({ host, cookies, verification, audited }: Tools): readonly ApiRoute[] {

@@ -1,12 +1,11 @@
 /** Redemption codes, for administrators. They are worth money, so creating, changing and reading them requires a verification. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
-import { schema } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { idNumber, integer, nothing, text, timestamp } from '../schemas.ts';
+import { bodyOf, idNumber, integer, nothing, queryOf, text, timestamp } from '../schemas.ts';
 import { microOf, secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Redemption codes');
@@ -145,21 +144,16 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
     route('admin', 'POST', '/api/redemption/', {
       verified: true,
       summary: 'Creates redemption codes and returns them.',
-      body: schema<{
+      body: bodyOf<{
         readonly name: string;
         readonly quota: number;
         readonly count: number;
         readonly expired_time: number;
-      }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['name', 'quota'],
-        properties: {
-          name,
-          quota,
-          count: { ...integer, minimum: 1, maximum: 100, default: 1 },
-          expired_time: { ...expiredTime, default: 0 },
-        },
+      }>(['name', 'quota'], {
+        name,
+        quota,
+        count: { ...integer, minimum: 1, maximum: 100, default: 1 },
+        expired_time: { ...expiredTime, default: 0 },
       }),
       answer: { type: 'array', items: text },
       handle: ({ actor, body }) =>
@@ -177,22 +171,17 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       verified: true,
       errors: ['code_not_found', 'code_used', 'read_only'],
       summary: 'Updates an unused code; with `status_only` only its status.',
-      search: schema<{ readonly status_only?: string }>({ type: 'object', properties: { status_only: text } }),
-      body: schema<CodeChanges>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['id'],
-        properties: {
-          id: idNumber,
-          name,
-          quota,
-          expired_time: expiredTime,
-          status: {
-            ...integer,
-            description: '1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged.',
-          },
-          ...readOnlyProperties(FIXED),
+      search: queryOf<{ readonly status_only?: string }>({ status_only: text }),
+      body: bodyOf<CodeChanges>(['id'], {
+        id: idNumber,
+        name,
+        quota,
+        expired_time: expiredTime,
+        status: {
+          ...integer,
+          description: '1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged.',
         },
+        ...readOnlyProperties(FIXED),
       }),
       answer: record,
       async handle({ actor, query, body }) {

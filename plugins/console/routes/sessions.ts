@@ -5,7 +5,7 @@ import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { boolean, integer, listOf, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, listOf, object, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 const route = tagged('Sessions');
@@ -15,7 +15,7 @@ const own = { sid: text, current: { ...boolean, description: 'This session.' }, 
 
 export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly ApiRoute[] {
   const sessions = host.use(Sessions);
-  const object = ({ account }: ConsoleRequest): string => `user ${account.id}`;
+  const subjectOf = ({ account }: ConsoleRequest): string => `user ${account.id}`;
 
   return [
     route('member', 'GET', '/api/user/sessions', {
@@ -31,18 +31,14 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       sessionOnly: true,
       errors: ['session_not_found'],
       summary: 'Ends one of your sessions.',
-      answer: {
-        type: 'object',
-        required: ['revoked_sid', 'current'],
-        properties: { revoked_sid: text, current: boolean },
-      },
+      answer: object({ revoked_sid: text, current: boolean }),
       async handle(request) {
         const { account, actor, session, params } = request;
         const id = idOf(params.id);
         if (!(await sessions.end(account.id, id))) {
           throw errors.session_not_found();
         }
-        await host.find(Audit)?.note({ actor, action: 'session.end', object: object(request), facts: { sid: id } });
+        await host.find(Audit)?.note({ actor, action: 'session.end', object: subjectOf(request), facts: { sid: id } });
         const current = id === session?.id;
         return done({ revoked_sid: `${id}`, current }, { cookies: current ? [cookies.clear('session')] : [] });
       },
@@ -50,13 +46,13 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
     route('member', 'POST', '/api/user/sessions/revoke-others', {
       sessionOnly: true,
       summary: 'Ends all your other sessions and the access token.',
-      answer: { type: 'object', required: ['revoked_count'], properties: { revoked_count: integer } },
+      answer: object({ revoked_count: integer }),
       async handle(request) {
         const { account, session } = request;
         const others = (await sessions.list(account.id)).filter(({ id }) => id !== session?.id);
         const failed = await host.store.atomic([
           ...sessions.endSteps(account.id, session?.id),
-          ...audited(request, 'session.end-others', object(request), { ended: others.length }),
+          ...audited(request, 'session.end-others', subjectOf(request), { ended: others.length }),
         ]);
         if (failed !== undefined) throw new Error(`sessions could not be ended: ${failed}`);
         return { revoked_count: others.length };
@@ -70,7 +66,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
         'Creates a new personal access token and revokes the old one. GET /api/user/token/status returns its expiry.',
       answer: { ...text, description: 'Returned once.' },
       handle: (request) =>
-        sessions.renewAccessToken(request.account.id, audited(request, 'access-token.renew', object(request))),
+        sessions.renewAccessToken(request.account.id, audited(request, 'access-token.renew', subjectOf(request))),
     }),
     route('member', 'GET', '/api/user/token/status', {
       sessionOnly: true,
@@ -100,13 +96,9 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
     route('member', 'DELETE', '/api/user/token', {
       sessionOnly: true,
       summary: 'Revokes your personal access token, if there is one.',
-      answer: {
-        type: 'object',
-        required: ['revoked'],
-        properties: { revoked: { ...boolean, description: 'False: there was none.' } },
-      },
+      answer: object({ revoked: { ...boolean, description: 'False: there was none.' } }),
       async handle(request) {
-        const along = audited(request, 'access-token.revoke', object(request));
+        const along = audited(request, 'access-token.revoke', subjectOf(request));
         return { revoked: await sessions.revokeAccessToken(request.account.id, along) };
       },
     }),

@@ -1,11 +1,11 @@
 /** Sign-in with a password, its second step, and sign-out. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
-import { type Answer, schema } from '../../../core/plugin.ts';
+import type { Answer } from '../../../core/plugin.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { integer, nothing, text, unixSeconds } from '../schemas.ts';
+import { bodyOf, integer, nothing, text, unixSeconds } from '../schemas.ts';
 
 const route = tagged('Sign-in');
 
@@ -40,29 +40,19 @@ export const halfSignedIn = {
   ],
 } as const;
 
-const credentials = schema<{ readonly username: string; readonly password: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['username', 'password'],
-  properties: {
-    username: { description: 'The user name or email address.', type: 'string', minLength: 1, maxLength: 254 },
-    password: { type: 'string', minLength: 1, maxLength: 1_024 },
-  },
+const credentials = bodyOf<{ readonly username: string; readonly password: string }>(['username', 'password'], {
+  username: { description: 'The user name or email address.', type: 'string', minLength: 1, maxLength: 254 },
+  password: { type: 'string', minLength: 1, maxLength: 1_024 },
 });
 
-const secondStep = schema<{ readonly code: string; readonly flow_token?: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['code'],
-  properties: {
-    code: {
-      description: 'A code of the authenticator, or a backup code.',
-      type: 'string',
-      minLength: 1,
-      maxLength: 64,
-    },
-    flow_token: { description: 'From the first step; default: the cookie.', type: 'string', maxLength: 64 },
+const secondStep = bodyOf<{ readonly code: string; readonly flow_token?: string }>(['code'], {
+  code: {
+    description: 'A code of the authenticator, or a backup code.',
+    type: 'string',
+    minLength: 1,
+    maxLength: 64,
   },
+  flow_token: { description: 'From the first step; default: the cookie.', type: 'string', maxLength: 64 },
 });
 
 export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonly ApiRoute[] {

@@ -9,7 +9,7 @@ import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import type { Site } from '../../../core/contracts/site.ts';
 import { refuse } from '../../../core/plugin.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { boolean, integer, nothing, number, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, list, nothing, number, object, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 const route = tagged('Status');
@@ -119,9 +119,8 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
           quota_display_type: { const: 'USD' },
           usd_exchange_rate: { const: 1 },
           oauth_providers: {
+            ...list({ name: text, label: text }),
             description: 'The OAuth providers: GET /api/oauth/:name.',
-            type: 'array',
-            items: { type: 'object', required: ['name', 'label'], properties: { name: text, label: text } },
           },
           github_oauth: boolean,
           github_client_id: text,
@@ -159,11 +158,7 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
     }),
     route('visitor', 'GET', '/api/setup', {
       summary: 'Returns whether the gateway is set up: always true, because the first start creates root.',
-      answer: {
-        type: 'object',
-        required: ['status', 'root_init', 'database_type'],
-        properties: { status: { const: true }, root_init: { const: true }, database_type: { const: 'sqlite' } },
-      },
+      answer: object({ status: { const: true }, root_init: { const: true }, database_type: { const: 'sqlite' } }),
       handle: () => ({ status: true, root_init: true, database_type: 'sqlite' }),
     }),
     absent('GET', '/api/user/aff', 'invitation codes of users; administrators make invitations'),

@@ -2,10 +2,10 @@
 import { notWritten } from '../../../core/contracts/errors.ts';
 import { Records } from '../../../core/contracts/records.ts';
 import { type Plan, type Subscription, Subscriptions, type WindowUse } from '../../../core/contracts/subscriptions.ts';
-import { type Step, schema } from '../../../core/plugin.ts';
+import type { Step } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
-import { boolean, idNumber, integer, text } from '../schemas.ts';
+import { bodyOf, boolean, idNumber, integer, list, text } from '../schemas.ts';
 import { personWith, subordinate } from '../subordinate.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
@@ -85,23 +85,13 @@ const ownSchema = {
     status: { enum: ['active', 'expired'] },
   },
 };
-const ownList = {
-  type: 'array',
-  items: { type: 'object', required: ['subscription'], properties: { subscription: ownSchema } },
-};
+const ownList = list({ subscription: ownSchema });
 
-const bindBody = schema<{ readonly user_id: number; readonly plan: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['user_id', 'plan'],
-  properties: { user_id: idNumber, plan: { ...text, minLength: 1, maxLength: 63 } },
+const bindBody = bodyOf<{ readonly user_id: number; readonly plan: string }>(['user_id', 'plan'], {
+  user_id: idNumber,
+  plan: { ...text, minLength: 1, maxLength: 63 },
 });
-const cancelBody = schema<{ readonly user_id: number }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['user_id'],
-  properties: { user_id: idNumber },
-});
+const cancelBody = bodyOf<{ readonly user_id: number }>(['user_id'], { user_id: idNumber });
 
 export function subscriptionRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   async function stats(accountId: number) {
@@ -124,10 +114,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
     }),
     route('member', 'GET', '/api/subscription/plans', {
       summary: 'Lists the plans.',
-      answer: {
-        type: 'array',
-        items: { type: 'object', required: ['plan'], properties: { plan: planSchema } },
-      },
+      answer: list({ plan: planSchema }),
       handle: () => need(Subscriptions).plans.map((plan) => ({ plan: shownPlan(plan) })),
     }),
     route('member', 'GET', '/api/subscription/self', {

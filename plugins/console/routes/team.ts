@@ -2,7 +2,7 @@
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageDimension, type UsageFilter, type UsageSum } from '../../../core/contracts/records.ts';
-import { type Answer, schema } from '../../../core/plugin.ts';
+import type { Answer } from '../../../core/plugin.ts';
 import { monthOf } from '../records/department.ts';
 import type { TimesQuery } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
@@ -30,7 +30,7 @@ import {
   usageTrend,
 } from '../records/usage-trend.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { integer, list, listOf, number, object, text } from '../schemas.ts';
+import { integer, list, listOf, number, object, queryOf, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const route = tagged('Team');
@@ -51,7 +51,7 @@ const nullable = (description: string, type: 'integer' | 'number' = 'integer') =
 });
 
 const { token_id: _, channel: __, ...filters } = usageProperties;
-const teamSearch = schema<UsageQuery>({ type: 'object', properties: filters });
+const teamSearch = queryOf<UsageQuery>(filters);
 
 export function teamRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need } = tools;
@@ -163,14 +163,11 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/team/cost-trend', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Returns usage by day or hour, grouped by user, department or model.',
-      search: schema<UsageQuery & TrendQuery>({
-        type: 'object',
-        properties: {
-          ...filters,
-          granularity: granularityProperty,
-          group_by: { enum: teamGroupings, default: 'department' },
-          top: topProperty,
-        },
+      search: queryOf<UsageQuery & TrendQuery>({
+        ...filters,
+        granularity: granularityProperty,
+        group_by: { enum: teamGroupings, default: 'department' },
+        top: topProperty,
       }),
       answer: object({
         ...rangeProperties,

@@ -5,7 +5,7 @@ import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { boolean, integer, text } from '../schemas.ts';
+import { bodyOf, boolean, integer, object, text } from '../schemas.ts';
 import { unitsOf } from '../units.ts';
 
 const route = tagged('Top-up');
@@ -58,11 +58,11 @@ const payBody = schema<PayBody>({
   required: ['amount'],
   properties: { ...amount, ...method, ...urls, ...decided },
 });
-const productBody = schema<Omit<PayBody, 'amount'> & { readonly product_id: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['product_id'],
-  properties: { product_id: { ...text, maxLength: 200 }, ...method, ...urls, ...decided },
+const productBody = bodyOf<Omit<PayBody, 'amount'> & { readonly product_id: string }>(['product_id'], {
+  product_id: { ...text, maxLength: 200 },
+  ...method,
+  ...urls,
+  ...decided,
 });
 const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; readonly plan_id?: string }>({
   title: 'PlanOrderRequest',
@@ -77,11 +77,7 @@ const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; read
   },
 });
 
-const priceSchema = {
-  type: 'object',
-  required: ['price', 'currency'],
-  properties: { price: text, currency: text },
-};
+const priceSchema = object({ price: text, currency: text });
 const info = {
   title: 'TopUpInfo',
   type: 'object',
@@ -209,11 +205,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       ...paying,
       summary: 'Starts a payment for a product with creem.',
       body: productBody,
-      answer: {
-        type: 'object',
-        required: ['checkout_url', 'order_id'],
-        properties: { checkout_url: text, order_id: text },
-      },
+      answer: object({ checkout_url: text, order_id: text }),
       async handle(request) {
         return paid('creem', await begin(request, 'creem', { product: request.body.product_id }));
       },
@@ -234,12 +226,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     route('member', 'POST', '/api/user/topup', {
       errors: ['invalid_code', 'no_room'],
       summary: 'Redeems a code and returns its quota units.',
-      body: schema<{ readonly key: string }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['key'],
-        properties: { key: { ...text, minLength: 1, maxLength: 100 } },
-      }),
+      body: bodyOf<{ readonly key: string }>(['key'], { key: { ...text, minLength: 1, maxLength: 100 } }),
       answer: integer,
       async handle({ account, actor, body }) {
         const { codes } = need(Payments);

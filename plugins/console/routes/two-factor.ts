@@ -1,20 +1,14 @@
 /** Two-factor authentication: setup, removal, backup codes. */
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { done } from '../envelope.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { boolean, nothing, text } from '../schemas.ts';
+import { bodyOf, boolean, nothing, object, text } from '../schemas.ts';
 
 const route = tagged('Two-factor sign-in');
 
-const codeBody = schema<{ readonly code: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['code'],
-  properties: {
-    code: { description: 'A code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
-  },
+const codeBody = bodyOf<{ readonly code: string }>(['code'], {
+  code: { description: 'A code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
 });
 
 const backupCodes = { description: 'Each can be used once.', type: 'array', items: text } as const;
@@ -43,17 +37,13 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       verified: 'or-recent',
       errors: ['two_factor_enabled'],
       summary: 'Creates a secret for an authenticator and backup codes; discards an earlier setup.',
-      answer: {
-        type: 'object',
-        required: ['secret', 'qr_code_data', 'otpauth', 'qr', 'backup_codes'],
-        properties: {
-          secret: { description: 'Base32.', type: 'string' },
-          qr_code_data: { description: 'Same as otpauth.', type: 'string' },
-          otpauth: { description: 'otpauth://totp/…', type: 'string' },
-          qr: { description: 'The QR code as an SVG data URL.', type: 'string' },
-          backup_codes: backupCodes,
-        },
-      },
+      answer: object({
+        secret: { description: 'Base32.', type: 'string' },
+        qr_code_data: { description: 'Same as otpauth.', type: 'string' },
+        otpauth: { description: 'otpauth://totp/…', type: 'string' },
+        qr: { description: 'The QR code as an SVG data URL.', type: 'string' },
+        backup_codes: backupCodes,
+      }),
       async handle(request) {
         const { secret, uri, qr, backupCodes } = await need(SecondFactors).setUp(request.account);
         return {
@@ -99,7 +89,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       summary:
         'Creates new backup codes, with a code of the authenticator; the old ones become invalid and all other sessions end.',
       body: codeBody,
-      answer: { type: 'object', required: ['backup_codes'], properties: { backup_codes: backupCodes } },
+      answer: object({ backup_codes: backupCodes }),
       async handle(request) {
         const { account, body } = request;
         const along = audited(request, 'two-factor.backup-codes', `user ${account.id}`);

@@ -1,7 +1,6 @@
 /** Usage for charts and tables: the user's, by key, and for administrators that of all users. */
 import { Keys } from '../../../core/contracts/keys.ts';
 import { Records, type UsageFilter } from '../../../core/contracts/records.ts';
-import { schema } from '../../../core/plugin.ts';
 import {
   granularityProperty,
   rangeOf,
@@ -26,7 +25,7 @@ import {
   usageTrend,
 } from '../records/usage-trend.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { integer, listOf, number, object, text } from '../schemas.ts';
+import { integer, listOf, number, object, queryOf, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const route = tagged('Usage');
@@ -102,9 +101,10 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/usage/self/trend', {
       errors: ['invalid_range', 'range_too_long'],
       summary: 'Returns your usage by day or hour, grouped by model or key.',
-      search: schema<UsageQuery & TrendQuery>({
-        type: 'object',
-        properties: { ...own, ...trendOnly, group_by: { enum: ownGroupings, default: 'model' } },
+      search: queryOf<UsageQuery & TrendQuery>({
+        ...own,
+        ...trendOnly,
+        group_by: { enum: ownGroupings, default: 'model' },
       }),
       answer: trendAnswer(ownGroupings),
       handle: ({ account, query }) => trend(query, { accounts: [account.id] }),
@@ -112,19 +112,17 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/usage/self/sums', {
       errors: ['invalid_range', 'range_too_long'],
       summary: 'Returns your usage grouped by model or key.',
-      search: schema<SumsQuery>({
-        type: 'object',
-        properties: { ...own, group_by: { enum: ownGroupings, default: 'model' } },
-      }),
+      search: queryOf<SumsQuery>({ ...own, group_by: { enum: ownGroupings, default: 'model' } }),
       answer: sumsAnswer(ownGroupings),
       handle: ({ account, query }) => sums(query, { accounts: [account.id] }),
     }),
     route('admin', 'GET', '/api/usage/trend', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Returns the usage of all users by day or hour, grouped.',
-      search: schema<UsageQuery & TrendQuery>({
-        type: 'object',
-        properties: { ...usageProperties, ...trendOnly, group_by: { enum: groupings, default: 'model' } },
+      search: queryOf<UsageQuery & TrendQuery>({
+        ...usageProperties,
+        ...trendOnly,
+        group_by: { enum: groupings, default: 'model' },
       }),
       answer: trendAnswer(groupings),
       handle(request) {
@@ -136,10 +134,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/usage/sums', {
       errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: 'Returns the usage of all users, grouped.',
-      search: schema<SumsQuery>({
-        type: 'object',
-        properties: { ...usageProperties, group_by: { enum: groupings, default: 'account' } },
-      }),
+      search: queryOf<SumsQuery>({ ...usageProperties, group_by: { enum: groupings, default: 'account' } }),
       answer: sumsAnswer(groupings),
       handle(request) {
         const { query } = request;
@@ -149,15 +144,12 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     }),
     route('member', 'GET', '/api/token/usage', {
       summary: 'Returns the usage of each of your keys on each of the last days (UTC), today included.',
-      search: schema<KeysQuery>({
-        type: 'object',
-        properties: {
-          days: { ...integer, minimum: 1, maximum: 90, default: 14 },
-          token_id: {
-            ...text,
-            pattern: '^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14}){0,99}$',
-            description: 'Only these keys: up to a hundred ids, separated by commas.',
-          },
+      search: queryOf<KeysQuery>({
+        days: { ...integer, minimum: 1, maximum: 90, default: 14 },
+        token_id: {
+          ...text,
+          pattern: '^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14}){0,99}$',
+          description: 'Only these keys: up to a hundred ids, separated by commas.',
         },
       }),
       answer: object({

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { integer, nothing } from '../schemas.ts';
+import { integer, listOf, nothing } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
 const route = tagged('Users');
@@ -72,10 +72,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
     route('admin', 'GET', '/api/user/:id/sessions', {
       errors: ['role_insufficient', 'account_not_found'],
       summary: 'Lists the sessions of a user.',
-      answer: {
-        type: 'array',
-        items: { title: 'UserSession', type: 'object', required: Object.keys(theirSession), properties: theirSession },
-      },
+      answer: listOf('UserSession', theirSession),
       async handle(request) {
         const { id } = await theirs(request);
         return (await need(Sessions).list(id)).map((session) => ({ id: session.id, ...shownSession(session) }));

@@ -9,7 +9,7 @@ import { errors } from '../errors.ts';
 import { quotaOf } from '../records/key.ts';
 import { statusOf } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { idNumber } from '../schemas.ts';
+import { idNumber, object } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { MOST_UNITS, microOf, unitsOf } from '../units.ts';
 
@@ -144,15 +144,11 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
       ],
       summary: 'Enables, disables or deletes an account, or changes its role or balance.',
       body: manage,
-      answer: {
-        type: 'object',
-        required: ['role', 'status', 'quota'],
-        properties: {
-          role: { enum: [1, 10, 100] },
-          status: { enum: [1, 2] },
-          quota: { description: 'The new balance in quota units.', type: 'integer' },
-        },
-      },
+      answer: object({
+        role: { enum: [1, 10, 100] },
+        status: { enum: [1, 2] },
+        quota: { description: 'The new balance in quota units.', type: 'integer' },
+      }),
       async handle(request) {
         const { id } = request.body;
         await run(request, await subordinate(host, request.account, id));

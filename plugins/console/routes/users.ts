@@ -5,7 +5,7 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { GatewayError, refuse, schema } from '../../../core/plugin.ts';
+import { GatewayError, refuse } from '../../../core/plugin.ts';
 import { readName } from '../../../core/sdk.ts';
 import { outranks, roleNumber } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
@@ -15,7 +15,7 @@ import { type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts
 import { differences, PERSON_WORDS } from '../records/person.ts';
 import { roleOf, shownUsers, userProperties, userSchema } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { boolean, idNumber, integer, nothing, text } from '../schemas.ts';
+import { bodyOf, boolean, idNumber, integer, nothing, text } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { unitsOf } from '../units.ts';
 import { userAccessRoutes } from './user-access.ts';
@@ -51,7 +51,7 @@ const group = {
 };
 const remark = { description: 'Never shown to the user.', type: 'string', maxLength: 255 };
 
-const newUser = schema<{
+const newUser = bodyOf<{
   readonly username: string;
   readonly password: string;
   readonly display_name?: string;
@@ -59,19 +59,14 @@ const newUser = schema<{
   readonly email?: string;
   readonly group?: string;
   readonly remark?: string;
-}>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['username', 'password'],
-  properties: {
-    username,
-    password: { type: 'string', minLength: 1, maxLength: 1_024 },
-    display_name: displayName,
-    role: { description: '1 member, 10 administrator; always below yours.', enum: [1, 10] },
-    email: { description: 'Counts as verified.', type: 'string', maxLength: 254 },
-    group,
-    remark,
-  },
+}>(['username', 'password'], {
+  username,
+  password: { type: 'string', minLength: 1, maxLength: 1_024 },
+  display_name: displayName,
+  role: { description: '1 member, 10 administrator; always below yours.', enum: [1, 10] },
+  email: { description: 'Counts as verified.', type: 'string', maxLength: 254 },
+  group,
+  remark,
 });
 
 const BY_MANAGE = 'POST /api/user/manage changes it.';
@@ -95,7 +90,7 @@ const FIXED: ReadOnly = {
 /** Members that change while a record is viewed. */
 const COUNTED = ['used_quota', 'last_login_at', 'debt'];
 
-const changedUser = schema<{
+const changedUser = bodyOf<{
   readonly id: number;
   readonly username?: string;
   readonly display_name?: string;
@@ -103,29 +98,24 @@ const changedUser = schema<{
   readonly email?: string | null;
   readonly group?: string;
   readonly remark?: string;
-}>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['id'],
-  properties: {
-    id: idNumber,
-    username,
-    display_name: displayName,
-    password: {
-      description: 'Empty: unchanged. Requires a verification (POST /api/verify).',
-      type: 'string',
-      maxLength: 1_024,
-    },
-    email: {
-      description: 'Counts as verified; empty: none. Requires a verification (POST /api/verify).',
-      type: ['string', 'null'],
-      maxLength: 254,
-    },
-    group,
-    remark,
-    ...readOnlyProperties(FIXED),
-    ...Object.fromEntries(COUNTED.map((name) => [name, { description: 'Counted by the gateway; ignored.' }])),
+}>(['id'], {
+  id: idNumber,
+  username,
+  display_name: displayName,
+  password: {
+    description: 'Empty: unchanged. Requires a verification (POST /api/verify).',
+    type: 'string',
+    maxLength: 1_024,
   },
+  email: {
+    description: 'Counts as verified; empty: none. Requires a verification (POST /api/verify).',
+    type: ['string', 'null'],
+    maxLength: 254,
+  },
+  group,
+  remark,
+  ...readOnlyProperties(FIXED),
+  ...Object.fromEntries(COUNTED.map((name) => [name, { description: 'Counted by the gateway; ignored.' }])),
 });
 
 const detail = {

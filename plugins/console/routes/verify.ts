@@ -1,11 +1,10 @@
 /** Verification before sensitive operations: by a second factor or, if the account has none, by its password. */
 import { invalidField } from '../../../core/contracts/errors.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { boolean, unixSeconds } from '../schemas.ts';
+import { bodyOf, boolean, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { type VerifyMethod, verifiedAnswer } from '../verification.ts';
 import { ceremony, ceremonyAnswer } from './passkey.ts';
@@ -18,11 +17,9 @@ const route = tagged('Verification');
 const JUST_NOW_MS = 60_000;
 const VERIFIED_FOR_MS = 5 * 60_000;
 
-const verifyBody = schema<{ readonly method: VerifyMethod; readonly code?: string; readonly password?: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['method'],
-  properties: {
+const verifyBody = bodyOf<{ readonly method: VerifyMethod; readonly code?: string; readonly password?: string }>(
+  ['method'],
+  {
     method: { enum: ['2fa', 'passkey', 'password'] },
     code: { description: 'With `2fa`: a code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
     password: {
@@ -32,7 +29,7 @@ const verifyBody = schema<{ readonly method: VerifyMethod; readonly code?: strin
     },
     scope: { description: 'Ignored: a verification is valid for all operations.' },
   },
-});
+);
 
 export function verifyRoutes({ host, cookies, verification, need }: Tools): readonly ApiRoute[] {
   /** Refuses if the password is not sufficient, or if there is none. */
