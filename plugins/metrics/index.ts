@@ -72,9 +72,7 @@ export default definePlugin({
           method: 'GET',
           path: '/metrics',
           access: ['scraper'],
-          async handle() {
-            return answer(200, await processes.text(), { 'content-type': meters.registry.contentType });
-          },
+          handle: async () => answer(200, await processes.text(), { 'content-type': meters.registry.contentType }),
         },
       ],
       start() {

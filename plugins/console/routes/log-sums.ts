@@ -124,9 +124,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
       summary: 'Returns the sums of your calls; calls whose lines are deleted are included.',
       search: queryOf<SumQuery>(sumFilters),
       answer: statSchema,
-      async handle(request) {
-        return stat(await search.own(await personOf(request), { ...request.query, type: 0 }));
-      },
+      handle: async (request) => stat(await search.own(await personOf(request), { ...request.query, type: 0 })),
     }),
     route('admin', 'GET', '/api/log/stat', {
       errors: ['filter_too_wide'],

@@ -156,9 +156,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       summary: `Starts a payment for quota with ${provider}.`,
       body: payBody,
       ...answerOf(provider),
-      async handle(request) {
-        return paid(provider, await begin(request, provider, { units: request.body.amount }));
-      },
+      handle: async (request) => paid(provider, await begin(request, provider, { units: request.body.amount })),
     }),
   );
 
@@ -206,9 +204,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       summary: 'Starts a payment for a product with creem.',
       body: productBody,
       answer: object({ checkout_url: text, order_id: text }),
-      async handle(request) {
-        return paid('creem', await begin(request, 'creem', { product: request.body.product_id }));
-      },
+      handle: async (request) => paid('creem', await begin(request, 'creem', { product: request.body.product_id })),
     }),
     route('member', 'GET', '/api/user/topup/info', {
       summary: 'Returns what can be bought and the payment methods.',
