@@ -39,6 +39,14 @@ export function microOf(units: number): bigint {
   return BigInt(units) * MICRO;
 }
 
+/** A day, in milliseconds. */
+export const DAY_MS = 86_400_000;
+
+/** The day (UTC) of a time: `2026-01-31`. */
+export function dateOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
 /** Milliseconds in Unix seconds; 0 for undefined. */
 export function secondsOf(ms = 0): number {
   return Math.floor(ms / 1_000);

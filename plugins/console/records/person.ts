@@ -9,6 +9,16 @@ import { quotaOf } from './key.ts';
 /** The names of an account's fields in the API. */
 export const PERSON_WORDS = { name: 'username' } as const;
 
+/** The refusals of a form with a name, an email address and a password. */
+export const PERSON_ERRORS = [
+  'invalid_name',
+  'invalid_email',
+  'invalid_password',
+  'common_password',
+  'name_taken',
+  'email_taken',
+] as const;
+
 /** The old and new values of a change, for the audit log. */
 export function differences(person: Person, changes: AccountChanges): JsonObject {
   const before: Readonly<Record<string, unknown>> = { ...person };

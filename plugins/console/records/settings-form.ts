@@ -5,7 +5,7 @@ import type { Person } from '../../../core/contracts/accounts.ts';
 import type { Json, JsonObject, Vault } from '../../../core/plugin.ts';
 import { isPublicAddress } from '../../../core/sdk.ts';
 import { errors } from '../errors.ts';
-import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
+import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { bodyOf, EMAIL_PATTERN } from '../schemas.ts';
 
 /** The form; absent members stay unchanged. */
@@ -26,13 +26,9 @@ export const keptProperties = {
   sidebar_modules: { description: 'JSON text of the client.', type: 'string', maxLength: 20_000 },
 } as const;
 
-const TWO_WAYS = 'Notices come by e-mail or to a webhook: notify_type.';
-
 /** Settings of similar gateways that this one does not have. */
 const NOT_HERE: ReadOnly = {
-  bark_url: TWO_WAYS,
-  gotify_url: TWO_WAYS,
-  gotify_token: TWO_WAYS,
+  ...readOnly('Notices come by e-mail or to a webhook: notify_type.', 'bark_url', 'gotify_url', 'gotify_token'),
   accept_unset_model_ratio_model: 'A model without a price is not served.',
   upstream_model_update_notify_enabled: 'Models are what gateway.yaml says.',
 };

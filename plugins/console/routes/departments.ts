@@ -38,6 +38,17 @@ interface TreeNode extends ShownDepartment {
   readonly children: readonly TreeNode[];
 }
 
+/** The refusals of a form. */
+const FORM_ERRORS = [
+  'department_not_found',
+  'invalid_name',
+  'invalid_amount',
+  'invalid_ratio',
+  'name_taken',
+  'department_too_deep',
+  'verification_required',
+];
+
 const form = (required: readonly string[]) => ({
   type: 'object',
   additionalProperties: false,
@@ -195,15 +206,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       },
     }),
     route('admin', 'POST', '/api/department/', {
-      errors: [
-        'department_not_found',
-        'invalid_name',
-        'invalid_amount',
-        'invalid_ratio',
-        'name_taken',
-        'department_too_deep',
-        'verification_required',
-      ],
+      errors: FORM_ERRORS,
       summary: 'Creates a department. Budgets and ratio require a verification (POST /api/verify).',
       body: schema<DepartmentForm & { readonly name: string }>(form(['name'])),
       answer: departmentSchema,
@@ -217,16 +220,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       },
     }),
     route('admin', 'PUT', '/api/department/:id', {
-      errors: [
-        'department_not_found',
-        'invalid_name',
-        'invalid_amount',
-        'invalid_ratio',
-        'name_taken',
-        'department_too_deep',
-        'department_circle',
-        'verification_required',
-      ],
+      errors: [...FORM_ERRORS, 'department_circle'],
       summary:
         'Updates a department; absent members stay unchanged. Budgets, ratio and parent require a verification (POST /api/verify).',
       body: schema<DepartmentForm>(form([])),

@@ -6,10 +6,9 @@ import { budgetUse, monthOf } from '../records/department.ts';
 import { branchOf } from '../records/usage-range.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { integer, list, listOf, record, text, unixSeconds } from '../schemas.ts';
-import { secondsOf, unitsOf } from '../units.ts';
+import { DAY_MS, dateOf, secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Team');
-const DAY_MS = 86_400_000;
 /** Whole days that averages are computed over. */
 const SHORT = 7;
 const LONG = 28;
@@ -154,7 +153,7 @@ function budgetLine(
   const { limit: budget, used, remaining } = budgetUse(limit, of);
   const left = limit - (of?.used ?? 0n);
   const lastsDays = left <= 0n ? 0 : perDay === 0n ? Infinity : Number(left) / Number(perDay);
-  const day = lastsDays < mostDays ? new Date(nowMs + lastsDays * DAY_MS).toISOString().slice(0, 10) : null;
+  const day = lastsDays < mostDays ? dateOf(nowMs + lastsDays * DAY_MS) : null;
   return [{ period, budget, used, remaining, used_up_on: day }];
 }
 

@@ -5,10 +5,9 @@ import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
 import { bodyOf, integer, nothing, object, record, text, unixSeconds } from '../schemas.ts';
-import { secondsOf } from '../units.ts';
+import { DAY_MS, secondsOf } from '../units.ts';
 
 const route = tagged('Users');
-const DAY_MS = 86_400_000;
 
 const none = 'Unix seconds; 0: not.';
 const invitationSchema = record('Invitation', {

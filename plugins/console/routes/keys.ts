@@ -34,6 +34,16 @@ interface KeyQuery extends PageSearch {
   readonly user_id?: number;
 }
 
+/** The refusals of a form. */
+const FORM_ERRORS = [
+  'verification_required',
+  'read_only',
+  'limit_wanted',
+  'invalid_name',
+  'invalid_models',
+  'invalid_addresses',
+];
+
 /** The state is in no column, so it is filtered in memory: an account has at most a thousand keys. */
 const MOST_KEYS = 1_000;
 
@@ -195,17 +205,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       handle: async (request) => shown(await within(request, idOf(request.params.id))),
     }),
     route('member', 'POST', '/api/token/', {
-      errors: [
-        'verification_required',
-        'read_only',
-        'limit_wanted',
-        'invalid_name',
-        'invalid_models',
-        'invalid_addresses',
-        'too_many_keys',
-        'account_not_found',
-        'role_insufficient',
-      ],
+      errors: [...FORM_ERRORS, 'too_many_keys', 'account_not_found', 'role_insufficient'],
       summary:
         'Creates a key. Its secret is returned only in this response. For administrators with `user_id`, and after a verification (POST /api/verify), it belongs to a user, who pays for its calls.',
       body: newKeyBody,
@@ -227,16 +227,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       },
     }),
     route('member', 'PUT', '/api/token/', {
-      errors: [
-        'verification_required',
-        'read_only',
-        'limit_wanted',
-        'invalid_name',
-        'invalid_models',
-        'invalid_addresses',
-        'key_not_found',
-        'role_insufficient',
-      ],
+      errors: [...FORM_ERRORS, 'key_not_found', 'role_insufficient'],
       summary:
         'Updates a key of yours or, for administrators and after a verification (POST /api/verify), of a user; omitted members stay unchanged.',
       body: changedKeyBody,

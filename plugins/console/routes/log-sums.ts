@@ -17,7 +17,7 @@ import { dearest, shownSums, sumProperties } from '../records/usage-sums.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { integer, list, listOf, number, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
-import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
+import { dateOf, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 type SumQuery = Omit<LogQuery, 'type' | 'outcome' | 'request_id'>;
 
@@ -82,7 +82,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
       tpm: tokens,
       by_day: [...days]
         .sort((a, b) => a.timeMs - b.timeMs)
-        .map((sum) => ({ date: new Date(sum.timeMs).toISOString().slice(0, 10), ...toItems([sum]) })),
+        .map((sum) => ({ date: dateOf(sum.timeMs), ...toItems([sum]) })),
       by_model: dearest(models, GROUPS).map((sum) => ({ model_name: sum.model, ...toItems([sum]) })),
       by_key: await Promise.all(
         dearest(keys, GROUPS).map(async (sum) => ({

@@ -2,7 +2,7 @@
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
-import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
+import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { bodyOf, idNumber, integer, nothing, queryOf, text, timestamp } from '../schemas.ts';
@@ -69,18 +69,10 @@ interface CodeChanges {
   readonly status?: number;
 }
 
-const MADE = 'The gateway makes it.';
-const USED_BY = 'The user who redeems the code decides it.';
-
 /** Read-only members: clients send them back with a change. */
 const FIXED: ReadOnly = {
-  user_id: MADE,
-  username: MADE,
-  key: MADE,
-  created_time: MADE,
-  redeemed_time: USED_BY,
-  used_user_id: USED_BY,
-  used_username: USED_BY,
+  ...readOnly('The gateway makes it.', 'user_id', 'username', 'key', 'created_time'),
+  ...readOnly('The user who redeems the code decides it.', 'redeemed_time', 'used_user_id', 'used_username'),
   count: 'POST /api/redemption/ makes codes.',
   DeletedAt: 'DELETE /api/redemption/:id removes a code.',
 };

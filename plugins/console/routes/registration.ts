@@ -6,7 +6,7 @@ import { Tickets } from '../../../core/contracts/sessions.ts';
 import { refuse, type Step } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { PERSON_WORDS } from '../records/person.ts';
+import { PERSON_ERRORS, PERSON_WORDS } from '../records/person.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { bodyOf, nothing } from '../schemas.ts';
 import { emailProofOf } from './email.ts';
@@ -69,12 +69,7 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
         'invitation_wanted',
         'email_wanted',
         'wrong_code',
-        'invalid_name',
-        'invalid_email',
-        'invalid_password',
-        'common_password',
-        'name_taken',
-        'email_taken',
+        ...PERSON_ERRORS,
         'ticket_used',
       ],
       summary: 'Creates an account.',

@@ -6,10 +6,9 @@ import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { boolean, integer, listOf, object, text, unixSeconds } from '../schemas.ts';
-import { secondsOf } from '../units.ts';
+import { DAY_MS, secondsOf } from '../units.ts';
 
 const route = tagged('Sessions');
-const DAY_MS = 86_400_000;
 
 const own = { sid: text, current: { ...boolean, description: 'This session.' }, ...sessionProperties };
 

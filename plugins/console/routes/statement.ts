@@ -6,10 +6,9 @@ import { refuse } from '../../../core/plugin.ts';
 import { pageSize, sizeOf } from '../pages.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, list, object, queryOf, record, text, unixSeconds } from '../schemas.ts';
-import { exactUnits, secondsOf, unitsOf } from '../units.ts';
+import { DAY_MS, dateOf, exactUnits, secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Payments');
-const DAY_MS = 86_400_000;
 /** How often the balance is read again if a call was charged meanwhile. */
 const TRIES = 3;
 /** Events per page. */
@@ -157,7 +156,7 @@ function daysOf(
 function shownDay({ timeMs, requests, calls, ...amounts }: DayOfAccount) {
   const { opening, credits, debits, refunds, closing } = amounts;
   return {
-    date: new Date(timeMs).toISOString().slice(0, 10),
+    date: dateOf(timeMs),
     opening: unitsOf(opening),
     credits: unitsOf(credits),
     debits: unitsOf(debits),

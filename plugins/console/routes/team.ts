@@ -14,6 +14,7 @@ import {
   type SummedRow,
   sumsFile,
   topProperty,
+  USAGE_ERRORS,
   type UsageQuery,
   type UsageRow,
   usageFile,
@@ -31,10 +32,9 @@ import {
 } from '../records/usage-trend.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { integer, list, listOf, number, object, queryOf, text } from '../schemas.ts';
-import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
+import { DAY_MS, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const route = tagged('Team');
-const DAY_MS = 86_400_000;
 /** Members and models per response. */
 const MOST_ROWS = 10_000;
 
@@ -57,6 +57,11 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need } = tools;
   const sumsOf = (filter: UsageFilter, ...by: readonly UsageDimension[]): Promise<readonly UsageSum[]> =>
     need(Records).sums(filter, by);
+
+  async function dearestBy(query: UsageQuery, dimension: UsageDimension) {
+    const times = rangeOf(host.clock, query);
+    return { times, sums: dearest(await sumsOf(usageFilter(tools, query, times), dimension), MOST_ROWS) };
+  }
 
   const toItems = (sums: readonly UsageSum[]) => shownSums(sums, perUnitOf(host));
 
@@ -121,7 +126,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
 
   return [
     route('admin', 'GET', '/api/team/overview', {
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+      errors: USAGE_ERRORS,
       summary: 'Returns an overview of the usage of all users.',
       search: teamSearch,
       answer: object({
@@ -161,7 +166,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       },
     }),
     route('admin', 'GET', '/api/team/cost-trend', {
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+      errors: USAGE_ERRORS,
       summary: 'Returns usage by day or hour, grouped by user, department or model.',
       search: queryOf<UsageQuery & TrendQuery>({
         ...filters,
@@ -183,7 +188,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       },
     }),
     route('admin', 'GET', '/api/team/budgets', {
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+      errors: USAGE_ERRORS,
       summary: 'Lists the budgets of departments and their usage: total, and of this calendar month (UTC).',
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('DepartmentBudget', budgetProperties) }),
@@ -231,13 +236,12 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       },
     }),
     route('admin', 'GET', '/api/team/members', {
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+      errors: USAGE_ERRORS,
       summary: 'Lists usage by user, highest cost first.',
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('MemberUsage', memberProperties) }),
       async handle(request) {
-        const times = rangeOf(host.clock, request.query);
-        const sums = dearest(await sumsOf(usageFilter(tools, request.query, times), 'account'), MOST_ROWS);
+        const { times, sums } = await dearestBy(request.query, 'account');
         const names = createNames(host);
         const items = await Promise.all(
           sums.map(async (sum) => {
@@ -258,13 +262,12 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       },
     }),
     route('admin', 'GET', '/api/team/models', {
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+      errors: USAGE_ERRORS,
       summary: 'Lists usage by model, highest cost first.',
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('ModelUsage', modelProperties) }),
       async handle(request) {
-        const times = rangeOf(host.clock, request.query);
-        const sums = dearest(await sumsOf(usageFilter(tools, request.query, times), 'model'), MOST_ROWS);
+        const { times, sums } = await dearestBy(request.query, 'model');
         const items = sums.map((sum) => ({ model: sum.model, ...toItems([sum]) }));
         return summed(request, { ...times, items }, 'models', ['model']);
       },

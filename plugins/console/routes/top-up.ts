@@ -3,7 +3,7 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, type PaymentOffer, type PaymentPage, Payments } from '../../../core/contracts/payments.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
-import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
+import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { bodyOf, boolean, integer, object, text } from '../schemas.ts';
 import { unitsOf } from '../units.ts';
@@ -23,14 +23,12 @@ interface PayBody {
   readonly cancel_url?: string;
 }
 
-const PRICED = 'The configuration says what it costs and gives: GET /api/user/topup/info.';
-
 /** Members that a caller cannot set. */
 const DECIDED: ReadOnly = {
-  price: PRICED,
-  money: PRICED,
-  quota: PRICED,
-  currency: PRICED,
+  ...readOnly(
+    'The configuration says what it costs and gives: GET /api/user/topup/info.',
+    ...['price', 'money', 'quota', 'currency'],
+  ),
   top_up_code: 'There are no discounts; POST /api/user/topup redeems a code.',
   pay_method_index: 'payment_method names the way to pay.',
 };

@@ -7,6 +7,7 @@ import {
   rangeProperties,
   sumsFile,
   topProperty,
+  USAGE_ERRORS,
   type UsageQuery,
   usageFilter,
   usageProperties,
@@ -26,10 +27,9 @@ import {
 } from '../records/usage-trend.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { integer, listOf, number, object, queryOf, text } from '../schemas.ts';
-import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
+import { DAY_MS, dateOf, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const route = tagged('Usage');
-const DAY_MS = 86_400_000;
 
 interface SumsQuery extends UsageQuery {
   readonly group_by: Grouping;
@@ -117,7 +117,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       handle: ({ account, query }) => sums(query, { accounts: [account.id] }),
     }),
     route('admin', 'GET', '/api/usage/trend', {
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+      errors: USAGE_ERRORS,
       summary: 'Returns the usage of all users by day or hour, grouped.',
       search: queryOf<UsageQuery & TrendQuery>({
         ...usageProperties,
@@ -132,7 +132,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       },
     }),
     route('admin', 'GET', '/api/usage/sums', {
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+      errors: USAGE_ERRORS,
       summary: 'Returns the usage of all users, grouped.',
       search: queryOf<SumsQuery>({ ...usageProperties, group_by: { enum: groupings, default: 'account' } }),
       answer: sumsAnswer(groupings),
@@ -177,7 +177,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
           (await need(Records).sums(filter, ['day', 'key'])).map((sum) => [`${sum.keyId} ${sum.timeMs}`, sum]),
         );
         return {
-          dates: times.map((ms) => new Date(ms).toISOString().slice(0, 10)),
+          dates: times.map((ms) => dateOf(ms)),
           items: keys.map(({ id, name, usedMs }) => {
             const sums = times.map((ms) => stats.get(`${id} ${ms}`));
             return {

@@ -18,11 +18,18 @@ const theirSession = { id: integer, ...sessionProperties };
 export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   const theirs = ({ account, params }: ConsoleRequest) => subordinate(host, account, idOf(params.id));
 
-  async function reset(request: ConsoleRequest, what: 'totp' | 'passkey'): Promise<void> {
-    const { id } = await theirs(request);
-    const action = what === 'totp' ? 'two-factor.reset' : 'passkey.reset';
-    await need(SecondFactors).reset(id, what, audited(request, action, `user ${id}`));
-  }
+  const reset = (path: string, what: 'totp' | 'passkey', summary: string): ApiRoute =>
+    route('admin', 'DELETE', `/api/user/:id/${path}`, {
+      verified: true,
+      errors: [what === 'totp' ? 'no_second_factor' : 'no_passkey', 'role_insufficient', 'account_not_found'],
+      summary,
+      answer: nothing,
+      async handle(request) {
+        const { id } = await theirs(request);
+        const action = what === 'totp' ? 'two-factor.reset' : 'passkey.reset';
+        await need(SecondFactors).reset(id, what, audited(request, action, `user ${id}`));
+      },
+    });
 
   async function endSessions(request: ConsoleRequest, which: (session: Session) => boolean): Promise<number> {
     const { id } = await theirs(request);
@@ -40,20 +47,8 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
   }
 
   return [
-    route('admin', 'DELETE', '/api/user/:id/2fa', {
-      verified: true,
-      errors: ['no_second_factor', 'role_insufficient', 'account_not_found'],
-      summary: 'Removes the authenticator and backup codes of a user who lost them; ends their sessions.',
-      answer: nothing,
-      handle: (request) => reset(request, 'totp'),
-    }),
-    route('admin', 'DELETE', '/api/user/:id/reset_passkey', {
-      verified: true,
-      errors: ['no_passkey', 'role_insufficient', 'account_not_found'],
-      summary: 'Removes the passkey of a user who lost it; ends their sessions.',
-      answer: nothing,
-      handle: (request) => reset(request, 'passkey'),
-    }),
+    reset('2fa', 'totp', 'Removes the authenticator and backup codes of a user who lost them; ends their sessions.'),
+    reset('reset_passkey', 'passkey', 'Removes the passkey of a user who lost it; ends their sessions.'),
     route('admin', 'DELETE', '/api/user/:id/bindings/:type', {
       verified: true,
       errors: ['role_insufficient', 'account_not_found', 'binding_not_found'],

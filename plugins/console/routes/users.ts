@@ -11,8 +11,8 @@ import { outranks, roleNumber } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
-import { type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
-import { differences, PERSON_WORDS } from '../records/person.ts';
+import { type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
+import { differences, PERSON_ERRORS, PERSON_WORDS } from '../records/person.ts';
 import { roleOf, shownUsers, userProperties, userSchema } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { bodyOf, boolean, idNumber, integer, nothing, text } from '../schemas.ts';
@@ -69,19 +69,12 @@ const newUser = bodyOf<{
   remark,
 });
 
-const BY_MANAGE = 'POST /api/user/manage changes it.';
-const BY_DEPARTMENT = 'POST /api/department/:id/members moves users.';
-const MADE = 'The gateway keeps it.';
 /** Members of the record that a change cannot set. */
 const FIXED: ReadOnly = {
-  role: BY_MANAGE,
-  status: BY_MANAGE,
-  quota: BY_MANAGE,
-  unlimited_quota: BY_MANAGE,
-  department_id: BY_DEPARTMENT,
-  department_name: BY_DEPARTMENT,
+  ...readOnly('POST /api/user/manage changes it.', 'role', 'status', 'quota', 'unlimited_quota'),
+  ...readOnly('POST /api/department/:id/members moves users.', 'department_id', 'department_name'),
   has_password: '`password` sets one.',
-  created_at: MADE,
+  created_at: 'The gateway keeps it.',
   DeletedAt: 'DELETE /api/user/:id deletes a user.',
   two_factor: 'DELETE /api/user/:id/2fa takes it away.',
   passkey: 'DELETE /api/user/:id/reset_passkey takes it away.',
@@ -185,21 +178,16 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     };
   }
 
+  const list = {
+    errors: ['department_not_found', 'filter_too_wide'],
+    search: userQuery,
+    answer: pageSchema(userSchema),
+    handle: page,
+  };
+
   return [
-    route<unknown, UserQuery>('admin', 'GET', '/api/user/', {
-      errors: ['department_not_found', 'filter_too_wide'],
-      summary: 'Lists users, newest first.',
-      search: userQuery,
-      answer: pageSchema(userSchema),
-      handle: page,
-    }),
-    route<unknown, UserQuery>('admin', 'GET', '/api/user/search', {
-      errors: ['filter_too_wide', 'department_not_found'],
-      summary: 'Searches users.',
-      search: userQuery,
-      answer: pageSchema(userSchema),
-      handle: page,
-    }),
+    route<unknown, UserQuery>('admin', 'GET', '/api/user/', { ...list, summary: 'Lists users, newest first.' }),
+    route<unknown, UserQuery>('admin', 'GET', '/api/user/search', { ...list, summary: 'Searches users.' }),
     route('admin', 'GET', '/api/user/:id', {
       errors: ['account_not_found'],
       summary: 'Returns a user with the sign-in methods.',
@@ -207,16 +195,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       handle: async ({ params }) => detailOf(await personWith(host, idOf(params.id))),
     }),
     route('admin', 'POST', '/api/user/', {
-      errors: [
-        'invalid_name',
-        'invalid_email',
-        'invalid_password',
-        'common_password',
-        'name_taken',
-        'email_taken',
-        'role_insufficient',
-        'verification_required',
-      ],
+      errors: [...PERSON_ERRORS, 'role_insufficient', 'verification_required'],
       summary: 'Creates a user. Only root creates administrators, with a verification (POST /api/verify).',
       body: newUser,
       answer: userSchema,
@@ -254,12 +233,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         'role_insufficient',
         'account_not_found',
         'read_only',
-        'invalid_name',
-        'invalid_password',
-        'common_password',
-        'name_taken',
-        'invalid_email',
-        'email_taken',
+        ...PERSON_ERRORS,
         'department_not_found',
         'unlimited',
         'in_debt',

@@ -108,18 +108,8 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
 }
 
 /** Copied member by member, so that no other member of a channel leaks. */
-function shownChannel({
-  name,
-  vendor,
-  on,
-  weight,
-  priority,
-  state,
-  untilMs,
-  lastFailure,
-  recent,
-  models,
-}: ChannelStatus) {
+function shownChannel(channel: ChannelStatus) {
+  const { name, vendor, on, weight, priority, state, untilMs, lastFailure, recent, models } = channel;
   return {
     name,
     vendor,

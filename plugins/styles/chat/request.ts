@@ -55,7 +55,7 @@ function withUses(bounds: Bounds, body: JsonBody, model: string): Bounds {
   return {
     ...bounds,
     open: () => body.has('plugins') || uses() !== undefined,
-    uses: () => uses(),
+    uses,
   };
 }
 
