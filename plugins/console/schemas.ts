@@ -23,6 +23,9 @@ export const bodyOf = <T>(required: readonly (keyof T & string)[], properties: o
 /** The query of a request. */
 export const queryOf = <T>(properties: object, required: readonly (keyof T & string)[] = []) =>
   schema<T>({ type: 'object', ...(required.length > 0 && { required }), properties });
+/** Members with these values. */
+export const constants = (values: object) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }]));
 /** The response of a route without data: `data` is null. */
 export const nothing = { type: 'null' } as const;
 /** A time in a response. */

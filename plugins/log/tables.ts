@@ -1,6 +1,6 @@
 /** The tables of the log: records of calls, account events, and hourly and daily sums. */
 import type { Migration } from '../../core/plugin.ts';
-import { DETAIL_COLUMNS, recordTables } from './record-tables.ts';
+import { DETAIL_COLUMNS, OUTCOME_COLUMNS, recordTables } from './record-tables.ts';
 
 /** The lengths of the sums' periods, in milliseconds. */
 export const HOUR_MS = 3_600_000;
@@ -30,12 +30,7 @@ const SUM_COLUMNS = `(
 
 /** Columns of the tables of calls up to migration 7. */
 const CALL_COLUMNS = `key_id INTEGER NOT NULL,
-        style TEXT NOT NULL,
-        model TEXT NOT NULL,
-        channel TEXT NOT NULL,
-        stream INTEGER NOT NULL CHECK (stream IN (0, 1)),
-        outcome TEXT NOT NULL,
-        status INTEGER NOT NULL,
+        ${OUTCOME_COLUMNS.join(',\n        ')},
         input INTEGER,
         cache_read INTEGER,
         cache_write INTEGER,

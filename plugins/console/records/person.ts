@@ -3,7 +3,7 @@ import type { AccountChanges, Person } from '../../../core/contracts/accounts.ts
 import { type Balance, MICRO } from '../../../core/contracts/ledger.ts';
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { reaches, roleNumber } from '../access.ts';
-import { boolean, integer, text } from '../schemas.ts';
+import { boolean, constants, integer, text } from '../schemas.ts';
 import { quotaOf } from './key.ts';
 
 /** The names of an account's fields in the API. */
@@ -120,6 +120,6 @@ export const personSchema = {
     setting: { ...text, description: 'The settings that PUT /api/user/setting stores, as JSON text without secrets.' },
     sidebar_modules: text,
     permissions: { type: 'object' },
-    ...Object.fromEntries(Object.entries(ABSENT).map(([name, value]) => [name, { const: value }])),
+    ...constants(ABSENT),
   },
 } as const;

@@ -39,14 +39,21 @@ export const groupings = ['none', 'account', 'key', 'model', 'department', 'chan
 export async function usageTrend(host: Host, records: Records, filter: UsageFilter, query: TrendQuery) {
   const { granularity, group_by: by, top } = query;
   const perUnit = perUnitOf(host);
+  const rowOf = ({
+    sum,
+    ...group
+  }: {
+    readonly sum: UsageSum;
+    readonly group: string | null;
+    readonly name: string;
+  }) => ({
+    ...momentOf(sum.timeMs, granularity),
+    ...group,
+    ...shownSums([sum], perUnit),
+  });
   if (by === 'none') {
     const sums = [...(await records.sums(filter, [granularity]))].sort((a, b) => a.timeMs - b.timeMs);
-    return sums.map((sum) => ({
-      ...momentOf(sum.timeMs, granularity),
-      group: '',
-      name: '',
-      ...shownSums([sum], perUnit),
-    }));
+    return sums.map((sum) => rowOf({ sum, group: '', name: '' }));
   }
   const dimension = DIMENSIONS[by];
   const groups = await records.sums(filter, [dimension]);
@@ -61,12 +68,7 @@ export async function usageTrend(host: Host, records: Records, filter: UsageFilt
   );
   return [...named, ...others.map((sum) => ({ sum, group: null, name: 'others' }))]
     .sort((a, b) => a.sum.timeMs - b.sum.timeMs)
-    .map(({ sum, group, name }) => ({
-      ...momentOf(sum.timeMs, granularity),
-      group,
-      name,
-      ...shownSums([sum], perUnit),
-    }));
+    .map(rowOf);
 }
 
 /** The key of a group. */

@@ -9,15 +9,22 @@ import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import type { Site } from '../../../core/contracts/site.ts';
 import { refuse } from '../../../core/plugin.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { boolean, integer, list, nothing, number, object, text, unixSeconds } from '../schemas.ts';
+import { boolean, constants, integer, list, nothing, number, object, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 const route = tagged('Status');
 
 export const { version } = createRequire(import.meta.url)('turnpike/package.json') as { readonly version: string };
 
-/** Constant members that API clients expect, for features that do not exist. */
-const ABSENT = {
+/** Constant members that API clients expect, most for features that do not exist. */
+const CONSTANT = {
+  password_login_enabled: true,
+  setup: true,
+  display_in_currency: true,
+  quota_display_type: 'USD',
+  usd_exchange_rate: 1,
+  passkey_user_verification: 'required',
+  passkey_attachment: '',
   announcements_enabled: false,
   api_info_enabled: false,
   chats: [],
@@ -105,7 +112,6 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
           server_address: text,
           register_enabled: boolean,
           password_register_enabled: boolean,
-          password_login_enabled: { const: true },
           invitation_required: boolean,
           email_verification: boolean,
           letters: {
@@ -114,10 +120,6 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
           },
           price: { ...number, description: 'Price of one unit at the first payment provider; otherwise 1.' },
           stripe_unit_price: { ...number, description: 'The same at stripe, if it is configured.' },
-          setup: { const: true },
-          display_in_currency: { const: true },
-          quota_display_type: { const: 'USD' },
-          usd_exchange_rate: { const: 1 },
           oauth_providers: {
             ...list({ name: text, label: text }),
             description: 'The OAuth providers: GET /api/oauth/:name.',
@@ -133,24 +135,17 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
           passkey_rp_id: text,
           passkey_origins: { ...text, description: 'Separated by commas.' },
           passkey_allow_insecure: boolean,
-          passkey_user_verification: { const: 'required' },
-          passkey_attachment: { const: '' },
-          ...Object.fromEntries(Object.entries(ABSENT).map(([name, value]) => [name, { const: value }])),
+          ...constants(CONSTANT),
         },
       },
       handle() {
         const payments = host.find(Payments);
         return {
-          ...ABSENT,
+          ...CONSTANT,
           version,
           start_time: secondsOf(startedMs),
-          setup: true,
           quota_per_unit: host.find(Ledger)?.perUnit ?? 500_000,
-          display_in_currency: true,
-          quota_display_type: 'USD',
-          usd_exchange_rate: 1,
           ...pricesOf(payments),
-          password_login_enabled: true,
           letters: lettersOf(host.find(Mail)),
           ...signInOf(site, host.find(OAuth), host.find(SecondFactors) !== undefined),
         };
@@ -215,7 +210,5 @@ function signInOf(
     passkey_rp_id: passkeys.rpId,
     passkey_origins: passkeys.origins.join(','),
     passkey_allow_insecure: !secure,
-    passkey_user_verification: 'required',
-    passkey_attachment: '',
   };
 }

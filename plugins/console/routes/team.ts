@@ -2,10 +2,10 @@
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageDimension, type UsageFilter, type UsageSum } from '../../../core/contracts/records.ts';
-import type { Answer } from '../../../core/plugin.ts';
+import type { Answer, Awaitable } from '../../../core/plugin.ts';
 import { monthOf } from '../records/department.ts';
 import type { TimesQuery } from '../records/log-search.ts';
-import { createNames } from '../records/names.ts';
+import { createNames, type Names } from '../records/names.ts';
 import {
   branchOf,
   granularityProperty,
@@ -31,7 +31,7 @@ import {
   usageTrend,
 } from '../records/usage-trend.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { integer, list, listOf, number, object, queryOf, text } from '../schemas.ts';
+import { integer, list, listOf, number, object, queryOf, record, text } from '../schemas.ts';
 import { DAY_MS, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const route = tagged('Team');
@@ -57,11 +57,6 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need } = tools;
   const sumsOf = (filter: UsageFilter, ...by: readonly UsageDimension[]): Promise<readonly UsageSum[]> =>
     need(Records).sums(filter, by);
-
-  async function dearestBy(query: UsageQuery, dimension: UsageDimension) {
-    const times = rangeOf(host.clock, query);
-    return { times, sums: dearest(await sumsOf(usageFilter(tools, query, times), dimension), MOST_ROWS) };
-  }
 
   const toItems = (sums: readonly UsageSum[]) => shownSums(sums, perUnitOf(host));
 
@@ -111,18 +106,41 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
     percentage: { type: ['number', 'null'], description: 'Used percentage of the budget.' },
     spent: { ...number, description: 'Spent in the requested period; quota units.' },
   };
-  const memberProperties = {
+  const memberSchema = record('MemberUsage', {
     user_id: integer,
     username: text,
     display_name: text,
     department_id: nullable('The current department.'),
     department: text,
     ...sumProperties,
-  };
-  const modelProperties = {
+  });
+  const modelSchema = record('ModelUsage', {
     model: { ...text, description: 'Empty: calls that were refused before a channel was chosen.' },
     ...sumProperties,
-  };
+  });
+
+  /** A list of usage by a dimension; `ownOf`: the members of an item before its sums. */
+  const sumsRoute = (
+    name: string,
+    dimension: UsageDimension,
+    summary: string,
+    items: ReturnType<typeof record>,
+    ownOf: (sum: UsageSum, names: Names) => Awaitable<UsageRow>,
+  ): ApiRoute =>
+    route('admin', 'GET', `/api/team/${name}`, {
+      errors: USAGE_ERRORS,
+      summary,
+      search: teamSearch,
+      answer: object({ ...rangeProperties, items: { type: 'array', items } }),
+      async handle(request) {
+        const times = rangeOf(host.clock, request.query);
+        const sums = dearest(await sumsOf(usageFilter(tools, request.query, times), dimension), MOST_ROWS);
+        const names = createNames(host);
+        const rows = await Promise.all(sums.map(async (sum) => ({ ...(await ownOf(sum, names)), ...toItems([sum]) })));
+        const columns = items.required.filter((column) => !(column in sumProperties));
+        return summed(request, { ...times, items: rows }, name, columns);
+      },
+    });
 
   return [
     route('admin', 'GET', '/api/team/overview', {
@@ -235,43 +253,18 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         );
       },
     }),
-    route('admin', 'GET', '/api/team/members', {
-      errors: USAGE_ERRORS,
-      summary: 'Lists usage by user, highest cost first.',
-      search: teamSearch,
-      answer: object({ ...rangeProperties, items: listOf('MemberUsage', memberProperties) }),
-      async handle(request) {
-        const { times, sums } = await dearestBy(request.query, 'account');
-        const names = createNames(host);
-        const items = await Promise.all(
-          sums.map(async (sum) => {
-            const person = await names.person(sum.accountId);
-            const department = host.find(Departments)?.departmentOf(sum.accountId);
-            return {
-              user_id: sum.accountId,
-              username: person?.name ?? '',
-              display_name: person?.displayName ?? '',
-              department_id: department?.id ?? null,
-              department: department?.name ?? '',
-              ...toItems([sum]),
-            };
-          }),
-        );
-        const columns = ['user_id', 'username', 'display_name', 'department_id', 'department'];
-        return summed(request, { ...times, items }, 'members', columns);
-      },
+    sumsRoute('members', 'account', 'Lists usage by user, highest cost first.', memberSchema, async (sum, names) => {
+      const person = await names.person(sum.accountId);
+      const department = host.find(Departments)?.departmentOf(sum.accountId);
+      return {
+        user_id: sum.accountId,
+        username: person?.name ?? '',
+        display_name: person?.displayName ?? '',
+        department_id: department?.id ?? null,
+        department: department?.name ?? '',
+      };
     }),
-    route('admin', 'GET', '/api/team/models', {
-      errors: USAGE_ERRORS,
-      summary: 'Lists usage by model, highest cost first.',
-      search: teamSearch,
-      answer: object({ ...rangeProperties, items: listOf('ModelUsage', modelProperties) }),
-      async handle(request) {
-        const { times, sums } = await dearestBy(request.query, 'model');
-        const items = sums.map((sum) => ({ model: sum.model, ...toItems([sum]) }));
-        return summed(request, { ...times, items }, 'models', ['model']);
-      },
-    }),
+    sumsRoute('models', 'model', 'Lists usage by model, highest cost first.', modelSchema, ({ model }) => ({ model })),
   ];
 }
 

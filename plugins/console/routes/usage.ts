@@ -25,7 +25,7 @@ import {
   usageSums,
   usageTrend,
 } from '../records/usage-trend.ts';
-import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { integer, listOf, number, object, queryOf, text } from '../schemas.ts';
 import { DAY_MS, dateOf, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
@@ -97,6 +97,14 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     return { ...times, group_by: query.group_by, total, items };
   }
 
+  /** The usage of all users; files require a verification. */
+  const ofAll =
+    <Q extends UsageQuery>(read: (query: Q, base: UsageFilter) => unknown) =>
+    (request: ConsoleRequest<unknown, Q>) => {
+      if (request.query.format === 'csv') verification.demand(request);
+      return read(request.query, {});
+    };
+
   return [
     route('member', 'GET', '/api/usage/self/trend', {
       errors: ['invalid_range', 'range_too_long'],
@@ -125,22 +133,14 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
         group_by: { enum: groupings, default: 'model' },
       }),
       answer: trendAnswer(groupings),
-      handle(request) {
-        const { query } = request;
-        if (query.format === 'csv') verification.demand(request);
-        return trend(query, {});
-      },
+      handle: ofAll(trend),
     }),
     route('admin', 'GET', '/api/usage/sums', {
       errors: USAGE_ERRORS,
       summary: 'Returns the usage of all users, grouped.',
       search: queryOf<SumsQuery>({ ...usageProperties, group_by: { enum: groupings, default: 'account' } }),
       answer: sumsAnswer(groupings),
-      handle(request) {
-        const { query } = request;
-        if (query.format === 'csv') verification.demand(request);
-        return sums(query, {});
-      },
+      handle: ofAll(sums),
     }),
     route('member', 'GET', '/api/token/usage', {
       summary: 'Returns the usage of each of your keys on each of the last days (UTC), today included.',
