@@ -105,10 +105,10 @@ export interface Tools {
   /** Returns a service. If its plugin is not in the pipeline, the request is refused (404 `not_available`). */
   need<T>(service: Service<T>): T;
   /**
-   * The steps that write an audit entry (actor, action, object such as `user 7`), for the list that makes the change; empty without the
-   * plugin `audit`.
+   * The steps that write an audit entry (actor, action, object such as `user 7`; default: the actor), for the list that makes the change;
+   * empty without the plugin `audit`.
    */
-  audited(who: Pick<ConsoleRequest, 'actor'>, action: string, object: string, facts?: JsonObject): readonly Step[];
+  audited(who: Pick<ConsoleRequest, 'actor'>, action: string, object?: string, facts?: JsonObject): readonly Step[];
 }
 
 /** Makes the routes of a tag; each infers its types from its schemas. */

@@ -8,7 +8,9 @@ export const boolean = { type: 'boolean' } as const;
 /** An object whose members are all required. */
 export const object = <P extends object>(properties: P) =>
   ({ type: 'object', required: Object.keys(properties), properties }) as const;
-/** The same, or null. */
+/** An object of which only these members are required. */
+export const partly = (required: readonly string[], properties: object) => ({ type: 'object', required, properties });
+/** An object whose members are all required, or null. */
 export const objectOrNull = (description: string, properties: object) =>
   ({ ...object(properties), type: ['object', 'null'], description }) as const;
 /** The same with a name, which OpenAPI and the console's types refer to. Schemas with the same name must be equal. */

@@ -5,7 +5,7 @@ import { RATE_NAMES, RATES, type Rate, UNITS } from '../../../core/contracts/rat
 import type { UsageRecord } from '../../../core/contracts/records.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import type { Host } from '../../../core/plugin.ts';
-import { boolean, integer, number, object, record, text } from '../schemas.ts';
+import { boolean, integer, listOf, number, object, text } from '../schemas.ts';
 import { exactUnits } from '../units.ts';
 import type { Names } from './names.ts';
 
@@ -95,9 +95,7 @@ export const receiptSchema = {
       description: 'The charge can be explained exactly. False: too little was recorded, and `reason` says why.',
     },
     items: {
-      type: 'array',
-      description: 'The billed items; every token is in one item.',
-      items: record('ReceiptItem', {
+      ...listOf('ReceiptItem', {
         bucket: { enum: BUCKETS },
         name: { type: ['string', 'null'], description: "For uses: the vendor's tool (`web_search`)." },
         count: number,
@@ -106,6 +104,7 @@ export const receiptSchema = {
         unit: { enum: ['token', 'image', 'second', 'character', 'use', 'request'] },
         quota: { ...text, description: 'Quota units before the factor, a decimal number, not rounded.' },
       }),
+      description: 'The billed items; every token is in one item.',
     },
     factor: { ...text, description: 'The price factor of the department, a decimal number.' },
     quota_per_unit: maybe('number', 'Quota units in a currency unit at that time; null: no price applied.'),
@@ -129,9 +128,7 @@ export const receiptSchema = {
 } as const;
 
 export const entriesSchema = {
-  type: 'array',
-  description: 'The ledger entries of the call, one for each bucket; empty if it cost nothing.',
-  items: record('LedgerEntry', {
+  ...listOf('LedgerEntry', {
     op: { enum: ['debit', 'credit', 'refund', 'adjust'] },
     kind: { enum: ['account', 'key', 'department', 'department-month', 'day', 'week', 'month', 'debt'] },
     owner_id: {
@@ -147,4 +144,5 @@ export const entriesSchema = {
     ref: { ...text, description: 'The `request_id`.' },
     actor: { ...text, description: '`call`; `recovery`: settled after a restart of the gateway.' },
   }),
+  description: 'The ledger entries of the call, one for each bucket; empty if it cost nothing.',
 } as const;

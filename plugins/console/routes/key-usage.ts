@@ -2,7 +2,7 @@
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import { type Balance, Ledger, MICRO } from '../../../core/contracts/ledger.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { boolean, integer, number, object, text } from '../schemas.ts';
+import { boolean, integer, number, object, partly, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const route = tagged('Usage');
@@ -27,24 +27,20 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
       answer: object({
         code: { const: true },
         message: { const: 'ok' },
-        data: {
-          type: 'object',
-          required: ['object', 'name', 'total_granted', 'total_used', 'total_available', 'unlimited_quota'],
-          properties: {
-            object: { const: 'token_usage' },
-            name: text,
-            total_granted: {
-              ...number,
-              description: 'Quota units, with a fraction if there is one; for an unlimited key the used quota.',
-            },
-            total_used: number,
-            total_available: { ...number, description: '0 if it is unlimited.' },
-            unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
-            model_limits: { type: 'object', additionalProperties: { const: true } },
-            model_limits_enabled: boolean,
-            expires_at: { ...integer, description: 'Unix seconds; 0: never.' },
+        data: partly(['object', 'name', 'total_granted', 'total_used', 'total_available', 'unlimited_quota'], {
+          object: { const: 'token_usage' },
+          name: text,
+          total_granted: {
+            ...number,
+            description: 'Quota units, with a fraction if there is one; for an unlimited key the used quota.',
           },
-        },
+          total_used: number,
+          total_available: { ...number, description: '0 if it is unlimited.' },
+          unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
+          model_limits: { type: 'object', additionalProperties: { const: true } },
+          model_limits_enabled: boolean,
+          expires_at: { ...integer, description: 'Unix seconds; 0: never.' },
+        }),
       }),
       async handle(request) {
         const { key, balance } = await asking(request);
@@ -73,18 +69,14 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
       spelling: 'error-object',
       summary:
         'Returns the limit of the key that authenticates the request, in currency units, in the format of older clients.',
-      answer: {
-        type: 'object',
-        required: ['object', 'hard_limit_usd', 'access_until'],
-        properties: {
-          object: { const: 'billing_subscription' },
-          has_payment_method: boolean,
-          soft_limit_usd: number,
-          hard_limit_usd: number,
-          system_hard_limit_usd: number,
-          access_until: { ...integer, description: 'Unix seconds; 0: never.' },
-        },
-      },
+      answer: partly(['object', 'hard_limit_usd', 'access_until'], {
+        object: { const: 'billing_subscription' },
+        has_payment_method: boolean,
+        soft_limit_usd: number,
+        hard_limit_usd: number,
+        system_hard_limit_usd: number,
+        access_until: { ...integer, description: 'Unix seconds; 0: never.' },
+      }),
       async handle(request) {
         const { key, balance } = await asking(request);
         const limit = balance === undefined || balance.unlimited ? UNLIMITED : currency(balance.granted - balance.held);

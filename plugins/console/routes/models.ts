@@ -8,7 +8,7 @@ import { reaches } from '../access.ts';
 import { cardOf, cardSchema } from '../records/model-card.ts';
 import { ratiosOf } from '../records/ratios.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { number, text } from '../schemas.ts';
+import { number, partly, text } from '../schemas.ts';
 
 const route = tagged('Models');
 
@@ -77,34 +77,29 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
       spelling: 'bare',
       summary:
         'Lists the models that the caller may see, with prices: model_ratio 1 is 2 currency units per million input tokens.',
-      answer: {
-        type: 'object',
-        required: ['success', 'data', 'group_ratio', 'usable_group', 'vendors', 'supported_endpoint', 'auto_groups'],
-        properties: {
+      answer: partly(
+        ['success', 'data', 'group_ratio', 'usable_group', 'vendors', 'supported_endpoint', 'auto_groups'],
+        {
           success: { const: true },
           message: text,
           data: {
             type: 'array',
-            items: {
-              type: 'object',
-              required: ['model_name', 'quota_type', 'model_ratio', 'model_price', 'completion_ratio'],
-              properties: {
-                model_name: text,
-                quota_type: { enum: [0, 1], description: '0: by tokens. 1: per call or per image.' },
-                model_ratio: number,
-                model_price: { type: 'number', description: 'Currency units per call or image.' },
-                completion_ratio: { type: 'number', description: 'Ratio of the output price to the input price.' },
-                cache_ratio: number,
-                create_cache_ratio: number,
-                owner_by: text,
-                enable_groups: { type: 'array', items: text },
-                supported_endpoint_types: { type: 'array', items: text },
-                price: {
-                  type: 'object',
-                  description: 'The exact price: currency units as decimal numbers.',
-                },
+            items: partly(['model_name', 'quota_type', 'model_ratio', 'model_price', 'completion_ratio'], {
+              model_name: text,
+              quota_type: { enum: [0, 1], description: '0: by tokens. 1: per call or per image.' },
+              model_ratio: number,
+              model_price: { type: 'number', description: 'Currency units per call or image.' },
+              completion_ratio: { type: 'number', description: 'Ratio of the output price to the input price.' },
+              cache_ratio: number,
+              create_cache_ratio: number,
+              owner_by: text,
+              enable_groups: { type: 'array', items: text },
+              supported_endpoint_types: { type: 'array', items: text },
+              price: {
+                type: 'object',
+                description: 'The exact price: currency units as decimal numbers.',
               },
-            },
+            }),
           },
           group_ratio: { type: 'object' },
           usable_group: { type: 'object' },
@@ -112,7 +107,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
           supported_endpoint: { type: 'object' },
           auto_groups: { type: 'array' },
         },
-      },
+      ),
       async handle(request) {
         const names = await visibleTo(request, request.visitor);
         return {

@@ -6,7 +6,7 @@ import { sessionOf } from '../access.ts';
 import type { Cookies } from '../cookies.ts';
 import { done } from '../envelope.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { boolean, nothing, notLookedAt, record, text, unixSeconds } from '../schemas.ts';
+import { boolean, nothing, notLookedAt, partly, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { verifiedAnswer } from '../verification.ts';
 import { signedIn } from './sign-in.ts';
@@ -100,15 +100,11 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
     route('member', 'GET', PATH, {
       sessionOnly: true,
       summary: 'Returns whether you have a passkey, and when it was last used.',
-      answer: {
-        type: 'object',
-        required: ['enabled'],
-        properties: {
-          enabled: boolean,
-          last_used_at: { description: 'RFC 3339; null: never.', type: ['string', 'null'] },
-          created_at: { description: 'RFC 3339.', type: 'string' },
-        },
-      },
+      answer: partly(['enabled'], {
+        enabled: boolean,
+        last_used_at: { description: 'RFC 3339; null: never.', type: ['string', 'null'] },
+        created_at: { description: 'RFC 3339.', type: 'string' },
+      }),
       async handle({ account }) {
         const { passkey } = await need(SecondFactors).status(account.id);
         if (passkey === undefined) return { enabled: false };
@@ -142,7 +138,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         const factors = need(SecondFactors);
         const { ticket, credential } = finishing(request);
         const { account } = request;
-        const along = audited(request, 'passkey.add', `user ${account.id}`);
+        const along = audited(request, 'passkey.add');
         await factors.finishPasskeyRegistration(account, sessionOf(request).id, ticket, credential, along);
         return done(null, { message: 'The passkey was added.', cookies: [cookies.clear('flow')] });
       },
@@ -154,9 +150,8 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       summary: 'Removes the passkey; ends all other sessions.',
       answer: nothing,
       async handle(request) {
-        const { account } = request;
-        const along = audited(request, 'passkey.remove', `user ${account.id}`);
-        await need(SecondFactors).removePasskey(account, sessionOf(request).id, along);
+        const along = audited(request, 'passkey.remove');
+        await need(SecondFactors).removePasskey(request.account, sessionOf(request).id, along);
         return done(null, { message: 'The passkey was removed.' });
       },
     }),

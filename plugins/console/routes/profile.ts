@@ -106,8 +106,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
           await inTheirWords(PERSON_WORDS, accounts.change(account.id, { ...changes, settings: kept }, along));
         }
         if (password !== '') {
-          const along = audited(request, 'user.password', `user ${account.id}`);
-          await accounts.setPassword(account.id, password, along, session?.id);
+          await accounts.setPassword(account.id, password, audited(request, 'user.password'), session?.id);
         }
         return null;
       },

@@ -4,8 +4,8 @@ import { Sessions } from '../../../core/contracts/sessions.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { boolean, integer, listOf, object, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
+import { boolean, integer, listOf, object, partly, text, unixSeconds } from '../schemas.ts';
 import { DAY_MS, secondsOf } from '../units.ts';
 
 const route = tagged('Sessions');
@@ -14,7 +14,6 @@ const own = { sid: text, current: { ...boolean, description: 'This session.' }, 
 
 export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly ApiRoute[] {
   const sessions = host.use(Sessions);
-  const subjectOf = ({ account }: ConsoleRequest): string => `user ${account.id}`;
 
   return [
     route('member', 'GET', '/api/user/sessions', {
@@ -37,7 +36,9 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
         if (!(await sessions.end(account.id, id))) {
           throw errors.session_not_found();
         }
-        await host.find(Audit)?.note({ actor, action: 'session.end', object: subjectOf(request), facts: { sid: id } });
+        await host
+          .find(Audit)
+          ?.note({ actor, action: 'session.end', object: `user ${account.id}`, facts: { sid: id } });
         const current = id === session?.id;
         return done({ revoked_sid: `${id}`, current }, { cookies: current ? [cookies.clear('session')] : [] });
       },
@@ -51,7 +52,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
         const others = (await sessions.list(account.id)).filter(({ id }) => id !== session?.id);
         const failed = await host.store.atomic([
           ...sessions.endSteps(account.id, session?.id),
-          ...audited(request, 'session.end-others', subjectOf(request), { ended: others.length }),
+          ...audited(request, 'session.end-others', undefined, { ended: others.length }),
         ]);
         if (failed !== undefined) throw new Error(`sessions could not be ended: ${failed}`);
         return { revoked_count: others.length };
@@ -64,22 +65,17 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       summary:
         'Creates a new personal access token and revokes the old one. GET /api/user/token/status returns its expiry.',
       answer: { ...text, description: 'Returned once.' },
-      handle: (request) =>
-        sessions.renewAccessToken(request.account.id, audited(request, 'access-token.renew', subjectOf(request))),
+      handle: (request) => sessions.renewAccessToken(request.account.id, audited(request, 'access-token.renew')),
     }),
     route('member', 'GET', '/api/user/token/status', {
       sessionOnly: true,
       summary: 'Returns whether you have a personal access token, when it was created and when it expires.',
-      answer: {
-        type: 'object',
-        required: ['exists', 'valid_days'],
-        properties: {
-          exists: boolean,
-          created_at: unixSeconds,
-          expires_at: unixSeconds,
-          valid_days: { ...integer, description: 'Lifetime of a new token in days: `console.accessToken.days`.' },
-        },
-      },
+      answer: partly(['exists', 'valid_days'], {
+        exists: boolean,
+        created_at: unixSeconds,
+        expires_at: unixSeconds,
+        valid_days: { ...integer, description: 'Lifetime of a new token in days: `console.accessToken.days`.' },
+      }),
       async handle({ account }) {
         const token = await sessions.accessToken(account.id);
         return {
@@ -97,7 +93,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       summary: 'Revokes your personal access token, if there is one.',
       answer: object({ revoked: { ...boolean, description: 'False: there was none.' } }),
       async handle(request) {
-        const along = audited(request, 'access-token.revoke', subjectOf(request));
+        const along = audited(request, 'access-token.revoke');
         return { revoked: await sessions.revokeAccessToken(request.account.id, along) };
       },
     }),

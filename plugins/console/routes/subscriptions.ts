@@ -5,7 +5,7 @@ import { type Plan, type Subscription, Subscriptions, type WindowUse } from '../
 import type { Step } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
-import { bodyOf, boolean, idNumber, integer, list, text } from '../schemas.ts';
+import { bodyOf, boolean, idNumber, integer, list, partly, text } from '../schemas.ts';
 import { personWith, subordinate } from '../subordinate.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
@@ -119,15 +119,11 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
     }),
     route('member', 'GET', '/api/subscription/self', {
       summary: 'Returns your subscription, in the format of other clients.',
-      answer: {
-        type: 'object',
-        required: ['subscriptions', 'all_subscriptions'],
-        properties: {
-          billing_preference: { const: 'subscription_first' },
-          subscriptions: { description: 'The active one, if any.', ...ownList },
-          all_subscriptions: { description: 'The same, or the last expired one.', ...ownList },
-        },
-      },
+      answer: partly(['subscriptions', 'all_subscriptions'], {
+        billing_preference: { const: 'subscription_first' },
+        subscriptions: { description: 'The active one, if any.', ...ownList },
+        all_subscriptions: { description: 'The same, or the last expired one.', ...ownList },
+      }),
       async handle({ account }) {
         const subscriptions = need(Subscriptions);
         const own = await subscriptions.of(account.id);

@@ -5,7 +5,7 @@ import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { bodyOf, boolean, integer, object, text } from '../schemas.ts';
+import { bodyOf, boolean, integer, object, partly, text } from '../schemas.ts';
 import { unitsOf } from '../units.ts';
 
 const route = tagged('Top-up');
@@ -96,11 +96,13 @@ const info = {
     payment_compliance_terms_version: text,
     pay_methods: {
       type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'type', 'provider'],
-        properties: { name: text, type: text, provider: text, color: text, min_topup: text },
-      },
+      items: partly(['name', 'type', 'provider'], {
+        name: text,
+        type: text,
+        provider: text,
+        color: text,
+        min_topup: text,
+      }),
     },
     waffo_pay_methods: { type: 'array', maxItems: 0 },
     creem_products: { ...text, description: 'JSON: [{productId, name, price, currency, quota}]' },
@@ -270,7 +272,7 @@ function answerOf(provider: (typeof FREE)[number]): Pick<ApiRoute, 'answer' | 'l
     }),
     order_id: text,
   };
-  return { answer: { type: 'object', required: ['order_id'], properties } };
+  return { answer: partly(['order_id'], properties) };
 }
 
 function infoOf({ providers, smallest, largest, amounts }: PaymentOffer): object {

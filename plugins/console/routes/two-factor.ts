@@ -3,7 +3,7 @@ import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { sessionOf } from '../access.ts';
 import { done } from '../envelope.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, boolean, nothing, object, text } from '../schemas.ts';
+import { bodyOf, boolean, nothing, object, partly, text } from '../schemas.ts';
 
 const route = tagged('Two-factor sign-in');
 
@@ -18,15 +18,11 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/user/2fa/status', {
       sessionOnly: true,
       summary: 'Returns whether two-factor authentication is enabled.',
-      answer: {
-        type: 'object',
-        required: ['enabled', 'locked'],
-        properties: {
-          enabled: boolean,
-          locked: { description: 'Too many wrong codes: codes are refused for some time.', type: 'boolean' },
-          backup_codes_remaining: { description: 'Only if it is enabled.', type: 'integer' },
-        },
-      },
+      answer: partly(['enabled', 'locked'], {
+        enabled: boolean,
+        locked: { description: 'Too many wrong codes: codes are refused for some time.', type: 'boolean' },
+        backup_codes_remaining: { description: 'Only if it is enabled.', type: 'integer' },
+      }),
       async handle({ account }) {
         const { totp, lockedUntilMs, backupCodes } = await need(SecondFactors).status(account.id);
         return { enabled: totp, locked: lockedUntilMs > 0, ...(totp && { backup_codes_remaining: backupCodes }) };
@@ -63,10 +59,13 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       body: codeBody,
       answer: nothing,
       async handle(request) {
-        const factors = need(SecondFactors);
         const { account, body } = request;
-        const along = audited(request, 'two-factor.enable', `user ${account.id}`);
-        await factors.enable(account, body.code, sessionOf(request).id, along);
+        await need(SecondFactors).enable(
+          account,
+          body.code,
+          sessionOf(request).id,
+          audited(request, 'two-factor.enable'),
+        );
         return done(null, { message: 'Two-factor sign-in is enabled.' });
       },
     }),
@@ -78,7 +77,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       answer: nothing,
       async handle(request) {
         const { account, body } = request;
-        const along = audited(request, 'two-factor.disable', `user ${account.id}`);
+        const along = audited(request, 'two-factor.disable');
         await need(SecondFactors).disable(account, body.code, sessionOf(request).id, along);
         return done(null, { message: 'Two-factor sign-in is disabled.' });
       },
@@ -92,7 +91,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       answer: object({ backup_codes: backupCodes }),
       async handle(request) {
         const { account, body } = request;
-        const along = audited(request, 'two-factor.backup-codes', `user ${account.id}`);
+        const along = audited(request, 'two-factor.backup-codes');
         const codes = await need(SecondFactors).renewBackupCodes(account, body.code, sessionOf(request).id, along);
         return { backup_codes: codes };
       },

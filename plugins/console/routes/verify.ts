@@ -4,7 +4,7 @@ import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { sessionOf } from '../access.ts';
 import { errors } from '../errors.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, boolean, unixSeconds } from '../schemas.ts';
+import { bodyOf, boolean, partly, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { type VerifyMethod, verifiedAnswer } from '../verification.ts';
 import { ceremony, ceremonyAnswer } from './passkey.ts';
@@ -89,19 +89,15 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
     }),
     route('member', 'GET', '/api/verify/status', {
       summary: 'Returns whether a verification is still valid, and the methods for the next one.',
-      answer: {
-        type: 'object',
-        required: ['verified', 'methods'],
-        properties: {
-          verified: boolean,
-          expires_at: unixSeconds,
-          methods: {
-            description: 'Second factors or, if the account has none, its password. Empty: it has neither.',
-            type: 'array',
-            items: { enum: ['2fa', 'passkey', 'password'] },
-          },
+      answer: partly(['verified', 'methods'], {
+        verified: boolean,
+        expires_at: unixSeconds,
+        methods: {
+          description: 'Second factors or, if the account has none, its password. Empty: it has neither.',
+          type: 'array',
+          items: { enum: ['2fa', 'passkey', 'password'] },
         },
-      },
+      }),
       async handle(request) {
         const { account, session, accessToken } = request;
         const methods = await verification.methods(account.id);
