@@ -13,6 +13,11 @@ export function unitsOf(micro: bigint): number {
   return Number(micro < 0n && units * MICRO !== micro ? units - 1n : units);
 }
 
+/** Micro-quota in whole quota units, rounded up. */
+export function unitsAbove(micro: bigint): number {
+  return Number((micro + MICRO - 1n) / MICRO);
+}
+
 /** Micro-quota in quota units as a number, with a fraction if needed: the nearest double. */
 export function quotaNumber(micro: bigint): number {
   return Number(inQuota(micro));

@@ -8,24 +8,10 @@ import { integer, number, object, record, text, unixSeconds } from '../schemas.t
 import { secondsOf, unitsOf } from '../units.ts';
 import { PPM } from './department-form.ts';
 
-/** Amounts in quota units, times in Unix seconds; null: no limit. */
-export interface ShownDepartment {
-  readonly id: number;
-  readonly name: string;
-  readonly parent_id: number | null;
-  readonly quota: number | null;
-  readonly used_quota: number;
-  readonly monthly_quota: number | null;
-  readonly ratio: number;
-  readonly status: 0 | 1;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
 const limitOf = (micro: bigint | undefined): number | null => (micro === undefined ? null : unitsOf(micro));
 
-/** `total`: its bucket in the ledger; undefined until a call was charged to it. */
-export function shownDepartment(department: Department, total: Balance | undefined): ShownDepartment {
+/** Amounts in quota units, times in Unix seconds; null: no limit. `total`: its bucket in the ledger; undefined until a call was charged to it. */
+export function shownDepartment(department: Department, total: Balance | undefined) {
   return {
     id: department.id,
     name: department.name,
@@ -39,6 +25,9 @@ export function shownDepartment(department: Department, total: Balance | undefin
     updated_at: secondsOf(department.updatedMs),
   };
 }
+
+/** Such a department. */
+export type ShownDepartment = ReturnType<typeof shownDepartment>;
 
 /**
  * The state of a budget. Reservations of running calls reduce `remaining` but are not `used`. `balance`: its bucket; undefined until a call

@@ -4,54 +4,27 @@ import type { Balance } from '../../../core/contracts/ledger.ts';
 import { boolean, integer, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
-/** Amounts in quota units, times in Unix seconds. */
-export interface ShownKey {
-  readonly id: number;
-  readonly user_id: number;
-  readonly name: string;
-  readonly key: string;
-  readonly status: 1 | 2 | 3 | 4;
-  readonly created_time: number;
-  readonly accessed_time: number;
-  readonly expired_time: number;
-  readonly remain_quota: number;
-  readonly used_quota: number;
-  readonly unlimited_quota: boolean;
-  readonly model_limits_enabled: boolean;
-  readonly model_limits: string;
-  readonly allow_ips: string;
-  readonly group: string;
-  readonly strict: boolean;
-}
-
 /** The value for no expiry. */
 export const NEVER = -1;
 
 /** Remaining and used quota in whole quota units. A key without a limit can spend its user's balance. */
-export function quotaOf(balance: Balance | undefined): {
-  readonly remain: number;
-  readonly used: number;
-  readonly unlimited: boolean;
-} {
+export function quotaOf(balance: Balance | undefined) {
   if (balance === undefined) return { remain: 0, used: 0, unlimited: true };
   const { granted, used, held, unlimited } = balance;
-  return {
-    remain: unlimited ? 0 : unitsOf(granted - used - held),
-    used: unitsOf(used),
-    unlimited,
-  };
+  return { remain: unlimited ? 0 : unitsOf(granted - used - held), used: unitsOf(used), unlimited };
 }
 
-/** The record. `secret`: set only in the response that creates the key; otherwise the key is masked. */
-export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: number, secret?: string): ShownKey {
+/** The record: amounts in quota units, times in Unix seconds. `secret`: set only in the response that creates the key; otherwise the key is masked. */
+export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: number, secret?: string) {
   const { remain, used, unlimited } = quotaOf(balance);
+  const isExpired = key.expiresMs !== undefined && key.expiresMs <= nowMs;
   const isExhausted = balance !== undefined && !unlimited && balance.granted <= balance.used + balance.held;
   return {
     id: key.id,
     user_id: key.accountId,
     name: key.name,
     key: secret ?? `${key.prefix}**********${key.suffix}`,
-    status: !key.enabled ? 2 : isExpired(key, nowMs) ? 3 : isExhausted ? 4 : 1,
+    status: !key.enabled ? 2 : isExpired ? 3 : isExhausted ? 4 : 1,
     created_time: secondsOf(key.createdMs),
     // Uses are stored to the minute; the first one must not be before the key's creation.
     accessed_time: key.usedMs === undefined ? 0 : secondsOf(Math.max(key.usedMs, key.createdMs)),
@@ -67,9 +40,8 @@ export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: nu
   };
 }
 
-function isExpired({ expiresMs }: KeyRecord, nowMs: number): boolean {
-  return expiresMs !== undefined && expiresMs <= nowMs;
-}
+/** Such a record. */
+export type ShownKey = ReturnType<typeof shownKey>;
 
 export const keySchema = record('Key', {
   id: integer,

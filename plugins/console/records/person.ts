@@ -1,9 +1,10 @@
 /** A user's own profile in the API, and the names of its fields. */
 import type { AccountChanges, Person } from '../../../core/contracts/accounts.ts';
-import { type Balance, MICRO } from '../../../core/contracts/ledger.ts';
+import type { Balance } from '../../../core/contracts/ledger.ts';
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { reaches, roleNumber } from '../access.ts';
 import { boolean, constants, integer, text } from '../schemas.ts';
+import { unitsAbove } from '../units.ts';
 import { quotaOf } from './key.ts';
 
 /** The names of an account's fields in the API. */
@@ -72,7 +73,7 @@ export function shownPerson(person: Person, { balance, debt, bindings, calls }: 
     has_password: person.hasPassword,
     group: person.group,
     // With a debt nothing remains; the debt is rounded up.
-    quota: debt > 0n ? -Number((debt + MICRO - 1n) / MICRO) : remain,
+    quota: debt > 0n ? -unitsAbove(debt) : remain,
     used_quota: used,
     request_count: calls,
     unlimited_quota: unlimited,

@@ -65,7 +65,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
     return (await host.find(Ledger)?.balances('department', ids)) ?? new Map();
   }
 
-  async function shown(department: Department): Promise<ShownDepartment> {
+  async function shown(department: Department) {
     return shownDepartment(department, (await totals([department])).get(department.id));
   }
 

@@ -9,7 +9,7 @@ import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, refuseOthers } from '../read-only.ts';
-import { keySchema, type ShownKey, shownKey } from '../records/key.ts';
+import { keySchema, shownKey } from '../records/key.ts';
 import {
   availableOf,
   COUNTED,
@@ -30,7 +30,7 @@ const route = tagged('Keys');
 interface KeyQuery extends PageSearch {
   readonly keyword?: string;
   readonly token?: string;
-  readonly status?: ShownKey['status'];
+  readonly status?: number;
   readonly user_id?: number;
 }
 
@@ -84,7 +84,7 @@ const idsBody = bodyOf<{ readonly ids: readonly number[] }>(['ids'], {
 export function keyRoutes({ host, verification, need, audited }: Tools): readonly ApiRoute[] {
   const now = (): number => host.clock.now();
 
-  async function shown(key: KeyRecord, secret?: string): Promise<ShownKey> {
+  async function shown(key: KeyRecord, secret?: string) {
     const balance = await host.find(Ledger)?.balance({ kind: 'key', owner: key.id });
     return shownKey(key, balance, now(), secret);
   }

@@ -4,13 +4,13 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Decision, Explaining } from '../../../core/contracts/explaining.ts';
 import { KeyCheck } from '../../../core/contracts/key-check.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
-import { MICRO } from '../../../core/contracts/ledger.ts';
 import { Prices } from '../../../core/contracts/prices.ts';
 import type { JsonObject } from '../../../core/plugin.ts';
 import { countedUsage } from '../../../core/translation/index.ts';
 import { reaches } from '../access.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { bodyOf, boolean, idNumber, integer, object, objectOrNull, record, text } from '../schemas.ts';
+import { unitsAbove } from '../units.ts';
 
 const route = tagged('Playground');
 
@@ -107,9 +107,4 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
       },
     }),
   ];
-}
-
-/** Micro-quota in whole quota units, rounded up. */
-function unitsAbove(micro: bigint): number {
-  return Number((micro + MICRO - 1n) / MICRO);
 }

@@ -154,25 +154,16 @@ function daysOf(
 }
 
 function shownDay({ timeMs, requests, calls, ...amounts }: DayOfAccount) {
-  const { opening, credits, debits, refunds, closing } = amounts;
   return {
     date: dateOf(timeMs),
-    opening: unitsOf(opening),
-    credits: unitsOf(credits),
-    debits: unitsOf(debits),
-    refunds: unitsOf(refunds),
-    closing: unitsOf(closing),
+    ...mapped(amounts, unitsOf),
     requests,
-    exact: {
-      opening: exactUnits(opening),
-      credits: exactUnits(credits),
-      debits: exactUnits(debits),
-      calls: exactUnits(calls),
-      refunds: exactUnits(refunds),
-      closing: exactUnits(closing),
-    },
+    exact: mapped({ ...amounts, calls }, exactUnits),
   };
 }
+
+const mapped = <T>(amounts: Readonly<Record<string, bigint>>, shown: (amount: bigint) => T) =>
+  Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, shown(amount)]));
 
 /** The actor as the user may see it: administrators are not named. */
 function shownEvent({ ref, amount, atMs, side, actor }: MoneyEntry) {

@@ -15,11 +15,8 @@ interface Auth {
 
 function credentials(channel: Channel): Record<string, string> {
   const { auth } = channel.options as Options;
-  return auth === undefined ? { authorization: `Bearer ${channel.key}` } : credentialIn(auth, channel.key);
-}
-
-function credentialIn({ header, scheme }: Auth, key: string): Record<string, string> {
-  return { [header.toLowerCase()]: scheme === undefined ? key : `${scheme} ${key}` };
+  if (auth === undefined) return { authorization: `Bearer ${channel.key}` };
+  return { [auth.header.toLowerCase()]: auth.scheme === undefined ? channel.key : `${auth.scheme} ${channel.key}` };
 }
 
 function word(title: string): Record<string, unknown> {
