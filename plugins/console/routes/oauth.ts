@@ -229,7 +229,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
           }
           const finished = await finish(request, provider);
           if (!isVisit(request)) return finished;
-          return leadTo(pages + pageAfter(finished, provider), cookiesOf(finished));
+          return leadTo(pages + pageAfter(finished, provider), [finished.headers['set-cookie'] ?? []].flat());
         } catch (problem) {
           if (!isVisit(request) || !(problem instanceof GatewayError)) throw problem;
           // The sign-in page redirects signed-in users, who would not see the error there.
@@ -255,10 +255,6 @@ function leadTo(url: string, setCookies: readonly string[]): Answer {
     'cache-control': 'no-store',
     ...(setCookies.length > 0 && { 'set-cookie': setCookies }),
   });
-}
-
-function cookiesOf({ headers }: Answer): readonly string[] {
-  return [headers['set-cookie'] ?? []].flat();
 }
 
 /** The page of the console after a successful flow: a sign-in may wait for its second step. */
