@@ -6,7 +6,7 @@ export { type Chore, createChore } from './chore.ts';
 export { all, type Condition, condition, contains, either, mentions, readPage } from './conditions.ts';
 export { nearest } from './config/nearest.ts';
 export { checkValue } from './config/validator.ts';
-export { byteSize, duration, durationMs, size } from './config/values.ts';
+export { byteSize, duration, durationMs, settings, size } from './config/values.ts';
 export { type Decimal, decimal, decimalText, highest, inUnitsOf } from './decimal.ts';
 export { defineErrors } from './errors.ts';
 export { isPublicAddress } from './guarded-fetch.ts';

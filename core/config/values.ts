@@ -28,6 +28,10 @@ export const addressRange: Schema<string> = schema<string>({
 
 const msIn: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** A group of settings, all optional, in the schema of a section. */
+export const settings = (description: string, properties: object) =>
+  ({ description, type: 'object', additionalProperties: false, properties, default: {} }) as const;
+
 /** Milliseconds in `30s`. Throws a RangeError for anything else. */
 export function durationMs(text: string): number {
   const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];

@@ -45,6 +45,21 @@ export function omitUnsaid({ raw }: Citation, written: JsonObject, losses: Losse
   }
 }
 
+/** Fields of other styles that do not change the answer. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  'client_metadata',
+  'include',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'stream_options',
+]);
+
+/** Reports fields that only the client's style has. */
+export function leaveExtras(extras: object, losses: Losses): void {
+  for (const name of Object.keys(extras)) losses.leave(name, WITHOUT_EFFECT.has(name) ? 'hint' : undefined);
+}
+
 /** The verbosity of a reasoning summary cannot be expressed by styles that only show or hide reasoning. */
 export function dropSummaryLength({ summary }: Reasoning, losses: Losses): void {
   if (summary === 'concise' || summary === 'detailed') losses.drop('reasoning.summary', 'hint');

@@ -97,7 +97,7 @@ export default definePlugin({
     const guesses = createGuesses(host, createBrowsers(host, cookies), section.limits.signIn);
     const verification = createVerification(host, cookies, guesses);
     host.provide(ChosenKeys, createChosenKeys(host, site, cookies, limiter));
-    const audited: Tools['audited'] = ({ actor }, action, object, facts = {}) =>
+    const audited: Tools['audited'] = ({ actor }, action, object = `user ${actor.accountId}`, facts = {}) =>
       host.find(Audit)?.steps({ actor, action, object, facts }) ?? [];
     const tools: Tools = {
       host,

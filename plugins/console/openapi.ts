@@ -45,7 +45,8 @@ export function openApi(described: Described): Json {
   for (const route of routes) {
     if (route.about === undefined) continue;
     add(
-      templateOf(route.path),
+      // `/api/token/:id` is `/api/token/{id}` in OpenAPI.
+      route.path.replace(/:(\w+)\*?/g, '{$1}'),
       route.method === 'any' ? 'post' : route.method.toLowerCase(),
       routeOf(route, route.about, described),
     );
@@ -212,7 +213,10 @@ function routeOf(route: Route, about: RouteAbout, { guards, errors }: Described)
     security: about.credentials.map((name) => ({ [name === 'key' ? SCHEMES.key.name : name]: [] })),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body !== undefined && {
-      requestBody: { required: isNeeded(route.body), content: { 'application/json': { schema: route.body } } },
+      requestBody: {
+        required: Array.isArray(route.body.required) && route.body.required.length > 0,
+        content: { 'application/json': { schema: route.body } },
+      },
     }),
     responses: {
       [about.status ?? 200]: { description: about.status === undefined ? 'Success.' : about.summary, content },
@@ -224,11 +228,6 @@ function routeOf(route: Route, about: RouteAbout, { guards, errors }: Described)
       ),
     },
   };
-}
-
-/** Converts `/api/token/:id` to an OpenAPI path. */
-function templateOf(path: string): string {
-  return path.replace(/:(\w+)\*?/g, '{$1}');
 }
 
 function pathParameters(path: string): Members[] {
@@ -247,10 +246,6 @@ function searchParameters(search: Schema | undefined): Members[] {
     ...(required.includes(name) && { required: true }),
     schema,
   }));
-}
-
-function isNeeded(schema: Schema): boolean {
-  return Array.isArray(schema.required) && schema.required.length > 0;
 }
 
 /** Converts `GET /api/token/:id` to `get_api_token_id`. */

@@ -1,6 +1,6 @@
 /** Pagination of lists: `p` from 1, `page_size` up to 100. */
-import { type Schema, schema } from '../../core/plugin.ts';
-import { integer } from './schemas.ts';
+import type { Schema } from '../../core/plugin.ts';
+import { integer, queryOf } from './schemas.ts';
 
 /** The pagination parameters of a query. */
 export interface PageSearch {
@@ -33,7 +33,7 @@ export const pageProperties = {
 
 /** A query with pagination parameters and more. */
 export function pageSearch<T extends PageSearch>(properties: Readonly<Record<string, object>> = {}) {
-  return schema<T>({ type: 'object', properties: { ...pageProperties, ...properties } });
+  return queryOf<T>({ ...pageProperties, ...properties });
 }
 
 /** Pages beyond it are not read; filters are the better way to such rows. */

@@ -12,6 +12,11 @@ export type ReadOnly = Readonly<Record<string, string>>;
 /** Values that API clients send for members they do not set. */
 export const NOTHING_MEANT: readonly unknown[] = [null, '', 'default', 0, false, []];
 
+/** Members with the same sentence. */
+export function readOnly(instead: string, ...names: readonly string[]): ReadOnly {
+  return Object.fromEntries(names.map((name) => [name, instead]));
+}
+
 /** The schemas of the members. */
 export function readOnlyProperties(fields: ReadOnly): Readonly<Record<string, object>> {
   return Object.fromEntries(

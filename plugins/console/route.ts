@@ -28,15 +28,23 @@ export type Spelling =
   /** The same, but errors have the format of model APIs, which clients expect when they send a key. */
   | 'error-object';
 
-/** A route. `Body` and `Query` are the types that the schemas accept. */
-export interface ApiRoute<Body = unknown, Query = unknown> {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** A route. A path with a trailing slash is also served without it. */
+export interface ApiRoute<Body = unknown, Query = unknown> extends RouteRow<Body, Query> {
+  readonly who: Who;
+  readonly method: Method;
   readonly path: string;
-  /** Other paths of the same route: without a trailing slash. */
+  /** For OpenAPI. */
+  readonly tag: string;
+}
+
+/** The rest of a route. `Body` and `Query` are the types that the schemas accept. */
+export interface RouteRow<Body = unknown, Query = unknown> {
+  /** Other paths of the same route. */
   readonly alsoAt?: readonly string[];
   /** It only reports that a feature does not exist; not part of the OpenAPI document. */
   readonly isAbsent?: true;
-  readonly who: Who;
   /**
    * Requires a verification (`POST /api/verify`) within the last five minutes. `or-recent`: an account without a second factor may have
    * signed in within the last five minutes instead.
@@ -51,9 +59,8 @@ export interface ApiRoute<Body = unknown, Query = unknown> {
   readonly spelling?: Spelling;
   /** In addition to its data, the response has a `url` to which a browser posts the data. */
   readonly leadsTo?: true;
-  /** For OpenAPI: one line, and the tag. */
+  /** For OpenAPI: one line. */
   readonly summary: string;
-  readonly tag: string;
   /** The codes of its refusals, in addition to those of its guards and of the validation of its body and query. */
   readonly errors?: readonly string[];
   readonly body?: Schema<Body>;
@@ -98,15 +105,16 @@ export interface Tools {
   /** Returns a service. If its plugin is not in the pipeline, the request is refused (404 `not_available`). */
   need<T>(service: Service<T>): T;
   /**
-   * The steps that write an audit entry (actor, action, object such as `user 7`), for the list that makes the change; empty without the
-   * plugin `audit`.
+   * The steps that write an audit entry (actor, action, object such as `user 7`; default: the actor), for the list that makes the change;
+   * empty without the plugin `audit`.
    */
-  audited(who: Pick<ConsoleRequest, 'actor'>, action: string, object: string, facts?: JsonObject): readonly Step[];
+  audited(who: Pick<ConsoleRequest, 'actor'>, action: string, object?: string, facts?: JsonObject): readonly Step[];
 }
 
-/** Infers a route's types from its schemas. */
-export function route<Body, Query>(row: ApiRoute<Body, Query>): ApiRoute {
-  return row as unknown as ApiRoute;
+/** Makes the routes of a tag; each infers its types from its schemas. */
+export function tagged(tag: string) {
+  return <Body, Query>(who: Who, method: Method, path: string, row: RouteRow<Body, Query>): ApiRoute =>
+    ({ ...row, who, method, path, tag }) as unknown as ApiRoute;
 }
 
 /** The id in the path; 0, which no object has, if the path has none. */

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { OAuthSettings, Site } from '../../core/contracts/site.ts';
 import { schema } from '../../core/plugin.ts';
-import { duration, durationMs } from '../../core/sdk.ts';
+import { duration, durationMs, settings } from '../../core/sdk.ts';
 import { text } from './schemas.ts';
 
 interface ConsoleSection {
@@ -40,23 +40,13 @@ export const consoleSection = schema<ConsoleSection>({
       maxLength: 50,
       default: 'Turnpike',
     },
-    session: {
-      description: 'Session lifetime: the maximum in days, and the maximum without activity.',
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        days: { type: 'integer', minimum: 1, maximum: 365, default: 30 },
-        idle: { ...duration, default: '24h' },
-      },
-      default: {},
-    },
-    accessToken: {
-      description: 'Lifetime of a personal access token in days.',
-      type: 'object',
-      additionalProperties: false,
-      properties: { days: { type: 'integer', minimum: 1, maximum: 365, default: 90 } },
-      default: {},
-    },
+    session: settings('Session lifetime: the maximum in days, and the maximum without activity.', {
+      days: { type: 'integer', minimum: 1, maximum: 365, default: 30 },
+      idle: { ...duration, default: '24h' },
+    }),
+    accessToken: settings('Lifetime of a personal access token in days.', {
+      days: { type: 'integer', minimum: 1, maximum: 365, default: 90 },
+    }),
     registration: {
       description: 'Who can register: any visitor, users with an invitation, or no visitor.',
       enum: ['open', 'invite', 'closed'],
@@ -85,25 +75,17 @@ export const consoleSection = schema<ConsoleSection>({
       },
       default: {},
     },
-    passkeys: {
-      description: 'The relying party domain of passkeys; default: the host of `url`.',
-      type: 'object',
-      additionalProperties: false,
-      properties: { rpId: { ...text, minLength: 1 } },
-      default: {},
-    },
-    limits: {
-      description:
-        'Limits per address: wrong passwords within 20 minutes (beyond them, one every 15 seconds), new accounts within 20 minutes, emails within 10 minutes, requests within one minute.',
-      type: 'object',
-      additionalProperties: false,
-      properties: {
+    passkeys: settings('The relying party domain of passkeys; default: the host of `url`.', {
+      rpId: { ...text, minLength: 1 },
+    }),
+    limits: settings(
+      'Limits per address: wrong passwords within 20 minutes (beyond them, one every 15 seconds), new accounts within 20 minutes, emails within 10 minutes, requests within one minute.',
+      {
         signIn: { type: 'integer', minimum: 1, default: 20 },
         mail: { type: 'integer', minimum: 1, default: 5 },
         requests: { type: 'integer', minimum: 1, default: 600 },
       },
-      default: {},
-    },
+    ),
   },
   default: {},
 });

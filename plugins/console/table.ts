@@ -13,7 +13,9 @@ const MAX_BODY = 64 * 1_024;
 /** Every route, at each of its paths. */
 export function routesOf(rows: readonly ApiRoute[]): readonly Route[] {
   return rows.flatMap((row) =>
-    [row.path, ...(row.alsoAt ?? [])].map((path, i) => routeOf(row, path, i === 0 && !row.isAbsent)),
+    [row.path, ...(row.path.endsWith('/') ? [row.path.slice(0, -1)] : []), ...(row.alsoAt ?? [])].map((path, i) =>
+      routeOf(row, path, i === 0 && !row.isAbsent),
+    ),
   );
 }
 

@@ -13,6 +13,11 @@ export function unitsOf(micro: bigint): number {
   return Number(micro < 0n && units * MICRO !== micro ? units - 1n : units);
 }
 
+/** Micro-quota in whole quota units, rounded up. */
+export function unitsAbove(micro: bigint): number {
+  return Number((micro + MICRO - 1n) / MICRO);
+}
+
 /** Micro-quota in quota units as a number, with a fraction if needed: the nearest double. */
 export function quotaNumber(micro: bigint): number {
   return Number(inQuota(micro));
@@ -37,6 +42,14 @@ export function perUnitOf(host: Pick<Host, 'find'>): number {
 /** Quota units in micro-quota. */
 export function microOf(units: number): bigint {
   return BigInt(units) * MICRO;
+}
+
+/** A day, in milliseconds. */
+export const DAY_MS = 86_400_000;
+
+/** The day (UTC) of a time: `2026-01-31`. */
+export function dateOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }
 
 /** Milliseconds in Unix seconds; 0 for undefined. */

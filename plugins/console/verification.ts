@@ -11,7 +11,7 @@ import { done } from './envelope.ts';
 import { errors } from './errors.ts';
 import type { Guesses } from './guesses.ts';
 import type { ConsoleRequest } from './route.ts';
-import { unixSeconds } from './schemas.ts';
+import { record, unixSeconds } from './schemas.ts';
 import { secondsOf } from './units.ts';
 
 /** Verification methods. */
@@ -39,16 +39,11 @@ export interface Verification {
 }
 
 /** The schema of that response. */
-export const verifiedAnswer = {
-  title: 'Verified',
-  type: 'object',
-  required: ['verified', 'expires_at', 'method'],
-  properties: {
-    verified: { const: true },
-    expires_at: unixSeconds,
-    method: { enum: ['2fa', 'passkey', 'password'] },
-  },
-} as const;
+export const verifiedAnswer = record('Verified', {
+  verified: { const: true },
+  expires_at: unixSeconds,
+  method: { enum: ['2fa', 'passkey', 'password'] },
+});
 
 export function createVerification(host: Host, cookies: Cookies, guesses: Guesses): Verification {
   const accounts = host.use(Accounts);

@@ -1,5 +1,6 @@
 /** The section `counters` of gateway.yaml. */
 import { schema } from '../../core/plugin.ts';
+import { settings } from '../../core/sdk.ts';
 
 export interface CountersSection {
   readonly driver: 'memory' | 'valkey';
@@ -9,12 +10,8 @@ export interface CountersSection {
   readonly prefix: string;
 }
 
-export const section = schema<CountersSection>({
-  type: 'object',
-  description: 'Rate-limit counters: requests, tokens, running calls, and sign-in attempts.',
-  additionalProperties: false,
-  default: {},
-  properties: {
+export const section = schema<CountersSection>(
+  settings('Rate-limit counters: requests, tokens, running calls, and sign-in attempts.', {
     driver: {
       description:
         'memory: in this gateway, lost on restart. valkey: on a Valkey or Redis server, so that several gateways enforce each limit together.',
@@ -35,5 +32,5 @@ export const section = schema<CountersSection>({
       pattern: '^[\\x21-\\x7e]{0,100}$',
       default: 'turnpike:',
     },
-  },
-});
+  }),
+);

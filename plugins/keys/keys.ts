@@ -252,9 +252,7 @@ export function createKeys(host: Host): KeyRing {
       );
     },
 
-    async nameOf(id) {
-      return (await store.one<{ name: string }>('SELECT name FROM api_key WHERE id = ?', id))?.name;
-    },
+    nameOf: async (id) => (await store.one<{ name: string }>('SELECT name FROM api_key WHERE id = ?', id))?.name,
 
     async ownerOf(id) {
       const sql = 'SELECT account_id FROM api_key WHERE id = ? AND revoked_ms IS NULL';

@@ -1,5 +1,6 @@
 /** The section `limits` of gateway.yaml, and its rules. */
 import { schema } from '../../core/plugin.ts';
+import { settings } from '../../core/sdk.ts';
 
 /** The limits of a key or an account. Omitted ones are unlimited. */
 export interface Allowed {
@@ -34,12 +35,8 @@ const allowed = {
   concurrent: { ...count, description: 'Concurrent calls.' },
 };
 
-export const limits = schema<LimitsSection>({
-  type: 'object',
-  description: 'Limits of each key; without this section there are none.',
-  additionalProperties: false,
-  default: {},
-  properties: {
+export const limits = schema<LimitsSection>(
+  settings('Limits of each key; without this section there are none.', {
     ...allowed,
     perAccount: {
       type: 'object',
@@ -47,8 +44,8 @@ export const limits = schema<LimitsSection>({
       additionalProperties: false,
       properties: allowed,
     },
-  },
-});
+  }),
+);
 
 /** The rules in the order of evaluation: those of the key first. */
 export interface Rules {

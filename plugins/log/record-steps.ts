@@ -93,6 +93,10 @@ interface OfRow {
   readonly notes: string | null;
 }
 
+/** Counts with a column in `usage_row`, and in `usage_detail`. */
+const ROW_COUNTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWriteLong', 'output', 'reasoning'] as const;
+const DETAIL_COUNTS = ['inputAudio', 'outputAudio', 'inputImage', 'outputImage', 'characters', 'seconds'] as const;
+
 function rowStep(record: UsageRecord, departmentId: number, { numbers, names }: Reference, of: OfRow): Step {
   const { usage } = record;
   const [run, label] = numbers ?? names;
@@ -106,12 +110,7 @@ function rowStep(record: UsageRecord, departmentId: number, { numbers, names }: 
       departmentId,
       record.keyId,
       of.model,
-      usage?.input ?? null,
-      usage?.cacheRead ?? null,
-      usage?.cacheWrite ?? null,
-      usage?.cacheWriteLong ?? null,
-      usage?.output ?? null,
-      usage?.reasoning ?? null,
+      ...ROW_COUNTS.map((name) => usage?.[name] ?? null),
       record.charged,
       record.durationMs,
       record.firstByteMs ?? null,
@@ -140,12 +139,7 @@ function detailStep({ id, atMs, usage }: UsageRecord, idMs: number): Step {
     runOf(id),
     placeOf(id),
     atMs === idMs ? null : atMs,
-    usage?.inputAudio ?? null,
-    usage?.outputAudio ?? null,
-    usage?.inputImage ?? null,
-    usage?.outputImage ?? null,
-    usage?.characters ?? null,
-    usage?.seconds ?? null,
+    ...DETAIL_COUNTS.map((name) => usage?.[name] ?? null),
     usage?.images?.count ?? null,
     usage?.images?.size ?? null,
     usage?.images?.quality ?? null,

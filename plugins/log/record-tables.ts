@@ -8,6 +8,27 @@ const OTHER = `'{' || substr(usage_label.notes
         ELSE usage_label.attempt || COALESCE(CAST(usage_row.attempt_ms AS TEXT), 'null') || '}]' END
       || COALESCE(usage_row.notes, ''), 2) || '}'`;
 
+/** Columns of what was called and how it ended. */
+export const OUTCOME_COLUMNS = [
+  'style TEXT NOT NULL',
+  'model TEXT NOT NULL',
+  'channel TEXT NOT NULL',
+  'stream INTEGER NOT NULL CHECK (stream IN (0, 1))',
+  'outcome TEXT NOT NULL',
+  'status INTEGER NOT NULL',
+] as const;
+
+/** Columns of tokens of images, and of what is not counted in tokens. */
+export const DETAIL_COLUMNS = [
+  'input_image INTEGER',
+  'output_image INTEGER',
+  'characters INTEGER',
+  'seconds REAL',
+  'images INTEGER',
+  'image_size TEXT',
+  'image_quality TEXT',
+] as const;
+
 /** The columns of `usage_detail` that are NULL in most records of older releases, and those that are 0. */
 const NULL_OF_OLD = 'input_image, output_image, characters, seconds, images, image_size, image_quality, uses, service';
 const ZERO_OF_OLD = 'input_audio, output_audio';
@@ -58,12 +79,7 @@ export const recordTables: Migration = {
       id INTEGER NOT NULL PRIMARY KEY,
       digest TEXT NOT NULL UNIQUE,
       last_day_ms INTEGER NOT NULL,
-      style TEXT NOT NULL,
-      model TEXT NOT NULL,
-      channel TEXT NOT NULL,
-      stream INTEGER NOT NULL CHECK (stream IN (0, 1)),
-      outcome TEXT NOT NULL,
-      status INTEGER NOT NULL,
+      ${OUTCOME_COLUMNS.join(',\n      ')},
       route TEXT NOT NULL,
       included INTEGER NOT NULL CHECK (included IN (0, 1)),
       estimated INTEGER CHECK (estimated IN (0, 1)),
@@ -99,13 +115,7 @@ export const recordTables: Migration = {
       at_ms INTEGER,
       input_audio INTEGER,
       output_audio INTEGER,
-      input_image INTEGER,
-      output_image INTEGER,
-      characters INTEGER,
-      seconds REAL,
-      images INTEGER,
-      image_size TEXT,
-      image_quality TEXT,
+      ${DETAIL_COLUMNS.join(',\n      ')},
       uses TEXT,
       service TEXT,
       PRIMARY KEY (place, run_id)

@@ -1,6 +1,6 @@
 /** The tables of the log: records of calls, account events, and hourly and daily sums. */
 import type { Migration } from '../../core/plugin.ts';
-import { recordTables } from './record-tables.ts';
+import { DETAIL_COLUMNS, OUTCOME_COLUMNS, recordTables } from './record-tables.ts';
 
 /** The lengths of the sums' periods, in milliseconds. */
 export const HOUR_MS = 3_600_000;
@@ -27,6 +27,24 @@ const SUM_COLUMNS = `(
     output INTEGER NOT NULL,
     PRIMARY KEY (begin_ms, account_id, kind, key_id, model, channel, department_id)
   ) STRICT, WITHOUT ROWID`;
+
+/** Columns of the tables of calls up to migration 7. */
+const CALL_COLUMNS = `key_id INTEGER NOT NULL,
+        ${OUTCOME_COLUMNS.join(',\n        ')},
+        input INTEGER,
+        cache_read INTEGER,
+        cache_write INTEGER,
+        cache_write_long INTEGER,
+        input_audio INTEGER,
+        output INTEGER,
+        reasoning INTEGER,
+        output_audio INTEGER,
+        estimated INTEGER CHECK (estimated IN (0, 1)),`;
+const END_COLUMNS = `charged INTEGER NOT NULL CHECK (charged >= 0),
+        duration_ms INTEGER NOT NULL,
+        first_byte_ms INTEGER,
+        ip TEXT NOT NULL,
+        other TEXT NOT NULL`;
 
 /** The columns of calls, and those that only some calls have. */
 const OF_CALLS = `key_id, style, model, channel, stream, outcome, status, input, cache_read, cache_write, cache_write_long,
@@ -56,27 +74,8 @@ export const migrations: readonly Migration[] = [
         account_id INTEGER NOT NULL,
         id TEXT NOT NULL,
         at_ms INTEGER NOT NULL,
-        key_id INTEGER NOT NULL,
-        style TEXT NOT NULL,
-        model TEXT NOT NULL,
-        channel TEXT NOT NULL,
-        stream INTEGER NOT NULL CHECK (stream IN (0, 1)),
-        outcome TEXT NOT NULL,
-        status INTEGER NOT NULL,
-        input INTEGER,
-        cache_read INTEGER,
-        cache_write INTEGER,
-        cache_write_long INTEGER,
-        input_audio INTEGER,
-        output INTEGER,
-        reasoning INTEGER,
-        output_audio INTEGER,
-        estimated INTEGER CHECK (estimated IN (0, 1)),
-        charged INTEGER NOT NULL CHECK (charged >= 0),
-        duration_ms INTEGER NOT NULL,
-        first_byte_ms INTEGER,
-        ip TEXT NOT NULL,
-        other TEXT NOT NULL,
+        ${CALL_COLUMNS}
+        ${END_COLUMNS},
         PRIMARY KEY (account_id, id)
       ) STRICT, WITHOUT ROWID`,
     ],
@@ -84,15 +83,7 @@ export const migrations: readonly Migration[] = [
   {
     id: 2,
     title: 'tokens of images, and what is not counted in tokens',
-    sql: [
-      'input_image INTEGER',
-      'output_image INTEGER',
-      'characters INTEGER',
-      'seconds REAL',
-      'images INTEGER',
-      'image_size TEXT',
-      'image_quality TEXT',
-    ].map((column) => `ALTER TABLE usage_record ADD COLUMN ${column}`),
+    sql: DETAIL_COLUMNS.map((column) => `ALTER TABLE usage_record ADD COLUMN ${column}`),
   },
   {
     id: 3,
@@ -104,34 +95,9 @@ export const migrations: readonly Migration[] = [
         account_id INTEGER NOT NULL,
         department_id INTEGER NOT NULL,
         at_ms INTEGER NOT NULL,
-        key_id INTEGER NOT NULL,
-        style TEXT NOT NULL,
-        model TEXT NOT NULL,
-        channel TEXT NOT NULL,
-        stream INTEGER NOT NULL CHECK (stream IN (0, 1)),
-        outcome TEXT NOT NULL,
-        status INTEGER NOT NULL,
-        input INTEGER,
-        cache_read INTEGER,
-        cache_write INTEGER,
-        cache_write_long INTEGER,
-        input_audio INTEGER,
-        output INTEGER,
-        reasoning INTEGER,
-        output_audio INTEGER,
-        estimated INTEGER CHECK (estimated IN (0, 1)),
-        input_image INTEGER,
-        output_image INTEGER,
-        characters INTEGER,
-        seconds REAL,
-        images INTEGER,
-        image_size TEXT,
-        image_quality TEXT,
-        charged INTEGER NOT NULL CHECK (charged >= 0),
-        duration_ms INTEGER NOT NULL,
-        first_byte_ms INTEGER,
-        ip TEXT NOT NULL,
-        other TEXT NOT NULL
+        ${CALL_COLUMNS}
+        ${DETAIL_COLUMNS.join(',\n        ')},
+        ${END_COLUMNS}
       ) STRICT`,
       `INSERT INTO usage_record (id, account_id, department_id, at_ms, ${OF_CALLS})
         SELECT id, account_id, 0, at_ms, ${OF_CALLS} FROM usage_record_by_account ORDER BY id`,

@@ -5,6 +5,7 @@ import { Counters } from '../../core/contracts/counters.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { answer, type Caller, definePlugin, type Host, schema } from '../../core/plugin.ts';
+import { settings } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { createTally, createTimes } from './numbers.ts';
 import { createProcessMetrics, noWorkers } from './processes.ts';
@@ -14,20 +15,16 @@ interface MetricsSection {
   readonly token?: string;
 }
 
-const section = schema<MetricsSection>({
-  type: 'object',
-  description: 'Prometheus metrics at GET /metrics.',
-  additionalProperties: false,
-  default: {},
-  properties: {
+const section = schema<MetricsSection>(
+  settings('Prometheus metrics at GET /metrics.', {
     token: {
       type: 'string',
       minLength: 16,
       description:
         'The bearer token that allows requests from anywhere. Without a token, only direct requests from this machine are allowed, and none if a proxy is in front of the gateway (`listen.trustProxy`, or an https `console.url`).',
     },
-  },
-});
+  }),
+);
 
 export default definePlugin({
   name: 'metrics',
@@ -72,9 +69,7 @@ export default definePlugin({
           method: 'GET',
           path: '/metrics',
           access: ['scraper'],
-          async handle() {
-            return answer(200, await processes.text(), { 'content-type': meters.registry.contentType });
-          },
+          handle: async () => answer(200, await processes.text(), { 'content-type': meters.registry.contentType }),
         },
       ],
       start() {

@@ -203,9 +203,7 @@ export function createHealth(
       close(breaker);
       return true;
     },
-    readyAtMs(offer) {
-      return Math.max(restOf(offer.channel)?.untilMs ?? 0, breakerOf(offer).open?.untilMs ?? 0);
-    },
+    readyAtMs: (offer) => Math.max(restOf(offer.channel)?.untilMs ?? 0, breakerOf(offer).open?.untilMs ?? 0),
     begin(offer, exchange) {
       const breaker = breakerOf(offer);
       const startedMs = clock.mono();

@@ -103,9 +103,7 @@ export default definePlugin({
       holder === undefined || (host.find(Keys)?.allows(holder.key, name) ?? true);
 
     return {
-      route(x) {
-        return x.style === undefined ? undefined : ready().offers.pull(x, x.style.name);
-      },
+      route: (x) => (x.style === undefined ? undefined : ready().offers.pull(x, x.style.name)),
       *explain(x) {
         const { catalog, offers } = ready();
         const { name, entry } = catalog.require(x.call.model, x.identity);

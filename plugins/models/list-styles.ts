@@ -62,12 +62,13 @@ export const geminiList: ListStyle = {
     // In this format 0 means the default.
     const size = Math.min(wholeNumber(query, 'pageSize', { min: 0 }) || 50, LARGEST_PAGE);
     const token = query.get('pageToken') ?? '';
-    const start = token === '' ? 0 : placeOf(models, readToken(token), 'pageToken') + 1;
+    const start = token === '' ? 0 : placeOf(models, Buffer.from(token, 'base64url').toString(), 'pageToken') + 1;
     const page = models.slice(start, start + size);
     const last = page.at(-1);
     return {
       models: page.map(geminiList.one),
-      ...(last !== undefined && start + size < models.length && { nextPageToken: tokenOf(last) }),
+      ...(last !== undefined &&
+        start + size < models.length && { nextPageToken: Buffer.from(last.id).toString('base64url') }),
     };
   },
   one: ({ id, context, maxOutput }) => ({
@@ -81,14 +82,6 @@ export const geminiList: ListStyle = {
     supportedGenerationMethods: ['generateContent', 'countTokens'],
   }),
 };
-
-/** A name instead of an index: pages stay stable when models are added or removed. */
-function tokenOf({ id }: Listed): string {
-  return Buffer.from(id).toString('base64url');
-}
-function readToken(token: string): string {
-  return Buffer.from(token, 'base64url').toString();
-}
 
 function placeOf(models: readonly Listed[], id: string, field: string): number {
   const place = models.findIndex((model) => model.id === id);

@@ -135,6 +135,14 @@ export function readForm(text: string): Record<string, string> {
   return fields;
 }
 
+/** The notification of a paid order; `account`: empty if the provider does not return it. */
+export const paidNotice = (
+  ids: { readonly event: string; readonly tradeNo: string; readonly payment: string },
+  money: bigint | undefined,
+  currency: string,
+  account: string | undefined,
+): Notice => ({ about: 'paid', ...ids, money: amountsIn(money), currency, account: account || undefined });
+
 /** The values that are amounts in the smallest unit. */
 export function amountsIn(...values: readonly unknown[]): readonly bigint[] {
   return values.flatMap((value) =>

@@ -1,6 +1,7 @@
 /** The section `payments` of gateway.yaml, and its active providers. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { schema } from '../../core/plugin.ts';
+import { settings } from '../../core/sdk.ts';
 import { type Decimal, decimalText, isCountable, readDecimal, readMoney } from './money.ts';
 
 type Written = string | number;
@@ -119,83 +120,59 @@ export const paymentsSection = schema<PaymentsSection>({
       items: { type: 'integer', minimum: 1 },
       default: [10, 20, 50, 100],
     },
-    stripe: {
-      description: 'Cards. The webhook is `/api/stripe/webhook`; payments need its secret.',
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        ...terms,
-        secret: text,
-        webhookSecret: text,
-        url: { ...url, default: 'https://api.stripe.com' },
-      },
-      default: {},
-    },
-    creem: {
-      description: 'Products at fixed prices. The webhook is `/api/creem/webhook`.',
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        key: text,
-        webhookSecret: text,
-        url: { ...url, default: 'https://api.creem.io' },
-        products: {
-          type: 'array',
-          items: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['id', 'name', 'price', 'quota'],
-            properties: {
-              id: { type: 'string', minLength: 1 },
-              name: { type: 'string', minLength: 1 },
-              price,
-              currency,
-              quota: { description: 'Quota units.', type: 'integer', minimum: 1, maximum: 1e12 },
-            },
+    stripe: settings('Cards. The webhook is `/api/stripe/webhook`; payments need its secret.', {
+      ...terms,
+      secret: text,
+      webhookSecret: text,
+      url: { ...url, default: 'https://api.stripe.com' },
+    }),
+    creem: settings('Products at fixed prices. The webhook is `/api/creem/webhook`.', {
+      key: text,
+      webhookSecret: text,
+      url: { ...url, default: 'https://api.creem.io' },
+      products: {
+        type: 'array',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['id', 'name', 'price', 'quota'],
+          properties: {
+            id: { type: 'string', minLength: 1 },
+            name: { type: 'string', minLength: 1 },
+            price,
+            currency,
+            quota: { description: 'Quota units.', type: 'integer', minimum: 1, maximum: 1e12 },
           },
-          default: [],
         },
+        default: [],
       },
-      default: {},
-    },
-    alipay: {
-      description: "Mobile wallet, paid in CNY. Keys in base64 or PEM; `publicKey` is the provider's.",
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        price: terms.price,
-        appId: text,
-        privateKey: text,
-        publicKey: text,
-        gateway: { ...url, default: 'https://openapi.alipay.com/gateway.do' },
-      },
-      default: {},
-    },
-    epay: {
-      description: 'Payment aggregators: several wallets with one merchant account.',
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        ...terms,
-        id: text,
-        key: text,
-        url: { anyOf: [url, { const: '' }], default: '' },
-        methods: {
-          type: 'array',
-          items: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['type', 'name'],
-            properties: { type: { type: 'string', minLength: 1 }, name: { type: 'string', minLength: 1 } },
-          },
-          default: [
-            { type: 'alipay', name: 'Alipay' },
-            { type: 'wxpay', name: 'WeChat Pay' },
-          ],
+    }),
+    alipay: settings("Mobile wallet, paid in CNY. Keys in base64 or PEM; `publicKey` is the provider's.", {
+      price: terms.price,
+      appId: text,
+      privateKey: text,
+      publicKey: text,
+      gateway: { ...url, default: 'https://openapi.alipay.com/gateway.do' },
+    }),
+    epay: settings('Payment aggregators: several wallets with one merchant account.', {
+      ...terms,
+      id: text,
+      key: text,
+      url: { anyOf: [url, { const: '' }], default: '' },
+      methods: {
+        type: 'array',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['type', 'name'],
+          properties: { type: { type: 'string', minLength: 1 }, name: { type: 'string', minLength: 1 } },
         },
+        default: [
+          { type: 'alipay', name: 'Alipay' },
+          { type: 'wxpay', name: 'WeChat Pay' },
+        ],
       },
-      default: {},
-    },
+    }),
   },
   default: {},
 });

@@ -3,30 +3,23 @@ import { defineErrors } from '../../core/sdk.ts';
 
 /** All of calls have these headers: retrying does not help. */
 const headers = { 'x-should-retry': 'false' };
+const noneLeft = (help: string) => ({ status: 403, headers, help });
 
 /** By their codes. */
 export const errors = {
   ...defineErrors({
-    QUOTA_MONTHLY_DAILY_EXCEEDED: {
-      status: 403,
-      headers,
-      help: 'The daily limit of the plan has too little left for this call; the message says when it resets.',
-    },
-    QUOTA_MONTHLY_WEEKLY_EXCEEDED: {
-      status: 403,
-      headers,
-      help: 'The weekly limit of the plan has too little left for this call; the message says when it resets.',
-    },
-    QUOTA_MONTHLY_EXCEEDED: {
-      status: 403,
-      headers,
-      help: 'The 30-day limit of the plan has too little left for this call; the message says when it resets.',
-    },
-    QUOTA_SUBSCRIPTION_EXPIRED: {
-      status: 403,
-      headers,
-      help: 'The plan has expired. Renew it, or have it cancelled to pay from the balance.',
-    },
+    QUOTA_MONTHLY_DAILY_EXCEEDED: noneLeft(
+      'The daily limit of the plan has too little left for this call; the message says when it resets.',
+    ),
+    QUOTA_MONTHLY_WEEKLY_EXCEEDED: noneLeft(
+      'The weekly limit of the plan has too little left for this call; the message says when it resets.',
+    ),
+    QUOTA_MONTHLY_EXCEEDED: noneLeft(
+      'The 30-day limit of the plan has too little left for this call; the message says when it resets.',
+    ),
+    QUOTA_SUBSCRIPTION_EXPIRED: noneLeft(
+      'The plan has expired. Renew it, or have it cancelled to pay from the balance.',
+    ),
   }),
   ...defineErrors(
     {

@@ -18,30 +18,30 @@ export type ServicePriceFields = Readonly<Record<string, number | { readonly [R 
 const NAME = '^[a-z][a-z0-9_.:-]*$';
 const rateSchemas = Object.fromEntries(RATE_NAMES.map((rate) => [rate, amountSchema]));
 
-/** The schema of `perUse`. */
-export const usePricesSchema = {
-  description:
-    'Currency units per use of a vendor-side tool: web_search, file_search, code_execution, image_generation, or its name in requests.',
+const byName = (description: string, additionalProperties: object) => ({
+  description,
   type: 'object',
   minProperties: 1,
   propertyNames: { pattern: NAME },
-  additionalProperties: amountSchema,
-};
+  additionalProperties,
+});
+
+/** The schema of `perUse`. */
+export const usePricesSchema = byName(
+  'Currency units per use of a vendor-side tool: web_search, file_search, code_execution, image_generation, or its name in requests.',
+  amountSchema,
+);
 
 /** The schema of `service`. */
-export const servicePricesSchema = {
-  description:
-    'Service tiers by their names in requests and answers (priority, flex, fast, us): a factor of the price of tokens, or rates of its own.',
-  type: 'object',
-  minProperties: 1,
-  propertyNames: { pattern: NAME },
-  additionalProperties: {
+export const servicePricesSchema = byName(
+  'Service tiers by their names in requests and answers (priority, flex, fast, us): a factor of the price of tokens, or rates of its own.',
+  {
     if: { type: 'object' },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { type: 'object', minProperties: 1, additionalProperties: false, properties: rateSchemas },
     else: amountSchema,
   },
-};
+);
 
 /** The entries of a table of names; undefined if it is missing, or is not a table, which is reported. */
 function entriesIn(fields: Fields, field: string, path: Path, problem: Problem): Fields | undefined {

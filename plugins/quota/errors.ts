@@ -3,30 +3,23 @@ import { defineErrors } from '../../core/sdk.ts';
 
 /** The headers of all errors of calls: retrying does not help. */
 const headers = { 'x-should-retry': 'false' };
+const noneLeft = (help: string) => ({ status: 403, headers, help });
 
 /** By their codes. */
 export const errors = {
   ...defineErrors({
-    QUOTA_USER_INSUFFICIENT: {
-      status: 403,
-      headers,
-      help: 'The balance of the account is too low for this call. Top up, or request fewer output tokens.',
-    },
-    QUOTA_TOKEN_INSUFFICIENT: {
-      status: 403,
-      headers,
-      help: 'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
-    },
-    QUOTA_DEPARTMENT_EXCEEDED: {
-      status: 403,
-      headers,
-      help: 'A budget of the department has too little left for this call. Ask an administrator to raise it.',
-    },
-    QUOTA_HOLD_EXCEEDED: {
-      status: 403,
-      headers,
-      help: 'The answer was cut off because it costs more than could be reserved for it. Top up, or request fewer output tokens.',
-    },
+    QUOTA_USER_INSUFFICIENT: noneLeft(
+      'The balance of the account is too low for this call. Top up, or request fewer output tokens.',
+    ),
+    QUOTA_TOKEN_INSUFFICIENT: noneLeft(
+      'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
+    ),
+    QUOTA_DEPARTMENT_EXCEEDED: noneLeft(
+      'A budget of the department has too little left for this call. Ask an administrator to raise it.',
+    ),
+    QUOTA_HOLD_EXCEEDED: noneLeft(
+      'The answer was cut off because it costs more than could be reserved for it. Top up, or request fewer output tokens.',
+    ),
     department_disabled: {
       status: 403,
       headers,

@@ -49,9 +49,7 @@ function createFactors(host: Host, codes: Codes, passkeys: Passkeys, endings: En
     renewBackupCodes,
     check,
 
-    async status(accountId) {
-      return { ...(await codes.status(accountId)), passkey: await passkeys.status(accountId) };
-    },
+    status: async (accountId) => ({ ...(await codes.status(accountId)), passkey: await passkeys.status(accountId) }),
 
     async reset(accountId, what, along = []) {
       const must = 'there is one';

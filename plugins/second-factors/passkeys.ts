@@ -93,6 +93,16 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     return { options: options as unknown as Json, ticket, expiresMs: clock.now() + CEREMONY_MS };
   }
 
+  async function authenticationOptions(allowCredentials?: { id: string; transports: AuthenticatorTransport[] }[]) {
+    const { generateAuthenticationOptions } = await webAuthn();
+    return generateAuthenticationOptions({
+      rpID: site().passkeys.rpId,
+      timeout: CEREMONY_MS,
+      userVerification: 'required',
+      ...(allowCredentials !== undefined && { allowCredentials }),
+    });
+  }
+
   /** The challenge of a ticket, which is valid for one ceremony of one account in one session. */
   async function challengeOf(
     purpose: TicketPurpose,
@@ -107,19 +117,21 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     return typeof challenge === 'string' ? challenge : refused('its ticket has no challenge');
   }
 
+  /** What the browser's response must be for. */
+  function expected(expectedChallenge: string) {
+    const { origins, rpId } = site().passkeys;
+    return { expectedChallenge, expectedOrigin: [...origins], expectedRPID: rpId, requireUserVerification: true };
+  }
+
   /** Verifies that a response is from a passkey, for our challenge, from our origin, with user verification; then records its use. */
   async function prove(passkey: PasskeyRow, challenge: string, response: AuthenticationResponseJSON): Promise<void> {
-    const { passkeys } = site();
     const { verifyAuthenticationResponse } = await webAuthn();
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
-      expectedChallenge: challenge,
-      expectedOrigin: [...passkeys.origins],
-      expectedRPID: passkeys.rpId,
-      requireUserVerification: true,
+      ...expected(challenge),
       // The counter is compared in the store, so that of two concurrent responses only one succeeds.
       credential: { id: passkey.credential_id, publicKey: new Uint8Array(passkey.public_key), counter: 0 },
-    }).catch((error: unknown) => refused(error instanceof Error ? error.message : String(error)));
+    }).catch(refusedBy);
     if (!verified) refused('its signature is wrong');
     const { newCounter, credentialBackedUp } = authenticationInfo;
     const changed = await store.run(
@@ -154,6 +166,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     host.log.info('a passkey was refused', { reason: reason.slice(0, LONGEST_REASON) });
     throw errors.passkey_refused();
   }
+  const refusedBy = (error: unknown): never => refused(error instanceof Error ? error.message : String(error));
 
   return {
     async status(accountId) {
@@ -161,17 +174,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
       return passkey && { createdMs: passkey.created_ms, lastUsedMs: passkey.last_used_ms ?? undefined };
     },
 
-    async beginPasskeyLogin() {
-      const { generateAuthenticationOptions } = await webAuthn();
-      return begun(
-        'passkey-login',
-        await generateAuthenticationOptions({
-          rpID: site().passkeys.rpId,
-          timeout: CEREMONY_MS,
-          userVerification: 'required',
-        }),
-      );
-    },
+    beginPasskeyLogin: async () => begun('passkey-login', await authenticationOptions()),
 
     async finishPasskeyLogin(ticket, credential) {
       const challenge = await challengeOf('passkey-login', ticket);
@@ -203,15 +206,11 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
 
     async finishPasskeyRegistration({ id }, session, ticket, credential, along = []) {
       const challenge = await challengeOf('passkey-register', ticket, { accountId: id, session });
-      const { passkeys } = site();
       const { verifyRegistrationResponse } = await webAuthn();
       const { registrationInfo } = await verifyRegistrationResponse({
         response: readAttestation(credential) ?? refused(NO_ANSWER),
-        expectedChallenge: challenge,
-        expectedOrigin: [...passkeys.origins],
-        expectedRPID: passkeys.rpId,
-        requireUserVerification: true,
-      }).catch((error: unknown) => refused(error instanceof Error ? error.message : String(error)));
+        ...expected(challenge),
+      }).catch(refusedBy);
       if (registrationInfo === undefined) return refused('its attestation is wrong');
       const made = registrationInfo.credential;
       const failed = await store.atomic([
@@ -241,13 +240,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     async beginPasskeyCheck({ id }, session) {
       const passkey = (await passkeyOf(id)) ?? noPasskey();
       const transports = JSON.parse(passkey.transports) as AuthenticatorTransport[];
-      const { generateAuthenticationOptions } = await webAuthn();
-      const options = await generateAuthenticationOptions({
-        rpID: site().passkeys.rpId,
-        timeout: CEREMONY_MS,
-        userVerification: 'required',
-        allowCredentials: [{ id: passkey.credential_id, transports }],
-      });
+      const options = await authenticationOptions([{ id: passkey.credential_id, transports }]);
       return begun('passkey-verify', options, { accountId: id, session });
     },
 

@@ -39,3 +39,13 @@ export const streamOptions = optional({ type: 'object', properties: { include_us
 export const tokenUsage = objectOf({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
 
 export const EVENTS = 'text/event-stream';
+
+/** Members of requests that continue a text or a conversation in the format of chat. */
+export const sampled = {
+  model,
+  temperature: upTo(2),
+  top_p: upTo(1),
+  n: integerFrom(1, 128),
+  stream,
+  stream_options: streamOptions,
+};

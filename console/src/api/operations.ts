@@ -2037,7 +2037,6 @@ export interface Status {
   server_address: string;
   register_enabled: boolean;
   password_register_enabled?: boolean;
-  password_login_enabled?: true;
   invitation_required: boolean;
   email_verification: boolean;
   /** How emails are delivered: by a mail server, or only written to the log; or not at all. */
@@ -2046,10 +2045,6 @@ export interface Status {
   price?: number;
   /** The same at stripe, if it is configured. */
   stripe_unit_price?: number;
-  setup?: true;
-  display_in_currency?: true;
-  quota_display_type?: 'USD';
-  usd_exchange_rate?: 1;
   /** The OAuth providers: GET /api/oauth/:name. */
   oauth_providers: { name: string; label: string }[];
   github_oauth?: boolean;
@@ -2065,6 +2060,11 @@ export interface Status {
   /** Separated by commas. */
   passkey_origins: string;
   passkey_allow_insecure?: boolean;
+  password_login_enabled?: true;
+  setup?: true;
+  display_in_currency?: true;
+  quota_display_type?: 'USD';
+  usd_exchange_rate?: 1;
   passkey_user_verification?: 'required';
   passkey_attachment?: '';
   announcements_enabled?: false;

@@ -2,7 +2,7 @@
 import { RATE_NAMES, RATES } from '../../../core/contracts/rates.ts';
 import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
 import type { Host, Usage } from '../../../core/plugin.ts';
-import { boolean, integer, number, text } from '../schemas.ts';
+import { boolean, integer, number, objectOrNull, text } from '../schemas.ts';
 import { lineSchema, notesOf, shownAttempts, shownLine, type Viewer } from './log-line.ts';
 import { createNames } from './names.ts';
 import { entriesSchema, receiptSchema, shownEntries, shownReceipt } from './receipt.ts';
@@ -98,12 +98,7 @@ const properties = {
     description:
       "All counts: input and output tokens, and their subsets (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: no usage.",
   },
-  image: {
-    type: ['object', 'null'],
-    required: ['size', 'quality'],
-    properties: { size: text, quality: text },
-    description: 'The kind of the generated images; null: none.',
-  },
+  image: objectOrNull('The kind of the generated images; null: none.', { size: text, quality: text }),
   estimated: { ...boolean, description: 'The gateway counted, because the vendor did not.' },
   receipt: { ...receiptSchema, description: 'How the charge was computed; null: the gateway runs without billing.' },
   entries: entriesSchema,

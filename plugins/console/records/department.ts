@@ -4,28 +4,14 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { Balance } from '../../../core/contracts/ledger.ts';
 import { refuse, type Schema } from '../../../core/plugin.ts';
 import { idOf, type Tools } from '../route.ts';
-import { integer, number, text, unixSeconds } from '../schemas.ts';
+import { integer, number, object, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 import { PPM } from './department-form.ts';
 
-/** Amounts in quota units, times in Unix seconds; null: no limit. */
-export interface ShownDepartment {
-  readonly id: number;
-  readonly name: string;
-  readonly parent_id: number | null;
-  readonly quota: number | null;
-  readonly used_quota: number;
-  readonly monthly_quota: number | null;
-  readonly ratio: number;
-  readonly status: 0 | 1;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
 const limitOf = (micro: bigint | undefined): number | null => (micro === undefined ? null : unitsOf(micro));
 
-/** `total`: its bucket in the ledger; undefined until a call was charged to it. */
-export function shownDepartment(department: Department, total: Balance | undefined): ShownDepartment {
+/** Amounts in quota units, times in Unix seconds; null: no limit. `total`: its bucket in the ledger; undefined until a call was charged to it. */
+export function shownDepartment(department: Department, total: Balance | undefined) {
   return {
     id: department.id,
     name: department.name,
@@ -39,6 +25,9 @@ export function shownDepartment(department: Department, total: Balance | undefin
     updated_at: secondsOf(department.updatedMs),
   };
 }
+
+/** Such a department. */
+export type ShownDepartment = ReturnType<typeof shownDepartment>;
 
 /**
  * The state of a budget. Reservations of running calls reduce `remaining` but are not `used`. `balance`: its bucket; undefined until a call
@@ -74,25 +63,16 @@ export const departmentProperties = {
 } as const;
 
 /** The same as a named schema. */
-export const departmentSchema = {
-  title: 'Department',
-  type: 'object',
-  required: Object.keys(departmentProperties),
-  properties: departmentProperties,
-} as const;
+export const departmentSchema = record('Department', departmentProperties);
 
 /** A list in the format that API clients expect: not a page object, but with a separate total. */
 export function listed(items: object): Schema {
-  return {
-    type: 'object',
-    required: ['success', 'message', 'data', 'total'],
-    properties: {
-      success: { const: true },
-      message: text,
-      data: { type: 'array', items },
-      total: integer,
-    },
-  };
+  return object({
+    success: { const: true },
+    message: text,
+    data: { type: 'array', items },
+    total: integer,
+  });
 }
 
 /** The department in the path. Refuses (404) if there is none. */

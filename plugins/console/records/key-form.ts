@@ -1,7 +1,7 @@
 /** The form of a key, and its conversion to the service's fields. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { KeyChanges, KeyRecord, NewKey } from '../../../core/contracts/keys.ts';
-import { type ReadOnly, readOnlyProperties } from '../read-only.ts';
+import { type ReadOnly, readOnly, readOnlyProperties } from '../read-only.ts';
 import { MOST_UNITS, microOf, secondsOf } from '../units.ts';
 import { NEVER, type ShownKey } from './key.ts';
 
@@ -51,16 +51,15 @@ export const keyFormProperties = {
   strict: { type: 'boolean', description: 'Refuse translations that would change the answer.' },
 } as const;
 
-const NO_GROUPS = 'Models and prices are the same for all keys: use model_limits to restrict a key.';
 const MADE = 'The gateway generates it.';
 
 /** Members of the record that a form cannot set. */
 export const FIXED: ReadOnly = {
-  key: MADE,
-  created_time: MADE,
-  group: NO_GROUPS,
-  cross_group_retry: NO_GROUPS,
-  auto_groups: NO_GROUPS,
+  ...readOnly(MADE, 'key', 'created_time'),
+  ...readOnly(
+    'Models and prices are the same for all keys: use model_limits to restrict a key.',
+    ...['group', 'cross_group_retry', 'auto_groups'],
+  ),
   DeletedAt: 'DELETE /api/token/:id ends a key.',
 };
 /** Members that calls change: the values that the client read may be outdated. */
@@ -81,14 +80,13 @@ export const fixedKeyProperties = {
   },
 };
 
+const withoutQuota = () =>
+  coreErrors.invalid_request_error('A key that is not unlimited needs a remain_quota.').with({ param: 'remain_quota' });
+
 /** A new key from its form. Refuses (400) contradictions. */
 export function newKeyOf(form: KeyForm & { readonly name: string }, accountId: number, nowMs: number): NewKey {
   const { unlimited_quota: unlimited = form.remain_quota === undefined, remain_quota: remain, strict } = form;
-  if (!unlimited && remain === undefined) {
-    throw coreErrors
-      .invalid_request_error('A key that is not unlimited needs a remain_quota.')
-      .with({ param: 'remain_quota' });
-  }
+  if (!unlimited && remain === undefined) throw withoutQuota();
   const { models, addresses, expiresMs } = restrictionsOf(form, undefined, nowMs);
   return {
     accountId,
@@ -120,11 +118,7 @@ export function availableOf(form: KeyForm, current: ShownKey): bigint | null | u
   const unlimited = requested ?? (remain === undefined && current.unlimited_quota);
   if (unlimited) return current.unlimited_quota ? undefined : null;
   if (!current.unlimited_quota && (remain === undefined || remain === current.remain_quota)) return undefined;
-  if (remain === undefined) {
-    throw coreErrors
-      .invalid_request_error('A key that is not unlimited needs a remain_quota.')
-      .with({ param: 'remain_quota' });
-  }
+  if (remain === undefined) throw withoutQuota();
   return microOf(remain);
 }
 

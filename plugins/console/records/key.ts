@@ -1,57 +1,30 @@
 /** A key in the API: its permissions and its quota. */
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import type { Balance } from '../../../core/contracts/ledger.ts';
-import { boolean, integer, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
-
-/** Amounts in quota units, times in Unix seconds. */
-export interface ShownKey {
-  readonly id: number;
-  readonly user_id: number;
-  readonly name: string;
-  readonly key: string;
-  readonly status: 1 | 2 | 3 | 4;
-  readonly created_time: number;
-  readonly accessed_time: number;
-  readonly expired_time: number;
-  readonly remain_quota: number;
-  readonly used_quota: number;
-  readonly unlimited_quota: boolean;
-  readonly model_limits_enabled: boolean;
-  readonly model_limits: string;
-  readonly allow_ips: string;
-  readonly group: string;
-  readonly strict: boolean;
-}
 
 /** The value for no expiry. */
 export const NEVER = -1;
 
 /** Remaining and used quota in whole quota units. A key without a limit can spend its user's balance. */
-export function quotaOf(balance: Balance | undefined): {
-  readonly remain: number;
-  readonly used: number;
-  readonly unlimited: boolean;
-} {
+export function quotaOf(balance: Balance | undefined) {
   if (balance === undefined) return { remain: 0, used: 0, unlimited: true };
   const { granted, used, held, unlimited } = balance;
-  return {
-    remain: unlimited ? 0 : unitsOf(granted - used - held),
-    used: unitsOf(used),
-    unlimited,
-  };
+  return { remain: unlimited ? 0 : unitsOf(granted - used - held), used: unitsOf(used), unlimited };
 }
 
-/** The record. `secret`: set only in the response that creates the key; otherwise the key is masked. */
-export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: number, secret?: string): ShownKey {
+/** The record: amounts in quota units, times in Unix seconds. `secret`: set only in the response that creates the key; otherwise the key is masked. */
+export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: number, secret?: string) {
   const { remain, used, unlimited } = quotaOf(balance);
+  const isExpired = key.expiresMs !== undefined && key.expiresMs <= nowMs;
   const isExhausted = balance !== undefined && !unlimited && balance.granted <= balance.used + balance.held;
   return {
     id: key.id,
     user_id: key.accountId,
     name: key.name,
     key: secret ?? `${key.prefix}**********${key.suffix}`,
-    status: !key.enabled ? 2 : isExpired(key, nowMs) ? 3 : isExhausted ? 4 : 1,
+    status: !key.enabled ? 2 : isExpired ? 3 : isExhausted ? 4 : 1,
     created_time: secondsOf(key.createdMs),
     // Uses are stored to the minute; the first one must not be before the key's creation.
     accessed_time: key.usedMs === undefined ? 0 : secondsOf(Math.max(key.usedMs, key.createdMs)),
@@ -67,36 +40,27 @@ export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: nu
   };
 }
 
-function isExpired({ expiresMs }: KeyRecord, nowMs: number): boolean {
-  return expiresMs !== undefined && expiresMs <= nowMs;
-}
+/** Such a record. */
+export type ShownKey = ReturnType<typeof shownKey>;
 
-export const keySchema = {
-  title: 'Key',
-  type: 'object',
-  required: [
-    ...['id', 'user_id', 'name', 'key', 'status', 'created_time', 'accessed_time', 'expired_time', 'remain_quota'],
-    ...['used_quota', 'unlimited_quota', 'model_limits_enabled', 'model_limits', 'allow_ips', 'group', 'strict'],
-  ],
-  properties: {
-    id: integer,
-    user_id: integer,
-    name: text,
-    key: { ...text, description: 'Its first and last four characters; complete only in the response that creates it.' },
-    status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
-    created_time: unixSeconds,
-    accessed_time: {
-      ...integer,
-      description: 'The last call with it, to the minute, Unix seconds; 0: never.',
-    },
-    expired_time: { ...integer, description: 'Unix seconds; -1: never.' },
-    remain_quota: { ...integer, description: 'The remaining amount, in quota units; 0 if it is unlimited.' },
-    used_quota: integer,
-    unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
-    model_limits_enabled: boolean,
-    model_limits: { ...text, description: 'The models it may call, separated by commas; empty: all.' },
-    allow_ips: { ...text, description: 'Allowed addresses and networks, one per line; empty: all.' },
-    group: { ...text, description: 'Always empty: prices and models are the same for all keys.' },
-    strict: { ...boolean, description: 'Translations that would change the answer are refused.' },
+export const keySchema = record('Key', {
+  id: integer,
+  user_id: integer,
+  name: text,
+  key: { ...text, description: 'Its first and last four characters; complete only in the response that creates it.' },
+  status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
+  created_time: unixSeconds,
+  accessed_time: {
+    ...integer,
+    description: 'The last call with it, to the minute, Unix seconds; 0: never.',
   },
-} as const;
+  expired_time: { ...integer, description: 'Unix seconds; -1: never.' },
+  remain_quota: { ...integer, description: 'The remaining amount, in quota units; 0 if it is unlimited.' },
+  used_quota: integer,
+  unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
+  model_limits_enabled: boolean,
+  model_limits: { ...text, description: 'The models it may call, separated by commas; empty: all.' },
+  allow_ips: { ...text, description: 'Allowed addresses and networks, one per line; empty: all.' },
+  group: { ...text, description: 'Always empty: prices and models are the same for all keys.' },
+  strict: { ...boolean, description: 'Translations that would change the answer are refused.' },
+});

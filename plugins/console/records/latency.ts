@@ -1,6 +1,6 @@
 /** Latency: percentiles and histograms of the most recent calls. */
 import type { CallTiming } from '../../../core/contracts/records.ts';
-import { integer, named, object } from '../schemas.ts';
+import { integer, list, object, record } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 /** Upper bounds of the histogram buckets, in milliseconds; the last bucket has none. */
@@ -51,27 +51,21 @@ const spread = (description: string) => ({
     p50_ms: percentile,
     p95_ms: percentile,
     p99_ms: percentile,
-    histogram: {
-      type: 'array',
-      items: object({
-        le_ms: { type: ['integer', 'null'], description: 'The inclusive upper bound in milliseconds; null: none.' },
-        count: { ...integer, description: 'Calls above the previous bound and up to this one.' },
-      }),
-    },
+    histogram: list({
+      le_ms: { type: ['integer', 'null'], description: 'The inclusive upper bound in milliseconds; null: none.' },
+      count: { ...integer, description: 'Calls above the previous bound and up to this one.' },
+    }),
   }),
   description,
 });
 
-export const latencySchema = named(
-  'Latency',
-  object({
-    calls: { ...integer, description: 'How many calls were examined.' },
-    since: { ...integer, description: 'Start of the oldest of them, Unix seconds; 0: none.' },
-    served: integer,
-    failed: integer,
-    refused: integer,
-    aborted: { ...integer, description: 'The client disconnected.' },
-    duration: spread('Served calls: from the request to the end of the answer.'),
-    first_byte: spread('Served calls: from the request to the first byte of the answer.'),
-  }),
-);
+export const latencySchema = record('Latency', {
+  calls: { ...integer, description: 'How many calls were examined.' },
+  since: { ...integer, description: 'Start of the oldest of them, Unix seconds; 0: none.' },
+  served: integer,
+  failed: integer,
+  refused: integer,
+  aborted: { ...integer, description: 'The client disconnected.' },
+  duration: spread('Served calls: from the request to the end of the answer.'),
+  first_byte: spread('Served calls: from the request to the first byte of the answer.'),
+});

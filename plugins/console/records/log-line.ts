@@ -9,35 +9,6 @@ import { TYPES } from './log-search.ts';
 import type { Names } from './names.ts';
 import { ratiosOf } from './ratios.ts';
 
-/** Amounts in quota units, times in Unix seconds. */
-export interface ShownLine {
-  readonly id: number;
-  readonly user_id: number;
-  readonly created_at: number;
-  readonly type: number;
-  /** How many requests the line stands for. */
-  readonly times: number;
-  readonly content: string;
-  readonly username: string;
-  readonly token_name: string;
-  readonly token_id: number;
-  readonly model_name: string;
-  readonly quota: number;
-  /** The same in currency units, a decimal number. */
-  readonly cost: string;
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly use_time: number;
-  readonly is_stream: boolean;
-  readonly channel: number;
-  readonly channel_name: string;
-  readonly group: string;
-  readonly ip: string;
-  readonly request_id: string;
-  /** A JSON object as text, which API clients parse. */
-  readonly other: string;
-}
-
 /** The viewer: administrators see IP addresses, and why upstream attempts failed. */
 export interface Viewer {
   /** Quota units in one currency unit. */
@@ -47,16 +18,12 @@ export interface Viewer {
 }
 
 /** Converts lines. */
-export function shownLines(entries: readonly LogEntry[], names: Names, viewer: Viewer): Promise<readonly ShownLine[]> {
+export function shownLines(entries: readonly LogEntry[], names: Names, viewer: Viewer) {
   return Promise.all(entries.map((entry) => shownLine(entry, names, viewer)));
 }
 
-/** Converts one line. */
-export async function shownLine(
-  entry: LogEntry,
-  names: Names,
-  { isAdmin, seesIp, perUnit }: Viewer,
-): Promise<ShownLine> {
+/** Converts one line. Amounts in quota units, times in Unix seconds. */
+export async function shownLine(entry: LogEntry, names: Names, { isAdmin, seesIp, perUnit }: Viewer) {
   const { id, atMs, accountId, kind, amount, ip, call } = entry;
   const person = await names.person(accountId);
   return {
@@ -231,7 +198,7 @@ export const LINE_COLUMNS = [
 ] as const;
 
 /** Its cells; times are ISO 8601 in UTC. */
-export function cellsOf(line: ShownLine): readonly (string | number)[] {
+export function cellsOf(line: Awaited<ReturnType<typeof shownLine>>): readonly (string | number)[] {
   return LINE_COLUMNS.map((column) => {
     if (column === 'created_at') return new Date(line.created_at * 1_000).toISOString();
     const value = line[column];

@@ -163,7 +163,7 @@ export function createLogSearch(host: Host): LogSearch {
     async everybody(query) {
       const { username, user_id, group, department_id } = query;
       const sets: (readonly number[])[] = [];
-      if (username !== undefined) sets.push(idsOf(await accounts.findByName(username)));
+      if (username !== undefined) sets.push([(await accounts.findByName(username))?.id ?? []].flat());
       if (user_id !== undefined) sets.push([user_id]);
       if (department_id !== undefined) sets.push(membersOf(department_id));
       const [first, ...others] = sets;
@@ -177,10 +177,6 @@ export function createLogSearch(host: Host): LogSearch {
       );
     },
   };
-}
-
-function idsOf(account: { readonly id: number } | undefined): readonly number[] {
-  return account === undefined ? [] : [account.id];
 }
 
 /** The period of a query; its last second is included. */

@@ -2,7 +2,7 @@
 import { ABILITIES, type ChannelStatus, type ModelFacts, type Purpose } from '../../../core/contracts/catalog.ts';
 import type { ModelPrice } from '../../../core/contracts/prices.ts';
 import { RATE_NAMES, RATES, type Rate, type RateKind } from '../../../core/contracts/rates.ts';
-import { boolean, text } from '../schemas.ts';
+import { boolean, list, object, record, text } from '../schemas.ts';
 import { priceSchema } from './price.ts';
 import { recentSchema, shownRecent } from './recent.ts';
 
@@ -89,57 +89,40 @@ function abilitiesOf(configured: ModelFacts['abilities'], price: ModelPrice | un
 const perhaps = { type: ['boolean', 'null'] } as const;
 const tokens = { type: ['integer', 'null'], description: 'Tokens; null: unknown.' } as const;
 
-export const cardSchema = {
-  title: 'ModelCard',
-  type: 'object',
-  required: [
-    ...['name', 'model', 'styles', 'purposes', 'context_window', 'max_output', 'abilities', 'free', 'price', 'health'],
-    ...['recent', 'channels'],
-  ],
-  properties: {
-    name: text,
-    model: { ...text, description: 'The model behind it, if this name is an alias.' },
-    styles: {
-      type: 'array',
-      description: 'The API styles it can be called with.',
-      items: {
-        type: 'object',
-        required: ['name', 'path', 'native'],
-        properties: {
-          name: text,
-          path: { ...text, description: 'The path of the style: `/v1/chat/completions`.' },
-          native: { ...boolean, description: 'False: calls are translated to another style.' },
-        },
-      },
-    },
-    purposes: {
-      type: ['array', 'null'],
-      description: 'Its purpose; null: only its styles are known.',
-      items: { enum: ['chat', 'embeddings', 'images', 'speech', 'transcription'] },
-    },
-    context_window: tokens,
-    max_output: tokens,
-    abilities: {
-      type: 'object',
-      description: 'null: unknown.',
-      required: ABILITIES,
-      properties: Object.fromEntries(ABILITIES.map((ability) => [ability, perhaps])),
-    },
-    free: { ...boolean, description: 'Calls cost nothing.' },
-    price: priceSchema,
-    health: {
-      enum: ['well', 'degraded', 'down'],
-      description: 'degraded: some of its channels fail, or a fallback serves it. down: no channel can serve it.',
-    },
-    recent: recentSchema,
-    channels: {
-      type: ['array', 'null'],
-      description: 'For administrators: the channels that serve it; otherwise null.',
-      items: {
-        type: 'object',
-        required: ['name', 'vendor', 'state'],
-        properties: { name: text, vendor: text, state: { enum: ['closed', 'open', 'half-open'] } },
-      },
-    },
+export const cardSchema = record('ModelCard', {
+  name: text,
+  model: { ...text, description: 'The model behind it, if this name is an alias.' },
+  styles: {
+    ...list({
+      name: text,
+      path: { ...text, description: 'The path of the style: `/v1/chat/completions`.' },
+      native: { ...boolean, description: 'False: calls are translated to another style.' },
+    }),
+    description: 'The API styles it can be called with.',
   },
-} as const;
+  purposes: {
+    type: ['array', 'null'],
+    description: 'Its purpose; null: only its styles are known.',
+    items: { enum: ['chat', 'embeddings', 'images', 'speech', 'transcription'] },
+  },
+  context_window: tokens,
+  max_output: tokens,
+  abilities: {
+    type: 'object',
+    description: 'null: unknown.',
+    required: ABILITIES,
+    properties: Object.fromEntries(ABILITIES.map((ability) => [ability, perhaps])),
+  },
+  free: { ...boolean, description: 'Calls cost nothing.' },
+  price: priceSchema,
+  health: {
+    enum: ['well', 'degraded', 'down'],
+    description: 'degraded: some of its channels fail, or a fallback serves it. down: no channel can serve it.',
+  },
+  recent: recentSchema,
+  channels: {
+    type: ['array', 'null'],
+    description: 'For administrators: the channels that serve it; otherwise null.',
+    items: object({ name: text, vendor: text, state: { enum: ['closed', 'open', 'half-open'] } }),
+  },
+});

@@ -1,13 +1,24 @@
 /** A user's own profile in the API, and the names of its fields. */
 import type { AccountChanges, Person } from '../../../core/contracts/accounts.ts';
-import { type Balance, MICRO } from '../../../core/contracts/ledger.ts';
+import type { Balance } from '../../../core/contracts/ledger.ts';
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { reaches, roleNumber } from '../access.ts';
-import { boolean, integer, text } from '../schemas.ts';
+import { boolean, constants, integer, text } from '../schemas.ts';
+import { unitsAbove } from '../units.ts';
 import { quotaOf } from './key.ts';
 
 /** The names of an account's fields in the API. */
 export const PERSON_WORDS = { name: 'username' } as const;
+
+/** The refusals of a form with a name, an email address and a password. */
+export const PERSON_ERRORS = [
+  'invalid_name',
+  'invalid_email',
+  'invalid_password',
+  'common_password',
+  'name_taken',
+  'email_taken',
+] as const;
 
 /** The old and new values of a change, for the audit log. */
 export function differences(person: Person, changes: AccountChanges): JsonObject {
@@ -62,7 +73,7 @@ export function shownPerson(person: Person, { balance, debt, bindings, calls }: 
     has_password: person.hasPassword,
     group: person.group,
     // With a debt nothing remains; the debt is rounded up.
-    quota: debt > 0n ? -Number((debt + MICRO - 1n) / MICRO) : remain,
+    quota: debt > 0n ? -unitsAbove(debt) : remain,
     used_quota: used,
     request_count: calls,
     unlimited_quota: unlimited,
@@ -110,6 +121,6 @@ export const personSchema = {
     setting: { ...text, description: 'The settings that PUT /api/user/setting stores, as JSON text without secrets.' },
     sidebar_modules: text,
     permissions: { type: 'object' },
-    ...Object.fromEntries(Object.entries(ABSENT).map(([name, value]) => [name, { const: value }])),
+    ...constants(ABSENT),
   },
 } as const;

@@ -5,15 +5,8 @@ import type { ModelPrice } from '../../../core/contracts/prices.ts';
 const RATIO_ONE = 2;
 
 /** A price as ratios. Rates that ratios cannot express are only in the price itself. */
-export function ratiosOf({
-  free,
-  input,
-  output,
-  cacheRead,
-  cacheWrite,
-  perRequest,
-  perImage,
-}: Omit<ModelPrice, 'text'>) {
+export function ratiosOf(price: Omit<ModelPrice, 'text'>) {
+  const { free, input, output, cacheRead, cacheWrite, perRequest, perImage } = price;
   const perCall = input === undefined && output === undefined ? (perRequest ?? perImage) : undefined;
   if (free || perCall !== undefined) {
     return { quota_type: free ? 0 : 1, model_ratio: 0, model_price: Number(perCall ?? 0), completion_ratio: 0 };

@@ -5,7 +5,7 @@ import { RATE_NAMES, RATES, type Rate, UNITS } from '../../../core/contracts/rat
 import type { UsageRecord } from '../../../core/contracts/records.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import type { Host } from '../../../core/plugin.ts';
-import { boolean, integer, named, number, object, text } from '../schemas.ts';
+import { boolean, integer, listOf, number, object, text } from '../schemas.ts';
 import { exactUnits } from '../units.ts';
 import type { Names } from './names.ts';
 
@@ -95,20 +95,16 @@ export const receiptSchema = {
       description: 'The charge can be explained exactly. False: too little was recorded, for the `reason` given.',
     },
     items: {
-      type: 'array',
+      ...listOf('ReceiptItem', {
+        bucket: { enum: BUCKETS },
+        name: { type: ['string', 'null'], description: "For uses: the vendor's tool (`web_search`)." },
+        count: number,
+        price: { ...text, description: 'Currency units per `per` units, a decimal number.' },
+        per: { enum: [1_000_000, 3_600, 1] },
+        unit: { enum: ['token', 'image', 'second', 'character', 'use', 'request'] },
+        quota: { ...text, description: 'Quota units before the factor, a decimal number, not rounded.' },
+      }),
       description: 'The billed items; every token is in one item.',
-      items: named(
-        'ReceiptItem',
-        object({
-          bucket: { enum: BUCKETS },
-          name: { type: ['string', 'null'], description: "For uses: the vendor's tool (`web_search`)." },
-          count: number,
-          price: { ...text, description: 'Currency units per `per` units, a decimal number.' },
-          per: { enum: [1_000_000, 3_600, 1] },
-          unit: { enum: ['token', 'image', 'second', 'character', 'use', 'request'] },
-          quota: { ...text, description: 'Quota units before the factor, a decimal number, not rounded.' },
-        }),
-      ),
     },
     factor: { ...text, description: 'The price factor of the department, a decimal number.' },
     quota_per_unit: maybe('number', 'Quota units in a currency unit at that time; null: no price applied.'),
@@ -132,25 +128,21 @@ export const receiptSchema = {
 } as const;
 
 export const entriesSchema = {
-  type: 'array',
+  ...listOf('LedgerEntry', {
+    op: { enum: ['debit', 'credit', 'refund', 'adjust'] },
+    kind: { enum: ['account', 'key', 'department', 'department-month', 'day', 'week', 'month', 'debt'] },
+    owner_id: {
+      ...integer,
+      description: 'The id of the account, key or department; for day, week and month of the subscription.',
+    },
+    owner_name: maybe('string', 'For a subscription its plan, if it is still the current one.'),
+    window_start_ms: maybe('integer', 'Start of the window, Unix milliseconds; null: no window.'),
+    hold: maybe('string', 'The reservation in quota units; null: not recorded.'),
+    amount,
+    release: maybe('string', 'The released part of the reservation.'),
+    at_ms: integer,
+    ref: { ...text, description: 'The `request_id`.' },
+    actor: { ...text, description: '`call`; `recovery`: settled after a restart of the gateway.' },
+  }),
   description: 'The ledger entries of the call, one for each bucket; empty if it cost nothing.',
-  items: named(
-    'LedgerEntry',
-    object({
-      op: { enum: ['debit', 'credit', 'refund', 'adjust'] },
-      kind: { enum: ['account', 'key', 'department', 'department-month', 'day', 'week', 'month', 'debt'] },
-      owner_id: {
-        ...integer,
-        description: 'The id of the account, key or department; for day, week and month of the subscription.',
-      },
-      owner_name: maybe('string', 'For a subscription its plan, if it is still the current one.'),
-      window_start_ms: maybe('integer', 'Start of the window, Unix milliseconds; null: no window.'),
-      hold: maybe('string', 'The reservation in quota units; null: not recorded.'),
-      amount,
-      release: maybe('string', 'The released part of the reservation.'),
-      at_ms: integer,
-      ref: { ...text, description: 'The `request_id`.' },
-      actor: { ...text, description: '`call`; `recovery`: settled after a restart of the gateway.' },
-    }),
-  ),
 } as const;

@@ -2,11 +2,11 @@
 
 import { isIP } from 'node:net';
 import type { Person } from '../../../core/contracts/accounts.ts';
-import { type Json, type JsonObject, schema, type Vault } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Vault } from '../../../core/plugin.ts';
 import { isPublicAddress } from '../../../core/sdk.ts';
 import { errors } from '../errors.ts';
-import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
-import { EMAIL_PATTERN } from '../schemas.ts';
+import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
+import { bodyOf, EMAIL_PATTERN } from '../schemas.ts';
 
 /** The form; absent members stay unchanged. */
 export interface SettingsForm {
@@ -26,45 +26,37 @@ export const keptProperties = {
   sidebar_modules: { description: 'JSON text of the client.', type: 'string', maxLength: 20_000 },
 } as const;
 
-const TWO_WAYS = 'Set notify_type to one notification method: email or webhook.';
-
 /** Settings of similar gateways that this one does not have. */
 const NOT_HERE: ReadOnly = {
-  bark_url: TWO_WAYS,
-  gotify_url: TWO_WAYS,
-  gotify_token: TWO_WAYS,
+  ...readOnly('Set notify_type to one notification method: email or webhook.', 'bark_url', 'gotify_url', 'gotify_token'),
   accept_unset_model_ratio_model: 'A model without a price is not served.',
   upstream_model_update_notify_enabled: 'Models are configured in gateway.yaml.',
 };
 
-export const settingsForm = schema<SettingsForm>({
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    notify_type: { description: 'How notifications are sent.', enum: ['email', 'webhook'] },
-    quota_warning_threshold: {
-      description: 'Quota units; a notification is sent when the balance falls below it. Null: none is sent.',
-      type: ['number', 'null'],
-      exclusiveMinimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-    },
-    webhook_url: { description: 'Empty or null removes it.', type: ['string', 'null'], maxLength: 2_000 },
-    webhook_secret: {
-      description: 'Signs webhook notifications. Empty: unchanged; null removes it. Never returned.',
-      type: ['string', 'null'],
-      maxLength: 500,
-    },
-    notification_email: {
-      description: "Used instead of the account's email address. Empty or null removes it.",
-      type: ['string', 'null'],
-      maxLength: 254,
-      pattern: `^$|${EMAIL_PATTERN}`,
-    },
-    record_ip_log: { description: 'Whether your own log contains IP addresses.', type: 'boolean' },
-    ...keptProperties,
-    ...readOnlyProperties(NOT_HERE),
-    gotify_priority: { description: 'Part of gotify_url; ignored without it.' },
+export const settingsForm = bodyOf<SettingsForm>([], {
+  notify_type: { description: 'How notifications are sent.', enum: ['email', 'webhook'] },
+  quota_warning_threshold: {
+    description: 'Quota units; a notification is sent when the balance falls below it. Null: none is sent.',
+    type: ['number', 'null'],
+    exclusiveMinimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
   },
+  webhook_url: { description: 'Empty or null removes it.', type: ['string', 'null'], maxLength: 2_000 },
+  webhook_secret: {
+    description: 'Signs webhook notifications. Empty: unchanged; null removes it. Never returned.',
+    type: ['string', 'null'],
+    maxLength: 500,
+  },
+  notification_email: {
+    description: "Used instead of the account's email address. Empty or null removes it.",
+    type: ['string', 'null'],
+    maxLength: 254,
+    pattern: `^$|${EMAIL_PATTERN}`,
+  },
+  record_ip_log: { description: 'Whether your own log contains IP addresses.', type: 'boolean' },
+  ...keptProperties,
+  ...readOnlyProperties(NOT_HERE),
+  gotify_priority: { description: 'Part of gotify_url; ignored without it.' },
 });
 
 /** The vault context of a user's webhook secret. */

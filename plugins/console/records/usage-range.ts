@@ -62,6 +62,9 @@ export const topProperty = {
   description: 'The number of groups, highest cost first; the rest is combined.',
 } as const;
 
+/** The refusals of the usage of others. */
+export const USAGE_ERRORS = ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'];
+
 /** The members that begin every response. */
 export const rangeProperties = { start_timestamp: integer, end_timestamp: integer } as const;
 

@@ -1,6 +1,6 @@
 /** Sums of usage in the API. */
 import type { UsageSum } from '../../../core/contracts/records.ts';
-import { integer, named, number, object, text } from '../schemas.ts';
+import { integer, number, record, text } from '../schemas.ts';
 import { currencyText, quotaNumber } from '../units.ts';
 
 /** Adds sums up; `perUnit`: quota units in one currency unit. */
@@ -33,7 +33,7 @@ export const sumProperties = {
   completion_tokens: integer,
 } as const;
 /** The same as a named schema. */
-export const sumsSchema = named('UsageSums', object(sumProperties));
+export const sumsSchema = record('UsageSums', sumProperties);
 /** The columns of a file; calls include errors, as in the console. */
 export const SUM_COLUMNS = ['calls', 'errors', 'quota', 'cost', 'prompt_tokens', 'completion_tokens'] as const;
 

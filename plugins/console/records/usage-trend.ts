@@ -2,7 +2,7 @@
 import { Departments } from '../../../core/contracts/departments.ts';
 import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../../core/contracts/records.ts';
 import type { Host } from '../../../core/plugin.ts';
-import { integer, named, object, text } from '../schemas.ts';
+import { integer, record, text } from '../schemas.ts';
 import { perUnitOf, secondsOf } from '../units.ts';
 import { createNames, type Names } from './names.ts';
 import { dearest, shownSums, sumProperties } from './usage-sums.ts';
@@ -39,14 +39,21 @@ export const groupings = ['none', 'account', 'key', 'model', 'department', 'chan
 export async function usageTrend(host: Host, records: Records, filter: UsageFilter, query: TrendQuery) {
   const { granularity, group_by: by, top } = query;
   const perUnit = perUnitOf(host);
+  const rowOf = ({
+    sum,
+    ...group
+  }: {
+    readonly sum: UsageSum;
+    readonly group: string | null;
+    readonly name: string;
+  }) => ({
+    ...momentOf(sum.timeMs, granularity),
+    ...group,
+    ...shownSums([sum], perUnit),
+  });
   if (by === 'none') {
     const sums = [...(await records.sums(filter, [granularity]))].sort((a, b) => a.timeMs - b.timeMs);
-    return sums.map((sum) => ({
-      ...momentOf(sum.timeMs, granularity),
-      group: '',
-      name: '',
-      ...shownSums([sum], perUnit),
-    }));
+    return sums.map((sum) => rowOf({ sum, group: '', name: '' }));
   }
   const dimension = DIMENSIONS[by];
   const groups = await records.sums(filter, [dimension]);
@@ -61,12 +68,7 @@ export async function usageTrend(host: Host, records: Records, filter: UsageFilt
   );
   return [...named, ...others.map((sum) => ({ sum, group: null, name: 'others' }))]
     .sort((a, b) => a.sum.timeMs - b.sum.timeMs)
-    .map(({ sum, group, name }) => ({
-      ...momentOf(sum.timeMs, granularity),
-      group,
-      name,
-      ...shownSums([sum], perUnit),
-    }));
+    .map(rowOf);
 }
 
 /** The key of a group. */
@@ -143,26 +145,20 @@ function momentOf(timeMs: number, granularity: TrendQuery['granularity']) {
 /** The columns of a file before its sums. */
 export const TREND_COLUMNS = ['date', 'timestamp', 'group', 'name'] as const;
 
-export const trendItem = named(
-  'UsageTrendItem',
-  object({
-    date: { ...text, description: '`2026-09-20`, or `2026-09-20T13:00:00Z`; UTC.' },
-    timestamp: { ...integer, description: 'Start of the day or hour, Unix seconds.' },
-    group: {
-      type: ['string', 'null'],
-      description: 'The id of the department, user or key, or the name of the model; null: the rest.',
-    },
-    name: text,
-    ...sumProperties,
-  }),
-);
+export const trendItem = record('UsageTrendItem', {
+  date: { ...text, description: '`2026-09-20`, or `2026-09-20T13:00:00Z`; UTC.' },
+  timestamp: { ...integer, description: 'Start of the day or hour, Unix seconds.' },
+  group: {
+    type: ['string', 'null'],
+    description: 'The id of the department, user or key, or the name of the model; null: the rest.',
+  },
+  name: text,
+  ...sumProperties,
+});
 
 /** The sum of a group. */
-export const groupItem = named(
-  'UsageGroup',
-  object({
-    group: { ...text, description: 'The id of the department, user or key, or the name of the model or channel.' },
-    name: text,
-    ...sumProperties,
-  }),
-);
+export const groupItem = record('UsageGroup', {
+  group: { ...text, description: 'The id of the department, user or key, or the name of the model or channel.' },
+  name: text,
+  ...sumProperties,
+});

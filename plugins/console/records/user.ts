@@ -4,31 +4,9 @@ import { Departments } from '../../../core/contracts/departments.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import type { Host } from '../../../core/plugin.ts';
 import { roleNumber } from '../access.ts';
-import { boolean, integer, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { quotaOf } from './key.ts';
-
-/** Amounts in quota units, times in Unix seconds. */
-export interface ShownUser {
-  readonly id: number;
-  readonly username: string;
-  readonly display_name: string;
-  readonly role: number;
-  readonly status: 1 | 2;
-  readonly email: string;
-  readonly group: string;
-  readonly quota: number;
-  readonly used_quota: number;
-  readonly unlimited_quota: boolean;
-  readonly remark: string;
-  readonly department_id: number | null;
-  readonly department_name: string;
-  readonly has_password: boolean;
-  readonly created_at: number;
-  readonly last_login_at: number;
-  /** ISO 8601; named as API clients expect it. */
-  readonly DeletedAt: string | null;
-}
 
 /** 1 enabled, 2 disabled; deleted users are disabled. */
 export function statusOf({ enabled }: { readonly enabled: boolean }): 1 | 2 {
@@ -40,8 +18,8 @@ export function roleOf(number: number): Role | undefined {
   return (['member', 'admin', 'root'] as const).find((role) => roleNumber(role) === number);
 }
 
-/** Converts several users with one query for their balances. */
-export async function shownUsers(host: Host, people: readonly Person[]): Promise<readonly ShownUser[]> {
+/** Converts several users with one query for their balances. Amounts in quota units, times in Unix seconds. */
+export async function shownUsers(host: Host, people: readonly Person[]) {
   const ids = people.map(({ id }) => id);
   const balances = await host.find(Ledger)?.balances('account', ids);
   return people.map((person) => {
@@ -90,9 +68,4 @@ export const userProperties = {
 } as const;
 
 /** The same as a named schema. */
-export const userSchema = {
-  title: 'User',
-  type: 'object',
-  required: Object.keys(userProperties),
-  properties: userProperties,
-} as const;
+export const userSchema = record('User', userProperties);

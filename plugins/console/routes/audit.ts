@@ -1,16 +1,15 @@
 /** The audit log, for administrators. */
 import { Audit, type AuditEntry } from '../../../core/contracts/audit.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
-import { schema } from '../../../core/plugin.ts';
 import { csvAnswer } from '../csv.ts';
 import { pageSize, sizeOf } from '../pages.ts';
 import { type TimesQuery, timeProperties, timesOf } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { idNumber, integer, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { idNumber, integer, listOf, object, objectOrNull, queryOf, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'Audit';
+const route = tagged('Audit');
 const USUAL = 50;
 const MOST = 100;
 /** Entries per file: what a spreadsheet can open, and what fits in memory. */
@@ -72,59 +71,29 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/audit',
+    route('admin', 'GET', '/api/audit', {
       alsoAt: ['/api/audit/'],
-      who: 'admin',
       summary: 'Lists audit log entries, newest first. For older entries, send the `before` of the response.',
-      tag: TAG,
-      search: schema<Query>({
-        type: 'object',
-        properties: { ...filters, page_size: pageSize(USUAL, MOST) },
-      }),
-      answer: {
-        type: 'object',
-        required: ['items', 'total', 'before'],
-        properties: {
-          items: {
-            type: 'array',
-            items: {
-              title: 'AuditEntry',
-              type: 'object',
-              required: [
-                'seq',
-                'created_at',
-                'actor_id',
-                'actor',
-                'ip',
-                'action',
-                'object',
-                'object_name',
-                'facts',
-                'hash',
-              ],
-              properties: {
-                seq: { ...integer, description: 'Sequence number without gaps.' },
-                created_at: unixSeconds,
-                actor_id: { type: ['integer', 'null'] },
-                actor: text,
-                ip: text,
-                action: text,
-                object: text,
-                object_name: {
-                  ...text,
-                  description: 'The current name of the user, key or department; empty if unknown.',
-                },
-                facts: { type: 'object', additionalProperties: true, description: 'The old and new values.' },
-                hash: { ...text, description: 'Hash of this entry and all before it.' },
-              },
-            },
+      search: queryOf<Query>({ ...filters, page_size: pageSize(USUAL, MOST) }),
+      answer: object({
+        items: listOf('AuditEntry', {
+          seq: { ...integer, description: 'Sequence number without gaps.' },
+          created_at: unixSeconds,
+          actor_id: { type: ['integer', 'null'] },
+          actor: text,
+          ip: text,
+          action: text,
+          object: text,
+          object_name: {
+            ...text,
+            description: 'The current name of the user, key or department; empty if unknown.',
           },
-          total: { ...integer, description: 'All entries, whatever the filters.' },
-          before: { type: ['integer', 'null'], description: 'The `before` of the next page; null: this is the last.' },
-        },
-      },
+          facts: { type: 'object', additionalProperties: true, description: 'The old and new values.' },
+          hash: { ...text, description: 'Hash of this entry and all before it.' },
+        }),
+        total: { ...integer, description: 'All entries, whatever the filters.' },
+        before: { type: ['integer', 'null'], description: 'The `before` of the next page; null: this is the last.' },
+      }),
       async handle({ query }) {
         const audit = need(Audit);
         const limit = sizeOf(query.page_size, USUAL, MOST);
@@ -136,49 +105,29 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/audit/chain',
-      who: 'admin',
+    route('admin', 'GET', '/api/audit/chain', {
       summary: `Verifies the hashes of ${MOST_CHECKED} audit log entries; continue with \`after\`.`,
-      tag: TAG,
-      search: schema<{ readonly after: number }>({
-        type: 'object',
-        properties: {
-          after: { ...integer, minimum: 0, default: 0, description: 'The last entry that was already verified.' },
-        },
+      search: queryOf<{ readonly after: number }>({
+        after: { ...integer, minimum: 0, default: 0, description: 'The last entry that was already verified.' },
       }),
-      answer: {
-        type: 'object',
-        required: ['checked', 'total', 'head', 'broken'],
-        properties: {
-          checked: {
-            ...integer,
-            description: 'The last entry that was verified now; if it equals `total`, the verification is complete.',
-          },
-          total: integer,
-          head: { ...text, description: 'The head of the chain, as `turnpike audit verify --head` takes it.' },
-          broken: {
-            description: 'The first entry with a wrong hash; null: none.',
-            type: ['object', 'null'],
-            required: ['seq', 'why'],
-            properties: { seq: integer, why: text },
-          },
+      answer: object({
+        checked: {
+          ...integer,
+          description: 'The last entry that was verified now; if it equals `total`, the verification is complete.',
         },
-      },
+        total: integer,
+        head: { ...text, description: 'The head of the chain, as `turnpike audit verify --head` takes it.' },
+        broken: objectOrNull('The first entry with a wrong hash; null: none.', { seq: integer, why: text }),
+      }),
       async handle({ query }) {
         const { seq, head, broken } = await need(Audit).verify(query.after, MOST_CHECKED);
         return { checked: seq, total: head.seq, head: `${head.seq}:${head.hash}`, broken: broken ?? null };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/audit/export',
-      who: 'admin',
+    route('admin', 'GET', '/api/audit/export', {
       verified: true,
       summary: `Exports audit log entries as CSV, at most ${MOST_EXPORTED}.`,
-      tag: TAG,
-      search: schema<Filters>({ type: 'object', properties: filters }),
+      search: queryOf<Filters>(filters),
       answer: 'text/csv',
       async handle({ query, actor }) {
         const audit = need(Audit);

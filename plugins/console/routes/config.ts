@@ -2,31 +2,23 @@
 import { Audit } from '../../../core/contracts/audit.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Remark, Running, type Verdict } from '../../../core/contracts/running.ts';
-import { answer, type JsonObject, schema } from '../../../core/plugin.ts';
+import { answer, type JsonObject } from '../../../core/plugin.ts';
 import { spellError } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, integer, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { bodyOf, boolean, integer, listOf, object, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'Configuration';
+const route = tagged('Configuration');
 /** The maximum size of gateway.yaml, in characters and in bytes. */
 const LONGEST = 256 * 1_024;
 
-const remarks = {
-  type: 'array',
-  items: {
-    title: 'ConfigRemark',
-    type: 'object',
-    required: ['line', 'column', 'path', 'message'],
-    properties: {
-      line: { ...integer, description: 'From 1.' },
-      column: { ...integer, description: 'From 1.' },
-      path: { ...text, description: '`channels[0].vendor`; empty for the whole file.' },
-      message: text,
-    },
-  },
-} as const;
+const remarks = listOf('ConfigRemark', {
+  line: { ...integer, description: 'From 1.' },
+  column: { ...integer, description: 'From 1.' },
+  path: { ...text, description: '`channels[0].vendor`; empty for the whole file.' },
+  message: text,
+});
 
 const verdict = {
   problems: { ...remarks, description: 'Errors; if there are none, the file can be loaded.' },
@@ -40,14 +32,10 @@ const verdict = {
 
 export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/config',
+    route('root', 'GET', '/api/config', {
       alsoAt: ['/api/config/'],
-      who: 'root',
       summary:
         'Returns gateway.yaml as it runs and as it is on disk, and whether the file is valid. Secrets are masked; a mark shows whether they changed.',
-      tag: TAG,
       answer: {
         title: 'Configuration',
         type: 'object',
@@ -55,20 +43,12 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
         properties: {
           file: { ...text, description: 'Its name without the folder.' },
           generation: { ...integer, description: 'Number of the running configuration since the start, from 1.' },
-          running: {
-            type: 'object',
-            required: ['text', 'loaded_at'],
-            properties: { text, loaded_at: unixSeconds },
-          },
-          disk: {
-            type: 'object',
-            required: ['text', 'changed', 'modified_at'],
-            properties: {
-              text,
-              changed: { ...boolean, description: 'The file differs from the running configuration.' },
-              modified_at: { type: ['integer', 'null'], description: 'Unix seconds; null if the file cannot be read.' },
-            },
-          },
+          running: object({ text, loaded_at: unixSeconds }),
+          disk: object({
+            text,
+            changed: { ...boolean, description: 'The file differs from the running configuration.' },
+            modified_at: { type: ['integer', 'null'], description: 'Unix seconds; null if the file cannot be read.' },
+          }),
           ...verdict,
         },
       },
@@ -87,49 +67,30 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/config/schema',
-      who: 'root',
+    route('root', 'GET', '/api/config/schema', {
       summary: 'Returns the JSON Schema of gateway.yaml with the running plugins, for editors.',
-      tag: TAG,
       answer: { type: 'object' },
       handle: () => need(Running).schema(),
     }),
-    route({
-      method: 'POST',
-      path: '/api/config/check',
-      who: 'root',
+    route('root', 'POST', '/api/config/check', {
       maxBody: 4 * LONGEST,
       summary:
         'Validates a text as gateway.yaml. Nothing is written. It may refer only to the variables and files that the file on disk refers to; masked values stand for the ones on disk.',
-      tag: TAG,
-      body: schema<{ readonly text: string }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['text'],
-        properties: { text: { ...text, maxLength: LONGEST, description: 'At most 256 KiB.' } },
+      body: bodyOf<{ readonly text: string }>(['text'], {
+        text: { ...text, maxLength: LONGEST, description: 'At most 256 KiB.' },
       }),
-      answer: { title: 'ConfigCheck', type: 'object', required: Object.keys(verdict), properties: verdict },
+      answer: record('ConfigCheck', verdict),
       async handle({ body }) {
         if (Buffer.byteLength(body.text) > LONGEST)
           throw coreErrors.invalid_request_error('text must have at most 256 KiB.').with({ param: 'text' });
         return shown(await need(Running).check(body.text));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/config/reload',
-      who: 'root',
+    route('root', 'POST', '/api/config/reload', {
       verified: true,
       errors: ['configuration_wrong'],
       summary: 'Reloads gateway.yaml. If it is invalid, nothing changes: 400 `configuration_wrong` with the errors.',
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['generation', 'loaded_at'],
-        properties: { generation: integer, loaded_at: unixSeconds },
-      },
+      answer: object({ generation: integer, loaded_at: unixSeconds }),
       async handle({ actor }) {
         const running = need(Running);
         const problems = await running.reload();

@@ -1,18 +1,17 @@
 /** The members of a department: `/api/department/:id/members`. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
-import { schema } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type PageSearch, pageOf, pageSearch } from '../pages.ts';
 import { departmentAt, listed } from '../records/department.ts';
 import { DEPARTMENT_WORDS } from '../records/department-form.ts';
 import { shownUsers, userSchema } from '../records/user.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
-import { idNumber, integer, nothing } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
+import { bodyOf, idNumber, integer, nothing } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
-const TAG = 'Departments';
+const route = tagged('Departments');
 /** Users per request. */
 const MOST_PEOPLE = 100;
 
@@ -44,14 +43,10 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route<unknown, PageSearch>({
-      method: 'GET',
-      path: '/api/department/:id/members',
-      who: 'admin',
+    route<unknown, PageSearch>('admin', 'GET', '/api/department/:id/members', {
       spelling: 'bare',
       errors: ['department_not_found'],
       summary: 'Lists the members of the department and of those below it.',
-      tag: TAG,
       search: pageSearch<PageSearch>(),
       answer: listed(userSchema),
       async handle(request) {
@@ -69,39 +64,26 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
         return { success: true, message: '', data: await shownUsers(host, people), total: ids.length };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/department/:id/members',
-      who: 'admin',
+    route('admin', 'POST', '/api/department/:id/members', {
       verified: true,
       errors: ['department_not_found', 'account_not_found'],
       summary: 'Moves users into a department, all or none; returns their number.',
-      tag: TAG,
-      body: schema<{ readonly user_ids: readonly number[] }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['user_ids'],
-        properties: {
-          user_ids: {
-            description: 'Users with a role below yours.',
-            type: 'array',
-            minItems: 1,
-            maxItems: MOST_PEOPLE,
-            items: idNumber,
-          },
+      body: bodyOf<{ readonly user_ids: readonly number[] }>(['user_ids'], {
+        user_ids: {
+          description: 'Users with a role below yours.',
+          type: 'array',
+          minItems: 1,
+          maxItems: MOST_PEOPLE,
+          items: idNumber,
         },
       }),
       answer: integer,
       handle: move,
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/department/:id/members/:user_id',
-      who: 'admin',
+    route('admin', 'DELETE', '/api/department/:id/members/:user_id', {
       verified: true,
       errors: ['department_not_found', 'member_not_found'],
       summary: 'Removes a user from a department.',
-      tag: TAG,
       answer: nothing,
       handle: moveOut,
     }),

@@ -21,12 +21,12 @@ import {
   formProperties,
   isAboutMoney,
 } from '../records/department-form.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { integer, nothing, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { bodyOf, integer, list, nothing, object, text, unixSeconds } from '../schemas.ts';
 import { MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
 import { departmentMemberRoutes } from './department-members.ts';
 
-const TAG = 'Departments';
+const route = tagged('Departments');
 interface DepartmentQuery extends PageSearch {
   readonly keyword?: string;
   readonly parent_id?: number;
@@ -37,6 +37,17 @@ interface TreeNode extends ShownDepartment {
   readonly member_count: number;
   readonly children: readonly TreeNode[];
 }
+
+/** The refusals of a form. */
+const FORM_ERRORS = [
+  'department_not_found',
+  'invalid_name',
+  'invalid_amount',
+  'invalid_ratio',
+  'name_taken',
+  'department_too_deep',
+  'verification_required',
+];
 
 const form = (required: readonly string[]) => ({
   type: 'object',
@@ -54,7 +65,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
     return (await host.find(Ledger)?.balances('department', ids)) ?? new Map();
   }
 
-  async function shown(department: Department): Promise<ShownDepartment> {
+  async function shown(department: Department) {
     return shownDepartment(department, (await totals([department])).get(department.id));
   }
 
@@ -75,14 +86,9 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route<unknown, DepartmentQuery>({
-      method: 'GET',
-      path: '/api/department/',
-      alsoAt: ['/api/department'],
-      who: 'admin',
+    route<unknown, DepartmentQuery>('admin', 'GET', '/api/department/', {
       spelling: 'bare',
       summary: 'Lists departments by id.',
-      tag: TAG,
       search: pageSearch<DepartmentQuery>({
         keyword: { description: 'Part of the name.', type: 'string', maxLength: 64 },
         parent_id: {
@@ -105,31 +111,16 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         return { success: true, message: '', data, total: matches.length };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/department/names',
-      who: 'admin',
+    route('admin', 'GET', '/api/department/names', {
       summary: 'Lists the names of all departments.',
-      tag: TAG,
-      answer: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['id', 'name', 'parent_id'],
-          properties: { id: integer, name: text, parent_id: { type: ['integer', 'null'] } },
-        },
-      },
+      answer: list({ id: integer, name: text, parent_id: { type: ['integer', 'null'] } }),
       handle: () =>
         need(Departments)
           .all()
           .map(({ id, name, parentId }) => ({ id, name, parent_id: parentId ?? null })),
     }),
-    route({
-      method: 'GET',
-      path: '/api/department/tree',
-      who: 'admin',
+    route('admin', 'GET', '/api/department/tree', {
       summary: 'Lists all departments as trees.',
-      tag: TAG,
       answer: {
         type: 'array',
         items: {
@@ -171,47 +162,35 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         return nodesBelow(undefined);
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/department/:id',
-      who: 'admin',
+    route('admin', 'GET', '/api/department/:id', {
       errors: ['department_not_found'],
       summary: 'Returns a department.',
-      tag: TAG,
       answer: departmentSchema,
       handle: (request) => shown(demand(request)),
     }),
-    route({
-      method: 'GET',
-      path: '/api/department/:id/usage',
-      who: 'admin',
+    route('admin', 'GET', '/api/department/:id/usage', {
       errors: ['department_not_found', 'invalid_range', 'range_too_long'],
       summary: "Returns how much of a department's budgets is used.",
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['department', 'tree_quota', 'tree_used_quota', 'remaining_quota', 'descendant_count', 'monthly'],
-        properties: {
-          department: departmentSchema,
-          tree_quota: { type: ['integer', 'null'], description: 'The total budget; null: no limit.' },
-          tree_used_quota: { ...integer, description: 'Departments below included.' },
-          remaining_quota: {
-            type: ['integer', 'null'],
-            description: 'Less the reservations of running calls; null: no limit.',
-          },
-          descendant_count: integer,
-          monthly: {
-            description: 'This calendar month (UTC); null without a budget.',
-            type: ['object', 'null'],
-            properties: {
-              limit: integer,
-              used: integer,
-              remaining: integer,
-              resets_at: unixSeconds,
-            },
+      answer: object({
+        department: departmentSchema,
+        tree_quota: { type: ['integer', 'null'], description: 'The total budget; null: no limit.' },
+        tree_used_quota: { ...integer, description: 'Departments below included.' },
+        remaining_quota: {
+          type: ['integer', 'null'],
+          description: 'Less the reservations of running calls; null: no limit.',
+        },
+        descendant_count: integer,
+        monthly: {
+          description: 'This calendar month (UTC); null without a budget.',
+          type: ['object', 'null'],
+          properties: {
+            limit: integer,
+            used: integer,
+            remaining: integer,
+            resets_at: unixSeconds,
           },
         },
-      },
+      }),
       async handle(request) {
         const department = demand(request);
         const balance = (await totals([department])).get(department.id);
@@ -226,22 +205,9 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/department/',
-      alsoAt: ['/api/department'],
-      who: 'admin',
-      errors: [
-        'department_not_found',
-        'invalid_name',
-        'invalid_amount',
-        'invalid_ratio',
-        'name_taken',
-        'department_too_deep',
-        'verification_required',
-      ],
+    route('admin', 'POST', '/api/department/', {
+      errors: FORM_ERRORS,
       summary: 'Creates a department. Budgets and ratio require a verification (POST /api/verify).',
-      tag: TAG,
       body: schema<DepartmentForm & { readonly name: string }>(form(['name'])),
       answer: departmentSchema,
       async handle(request) {
@@ -253,23 +219,10 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         return shown(await inTheirWords(DEPARTMENT_WORDS, made));
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/department/:id',
-      who: 'admin',
-      errors: [
-        'department_not_found',
-        'invalid_name',
-        'invalid_amount',
-        'invalid_ratio',
-        'name_taken',
-        'department_too_deep',
-        'department_circle',
-        'verification_required',
-      ],
+    route('admin', 'PUT', '/api/department/:id', {
+      errors: [...FORM_ERRORS, 'department_circle'],
       summary:
         'Updates a department; absent members stay unchanged. Budgets, ratio and parent require a verification (POST /api/verify).',
-      tag: TAG,
       body: schema<DepartmentForm>(form([])),
       answer: departmentSchema,
       async handle(request) {
@@ -283,34 +236,21 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
         return shown(await inTheirWords(DEPARTMENT_WORDS, need(Departments).change(before.id, changesOf(body), along)));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/department/:id',
-      who: 'admin',
+    route('admin', 'DELETE', '/api/department/:id', {
       errors: ['department_not_found', 'department_not_empty'],
       summary: 'Deletes a department that has no members and no departments below it.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const { id, name } = demand(request);
         await need(Departments).remove(id, audited(request, 'department.delete', `department ${id}`, { name }));
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/department/:id/recharge',
-      who: 'admin',
+    route('admin', 'POST', '/api/department/:id/recharge', {
       verified: true,
       errors: ['department_not_found', 'invalid_amount', 'no_budget'],
       summary: 'Increases the total budget.',
-      tag: TAG,
-      body: schema<{ readonly amount: number }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['amount'],
-        properties: {
-          amount: { description: 'Quota units.', type: 'integer', minimum: 1, maximum: MOST_UNITS },
-        },
+      body: bodyOf<{ readonly amount: number }>(['amount'], {
+        amount: { description: 'Quota units.', type: 'integer', minimum: 1, maximum: MOST_UNITS },
       }),
       answer: departmentSchema,
       async handle(request) {

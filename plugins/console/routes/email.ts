@@ -7,9 +7,11 @@ import { Tickets } from '../../../core/contracts/sessions.ts';
 import { schema } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { differences } from '../records/person.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { EMAIL_PATTERN, nothing } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { EMAIL_PATTERN, nothing, object, queryOf } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
+
+const route = tagged('Account');
 
 const CODE_MS = 600_000;
 const CODE_DIGITS = 8;
@@ -22,11 +24,10 @@ interface Proof {
 }
 
 /** No member is required by the schema of a query, so that the error names the missing one. */
-const proof = {
-  type: 'object',
-  required: ['email', 'code'],
-  properties: { email: address, code: { description: 'The code in the email.', type: 'string', maxLength: 64 } },
-} as const;
+const proof = object({
+  email: address,
+  code: { description: 'The code in the email.', type: 'string', maxLength: 64 },
+});
 
 /** The secret of a code's ticket: the address, in lower case, and the code. */
 export function emailProofOf(email: string, code: string): string {
@@ -66,31 +67,20 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
   }
 
   const binding = {
-    path: '/api/oauth/email/bind',
     errors: ['email_taken', 'wrong_code'],
-    who: 'member',
     sessionOnly: true,
     // The email address can be used to reset the password.
     verified: 'or-recent',
-    tag: 'Account',
     answer: nothing,
   } as const;
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/verification',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/verification', {
       // The code is for the signed-in user; the receiver of the email is an address that anyone may have typed.
       changes: true,
       limit: 'mail',
       summary: 'Sends a code that verifies an email address, for registration or for the signed-in user.',
-      tag: 'Account',
-      search: schema<{ readonly email: string }>({
-        type: 'object',
-        required: ['email'],
-        properties: { email: address },
-      }),
+      search: queryOf<{ readonly email: string }>({ email: address }, ['email']),
       answer: nothing,
       async handle({ query: { email }, visitor }) {
         const { name, origin } = site;
@@ -112,9 +102,8 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
         return null;
       },
     }),
-    route({
+    route('member', 'GET', '/api/oauth/email/bind', {
       ...binding,
-      method: 'GET',
       changes: true,
       summary: 'Sets the email address of your account to a verified one.',
       search: schema<Proof>(proof),
@@ -125,9 +114,8 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
         return bind(request, request.query);
       },
     }),
-    route({
+    route('member', 'POST', '/api/oauth/email/bind', {
       ...binding,
-      method: 'POST',
       summary: 'Sets the email address of your account to a verified one.',
       body: schema<Proof>({ ...proof, additionalProperties: false }),
       handle: (request) => bind(request, request.body),

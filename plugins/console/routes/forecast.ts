@@ -4,12 +4,11 @@ import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageSum } from '../../../core/contracts/records.ts';
 import { budgetUse, monthOf } from '../records/department.ts';
 import { branchOf } from '../records/usage-range.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { integer, list, listOf, named, object, text, unixSeconds } from '../schemas.ts';
-import { secondsOf, unitsOf } from '../units.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { integer, list, listOf, record, text, unixSeconds } from '../schemas.ts';
+import { DAY_MS, dateOf, secondsOf, unitsOf } from '../units.ts';
 
-const TAG = 'Team';
-const DAY_MS = 86_400_000;
+const route = tagged('Team');
 /** Whole days that averages are computed over. */
 const SHORT = 7;
 const LONG = 28;
@@ -54,28 +53,21 @@ const budgetProperties = {
 export function forecastRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, need } = tools;
   return [
-    route({
-      method: 'GET',
-      path: '/api/team/forecast',
-      who: 'admin',
+    route('admin', 'GET', '/api/team/forecast', {
       summary: 'Forecasts spending for this month: in total, and for each department with those below it.',
-      tag: TAG,
-      answer: named(
-        'Forecast',
-        object({
-          month_start: unixSeconds,
-          month_end: unixSeconds,
-          method: { ...text, description: 'How the forecast is computed.' },
-          total: named('Spending', object(spendingProperties)),
-          departments: list({
-            department_id: integer,
-            name: text,
-            parent_id: { type: ['integer', 'null'] },
-            ...spendingProperties,
-            budgets: listOf('BudgetForecast', budgetProperties),
-          }),
+      answer: record('Forecast', {
+        month_start: unixSeconds,
+        month_end: unixSeconds,
+        method: { ...text, description: 'How the forecast is computed.' },
+        total: record('Spending', spendingProperties),
+        departments: list({
+          department_id: integer,
+          name: text,
+          parent_id: { type: ['integer', 'null'] },
+          ...spendingProperties,
+          budgets: listOf('BudgetForecast', budgetProperties),
         }),
-      ),
+      }),
       async handle() {
         const nowMs = host.clock.now();
         const { startMs, endMs } = monthOf(nowMs);
@@ -161,7 +153,7 @@ function budgetLine(
   const { limit: budget, used, remaining } = budgetUse(limit, of);
   const left = limit - (of?.used ?? 0n);
   const lastsDays = left <= 0n ? 0 : perDay === 0n ? Infinity : Number(left) / Number(perDay);
-  const day = lastsDays < mostDays ? new Date(nowMs + lastsDays * DAY_MS).toISOString().slice(0, 10) : null;
+  const day = lastsDays < mostDays ? dateOf(nowMs + lastsDays * DAY_MS) : null;
   return [{ period, budget, used, remaining, used_up_on: day }];
 }
 

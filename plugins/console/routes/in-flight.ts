@@ -1,96 +1,71 @@
 /** Running calls: the user's, and for administrators those of all users. */
 import { Running, type RunningExchange } from '../../../core/contracts/running.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, integer, text } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { boolean, integer, object, record, text } from '../schemas.ts';
 
-const TAG = 'Logs';
+const route = tagged('Logs');
 /** Calls per response. */
 const MOST = 200;
 
-const callSchema = {
-  title: 'RunningCall',
-  type: 'object',
-  required: [
-    ...['id', 'started_at_ms', 'ms', 'username', 'token_name', 'style', 'model', 'stream', 'channel', 'attempts'],
-    ...['phase', 'output_tokens'],
-  ],
-  properties: {
-    id: { ...text, description: 'Its `request_id` in the log.' },
-    started_at_ms: { ...integer, description: 'Unix milliseconds.' },
-    ms: { ...integer, description: 'Running time in milliseconds.' },
-    username: { ...text, description: 'Empty until the caller is authenticated.' },
-    token_name: text,
-    style: { ...text, description: 'Empty for passthrough routes.' },
-    model: { ...text, description: 'Empty until the request was read.' },
-    stream: boolean,
-    channel: { type: ['string', 'null'], description: 'The channel of the last upstream attempt; null: none yet.' },
-    attempts: integer,
-    phase: {
-      enum: ['waiting', 'asking', 'answering'],
-      description:
-        'waiting: before the first upstream attempt. asking: an upstream attempt runs. answering: the client received a part of the answer.',
-    },
-    output_tokens: { ...integer, description: 'So far.' },
+const callSchema = record('RunningCall', {
+  id: { ...text, description: 'Its `request_id` in the log.' },
+  started_at_ms: { ...integer, description: 'Unix milliseconds.' },
+  ms: { ...integer, description: 'Running time in milliseconds.' },
+  username: { ...text, description: 'Empty until the caller is authenticated.' },
+  token_name: text,
+  style: { ...text, description: 'Empty for passthrough routes.' },
+  model: { ...text, description: 'Empty until the request was read.' },
+  stream: boolean,
+  channel: { type: ['string', 'null'], description: 'The channel of the last upstream attempt; null: none yet.' },
+  attempts: integer,
+  phase: {
+    enum: ['waiting', 'asking', 'answering'],
+    description:
+      'waiting: before the first upstream attempt. asking: an upstream attempt runs. answering: the client received a part of the answer.',
   },
-} as const;
+  output_tokens: { ...integer, description: 'So far.' },
+});
 
 const total = {
   ...integer,
   description: `Running calls in all gateways that answered; at most ${MOST} are listed.`,
 };
 
-const ownAnswer = {
-  type: 'object',
-  required: ['total', 'items'],
-  properties: { total, items: { type: 'array', items: callSchema } },
-} as const;
+const ownAnswer = object({ total, items: { type: 'array', items: callSchema } });
 
-const answer = {
-  title: 'RunningCalls',
-  type: 'object',
-  required: ['total', 'items'],
-  properties: {
-    total,
+const answer = record('RunningCalls', {
+  total,
+  items: {
+    type: 'array',
     items: {
-      type: 'array',
-      items: {
-        title: 'GatewayCall',
-        type: 'object',
-        required: [...callSchema.required, 'gateway'],
-        properties: {
-          ...callSchema.properties,
-          gateway: {
-            type: ['string', 'null'],
-            description: 'The gateway, `HOST:PORT`; null: there is only one on the database.',
-          },
+      title: 'GatewayCall',
+      type: 'object',
+      required: [...callSchema.required, 'gateway'],
+      properties: {
+        ...callSchema.properties,
+        gateway: {
+          type: ['string', 'null'],
+          description: 'The gateway, `HOST:PORT`; null: there is only one on the database.',
         },
       },
     },
   },
-} as const;
+});
 
 export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
   const running = (of: { readonly accountId?: number }) => need(Running).inFlight({ ...of, limit: MOST });
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/log/self/live',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/live', {
       summary: 'Lists your running calls, newest first.',
-      tag: TAG,
       answer: ownAnswer,
       async handle({ account }) {
         const { total, items } = await running({ accountId: account.id });
         return { total, items: items.map(shownCall) };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/live',
-      who: 'admin',
+    route('admin', 'GET', '/api/log/live', {
       summary: 'Lists the running calls of all users, newest first.',
-      tag: TAG,
       answer,
       async handle() {
         const { total, items } = await running({});

@@ -3,7 +3,7 @@
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
-import { type Json, schema } from '../../../core/plugin.ts';
+import type { Json } from '../../../core/plugin.ts';
 import { openApi } from '../openapi.ts';
 import { budgetUse, monthOf } from '../records/department.ts';
 import { PPM } from '../records/department-form.ts';
@@ -15,8 +15,8 @@ import {
   logProperties,
   peopleProperties,
 } from '../records/log-search.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { integer, list, number, text } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { integer, list, number, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { secondsOf } from '../units.ts';
 import { auditRoutes } from './audit.ts';
@@ -55,7 +55,7 @@ import { userRoutes } from './users.ts';
 import { vendorRoutes } from './vendors.ts';
 import { verifyRoutes } from './verify.ts';
 
-const TAG = 'Logs';
+const logRoute = tagged('Logs');
 /** Calls that are examined. */
 const MOST_CALLS = 5_000;
 
@@ -69,25 +69,17 @@ function latencyRoutes({ host, need }: Tools): readonly ApiRoute[] {
     latencyOf(filter === undefined ? [] : await need(Records).timings(filter, MOST_CALLS));
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/log/self/latency',
-      who: 'member',
+    logRoute('member', 'GET', '/api/log/self/latency', {
       errors: ['account_not_found', 'filter_too_wide'],
       summary: `Returns the latency of your newest ${MOST_CALLS} calls; with filters, of the newest 48 hours that have matching calls.`,
-      tag: TAG,
-      search: schema<Omit<LogQuery, 'request_id'>>({ type: 'object', properties: own }),
+      search: queryOf<Omit<LogQuery, 'request_id'>>(own),
       answer: latencySchema,
       handle: async ({ account, query }) => latency(await search.own(await personWith(host, account.id), query)),
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/latency',
-      who: 'admin',
+    logRoute('admin', 'GET', '/api/log/latency', {
       errors: ['filter_too_wide'],
       summary: `Returns the latency of the newest ${MOST_CALLS} calls of all users.`,
-      tag: TAG,
-      search: schema<Omit<EverybodyQuery, 'request_id'>>({ type: 'object', properties: everybodys }),
+      search: queryOf<Omit<EverybodyQuery, 'request_id'>>(everybodys),
       answer: latencySchema,
       handle: async ({ query }) => latency(await search.everybody(query)),
     }),
@@ -141,13 +133,9 @@ function interfaceRoutes({ host, site, cookies }: Tools): readonly ApiRoute[] {
   // It is constant while a configuration runs.
   let document: Json | undefined;
   return [
-    route({
-      method: 'GET',
-      path: '/api/openapi.json',
-      who: 'visitor',
+    tagged('Status')('visitor', 'GET', '/api/openapi.json', {
       spelling: 'bare',
       summary: 'Returns this OpenAPI document.',
-      tag: 'Status',
       answer: { type: 'object', required: ['openapi', 'paths'] },
       handle() {
         document ??= openApi({
@@ -168,12 +156,8 @@ function interfaceRoutes({ host, site, cookies }: Tools): readonly ApiRoute[] {
 
 function ownDepartmentRoutes({ host }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/department',
-      who: 'member',
+    tagged('Departments')('member', 'GET', '/api/user/department', {
       summary: 'Lists your department and those above it, with the budgets that limit your calls.',
-      tag: 'Departments',
       answer: {
         ...list({
           name: text,

@@ -1,61 +1,41 @@
 /** Invitations, for administrators. */
 import { type Invitation, Invitations } from '../../../core/contracts/invitations.ts';
-import { schema } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames, type Names } from '../records/names.ts';
-import { type ApiRoute, idOf, route, type Tools } from '../route.ts';
-import { integer, nothing, text, unixSeconds } from '../schemas.ts';
-import { secondsOf } from '../units.ts';
+import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
+import { bodyOf, integer, nothing, object, record, text, unixSeconds } from '../schemas.ts';
+import { DAY_MS, secondsOf } from '../units.ts';
 
-const TAG = 'Users';
-const DAY_MS = 86_400_000;
+const route = tagged('Users');
 
 const none = 'Unix seconds; 0: not.';
-const invitationSchema = {
-  title: 'Invitation',
-  type: 'object',
-  required: [
-    ...['id', 'status', 'made_by', 'made_by_name', 'created_at', 'expires_at', 'used_by', 'used_by_name', 'used_at'],
-    'revoked_at',
-  ],
-  properties: {
-    id: integer,
-    status: { enum: ['open', 'used', 'expired', 'revoked'] },
-    made_by: integer,
-    made_by_name: text,
-    created_at: unixSeconds,
-    expires_at: unixSeconds,
-    used_by: { ...integer, description: 'The account that was created with it; 0: none.' },
-    used_by_name: text,
-    used_at: { ...integer, description: none },
-    revoked_at: { ...integer, description: none },
-  },
-} as const;
+const invitationSchema = record('Invitation', {
+  id: integer,
+  status: { enum: ['open', 'used', 'expired', 'revoked'] },
+  made_by: integer,
+  made_by_name: text,
+  created_at: unixSeconds,
+  expires_at: unixSeconds,
+  used_by: { ...integer, description: 'The account that was created with it; 0: none.' },
+  used_by_name: text,
+  used_at: { ...integer, description: none },
+  revoked_at: { ...integer, description: none },
+});
 
 export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'POST',
-      path: '/api/user/invitation',
-      who: 'admin',
+    route('admin', 'POST', '/api/user/invitation', {
       verified: true,
       summary: 'Creates an invitation for one new account.',
-      tag: TAG,
-      body: schema<{ readonly expires_days: number }>({
-        type: 'object',
-        additionalProperties: false,
-        properties: { expires_days: { type: 'integer', minimum: 1, maximum: 365, default: 7 } },
+      body: bodyOf<{ readonly expires_days: number }>([], {
+        expires_days: { type: 'integer', minimum: 1, maximum: 365, default: 7 },
       }),
-      answer: {
-        type: 'object',
-        required: ['id', 'code', 'expires_at'],
-        properties: {
-          id: integer,
-          code: { description: 'Returned once.', type: 'string' },
-          expires_at: unixSeconds,
-        },
-      },
+      answer: object({
+        id: integer,
+        code: { description: 'Returned once.', type: 'string' },
+        expires_at: unixSeconds,
+      }),
       async handle(request) {
         const { expires_days: days } = request.body;
         // It belongs to no account, so it stays valid if its creator's password changes.
@@ -65,12 +45,8 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
         return { id: invitation.id, code, expires_at: secondsOf(invitation.expiresMs) };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/invitations',
-      who: 'admin',
+    route('admin', 'GET', '/api/user/invitations', {
       summary: 'Lists the invitations of the last year, newest first, without their codes.',
-      tag: TAG,
       search: pageSearch<PageSearch>(),
       answer: pageSchema(invitationSchema),
       async handle({ query }) {
@@ -81,13 +57,9 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
         return pageAnswer(page, total, await Promise.all(items.map((one) => shown(one, names, nowMs))));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/invitations/:id',
-      who: 'admin',
+    route('admin', 'DELETE', '/api/user/invitations/:id', {
       errors: ['invitation_not_found'],
       summary: 'Revokes an unused invitation.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const id = idOf(request.params.id);

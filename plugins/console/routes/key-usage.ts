@@ -1,11 +1,11 @@
 /** Routes authenticated by an API key: the key's own usage and limits. */
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import { type Balance, Ledger, MICRO } from '../../../core/contracts/ledger.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { boolean, integer, number, text } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { boolean, integer, number, object, partly, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
-const TAG = 'Usage';
+const route = tagged('Usage');
 /** The value that API clients expect if there is no limit. */
 const UNLIMITED = 100_000_000;
 const MICRO_PER_UNIT = Number(MICRO);
@@ -19,42 +19,29 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
   const currency = (micro: bigint): number => Number(micro) / MICRO_PER_UNIT / perUnitOf(host);
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/usage/token/',
-      alsoAt: ['/api/usage/token'],
-      who: 'key',
+    route('key', 'GET', '/api/usage/token/', {
       limit: 'usage',
       spelling: 'bare',
       summary:
         'Returns the used and remaining quota of the key that authenticates the request, in quota units; also if it is expired or exhausted.',
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['code', 'message', 'data'],
-        properties: {
-          code: { const: true },
-          message: { const: 'ok' },
-          data: {
-            type: 'object',
-            required: ['object', 'name', 'total_granted', 'total_used', 'total_available', 'unlimited_quota'],
-            properties: {
-              object: { const: 'token_usage' },
-              name: text,
-              total_granted: {
-                ...number,
-                description: 'Quota units, with a fraction if there is one; for an unlimited key the used quota.',
-              },
-              total_used: number,
-              total_available: { ...number, description: '0 if it is unlimited.' },
-              unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
-              model_limits: { type: 'object', additionalProperties: { const: true } },
-              model_limits_enabled: boolean,
-              expires_at: { ...integer, description: 'Unix seconds; 0: never.' },
-            },
+      answer: object({
+        code: { const: true },
+        message: { const: 'ok' },
+        data: partly(['object', 'name', 'total_granted', 'total_used', 'total_available', 'unlimited_quota'], {
+          object: { const: 'token_usage' },
+          name: text,
+          total_granted: {
+            ...number,
+            description: 'Quota units, with a fraction if there is one; for an unlimited key the used quota.',
           },
-        },
-      },
+          total_used: number,
+          total_available: { ...number, description: '0 if it is unlimited.' },
+          unlimited_quota: { ...boolean, description: "Limited only by the user's balance." },
+          model_limits: { type: 'object', additionalProperties: { const: true } },
+          model_limits_enabled: boolean,
+          expires_at: { ...integer, description: 'Unix seconds; 0: never.' },
+        }),
+      }),
       async handle(request) {
         const { key, balance } = await asking(request);
         const { granted, used, held, unlimited } = balance ?? { granted: 0n, used: 0n, held: 0n, unlimited: true };
@@ -76,28 +63,20 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/dashboard/billing/subscription',
+    route('key', 'GET', '/v1/dashboard/billing/subscription', {
       alsoAt: ['/dashboard/billing/subscription'],
-      who: 'key',
       limit: 'usage',
       spelling: 'error-object',
       summary:
         'Returns the limit of the key that authenticates the request, in currency units, in the format of older clients.',
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['object', 'hard_limit_usd', 'access_until'],
-        properties: {
-          object: { const: 'billing_subscription' },
-          has_payment_method: boolean,
-          soft_limit_usd: number,
-          hard_limit_usd: number,
-          system_hard_limit_usd: number,
-          access_until: { ...integer, description: 'Unix seconds; 0: never.' },
-        },
-      },
+      answer: partly(['object', 'hard_limit_usd', 'access_until'], {
+        object: { const: 'billing_subscription' },
+        has_payment_method: boolean,
+        soft_limit_usd: number,
+        hard_limit_usd: number,
+        system_hard_limit_usd: number,
+        access_until: { ...integer, description: 'Unix seconds; 0: never.' },
+      }),
       async handle(request) {
         const { key, balance } = await asking(request);
         const limit = balance === undefined || balance.unlimited ? UNLIMITED : currency(balance.granted - balance.held);
@@ -111,21 +90,13 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/dashboard/billing/usage',
+    route('key', 'GET', '/v1/dashboard/billing/usage', {
       alsoAt: ['/dashboard/billing/usage'],
-      who: 'key',
       limit: 'usage',
       spelling: 'error-object',
       summary:
         'Returns the total usage of the key that authenticates the request, in hundredths of currency units, in the format of older clients.',
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['object', 'total_usage'],
-        properties: { object: { const: 'list' }, total_usage: number },
-      },
+      answer: object({ object: { const: 'list' }, total_usage: number }),
       async handle(request) {
         const { balance } = await asking(request);
         return { object: 'list', total_usage: currency((balance?.used ?? 0n) * 100n) };

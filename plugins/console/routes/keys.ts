@@ -3,13 +3,13 @@ import type { Account } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
-import { type JsonObject, refuse, schema } from '../../../core/plugin.ts';
+import { type JsonObject, refuse } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, refuseOthers } from '../read-only.ts';
-import { keySchema, type ShownKey, shownKey } from '../records/key.ts';
+import { keySchema, shownKey } from '../records/key.ts';
 import {
   availableOf,
   COUNTED,
@@ -21,18 +21,28 @@ import {
   keyFormProperties,
   newKeyOf,
 } from '../records/key-form.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
-import { idNumber, integer, nothing } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
+import { bodyOf, idNumber, integer, nothing, queryOf } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
-const TAG = 'Keys';
+const route = tagged('Keys');
 
 interface KeyQuery extends PageSearch {
   readonly keyword?: string;
   readonly token?: string;
-  readonly status?: ShownKey['status'];
+  readonly status?: number;
   readonly user_id?: number;
 }
+
+/** The refusals of a form. */
+const FORM_ERRORS = [
+  'verification_required',
+  'read_only',
+  'limit_wanted',
+  'invalid_name',
+  'invalid_models',
+  'invalid_addresses',
+];
 
 /** The state is in no column, so it is filtered in memory: an account has at most a thousand keys. */
 const MOST_KEYS = 1_000;
@@ -44,54 +54,37 @@ const keyQuery = pageSearch<KeyQuery>({
   user_id: fixedKeyProperties.user_id,
 });
 
-const newKeyBody = schema<KeyForm & { readonly name: string; readonly status?: number }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['name'],
-  properties: {
-    ...keyFormProperties,
-    ...fixedKeyProperties,
-    id: { description: 'Assigned by the gateway: 0, or omitted.', const: 0 },
-    status: { description: '1 enabled, 2 disabled. Default: 1.', enum: [1, 2] },
+const newKeyBody = bodyOf<KeyForm & { readonly name: string; readonly status?: number }>(['name'], {
+  ...keyFormProperties,
+  ...fixedKeyProperties,
+  id: { description: 'Assigned by the gateway: 0, or omitted.', const: 0 },
+  status: { description: '1 enabled, 2 disabled. Default: 1.', enum: [1, 2] },
+});
+
+const changedKeyBody = bodyOf<KeyForm & { readonly id: number; readonly status?: number }>(['id'], {
+  ...keyFormProperties,
+  ...fixedKeyProperties,
+  id: idNumber,
+  status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are ignored.' },
+});
+
+const graceBody = bodyOf<{ readonly grace_seconds?: number }>([], {
+  grace_seconds: {
+    description: 'How long the old secret stays valid; default: not at all.',
+    type: 'integer',
+    minimum: 0,
+    maximum: 86_400,
   },
 });
 
-const changedKeyBody = schema<KeyForm & { readonly id: number; readonly status?: number }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['id'],
-  properties: {
-    ...keyFormProperties,
-    ...fixedKeyProperties,
-    id: idNumber,
-    status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are ignored.' },
-  },
-});
-
-const graceBody = schema<{ readonly grace_seconds?: number }>({
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    grace_seconds: {
-      description: 'How long the old secret stays valid; default: not at all.',
-      type: 'integer',
-      minimum: 0,
-      maximum: 86_400,
-    },
-  },
-});
-
-const idsBody = schema<{ readonly ids: readonly number[] }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['ids'],
-  properties: { ids: { type: 'array', minItems: 1, maxItems: 1_000, items: idNumber } },
+const idsBody = bodyOf<{ readonly ids: readonly number[] }>(['ids'], {
+  ids: { type: 'array', minItems: 1, maxItems: 1_000, items: idNumber },
 });
 
 export function keyRoutes({ host, verification, need, audited }: Tools): readonly ApiRoute[] {
   const now = (): number => host.clock.now();
 
-  async function shown(key: KeyRecord, secret?: string): Promise<ShownKey> {
+  async function shown(key: KeyRecord, secret?: string) {
     const balance = await host.find(Ledger)?.balance({ kind: 'key', owner: key.id });
     return shownKey(key, balance, now(), secret);
   }
@@ -169,9 +162,6 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   }
 
   const list = {
-    method: 'GET',
-    who: 'member',
-    tag: TAG,
     errors: ['account_not_found', 'role_insufficient'],
     search: keyQuery,
     answer: pageSchema(keySchema),
@@ -179,25 +169,18 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   } as const;
 
   return [
-    route<unknown, KeyQuery>({
+    route<unknown, KeyQuery>('member', 'GET', '/api/token/', {
       ...list,
-      path: '/api/token/',
-      alsoAt: ['/api/token'],
       summary: 'Lists your keys, newest first; for administrators with `user_id`, those of a user.',
     }),
-    route<unknown, KeyQuery>({
+    route<unknown, KeyQuery>('member', 'GET', '/api/token/search', {
       ...list,
-      path: '/api/token/search',
       summary: 'Searches your keys by a part of their name or the end of their secret.',
     }),
-    route({
-      method: 'GET',
-      path: '/api/token/default',
-      who: 'member',
+    route('member', 'GET', '/api/token/default', {
       changes: true,
       errors: ['key_not_found'],
       summary: 'Returns your default key, creating it on first use; its secret is returned only then.',
-      tag: TAG,
       answer: keySchema,
       async handle(request) {
         const { id } = request.account;
@@ -215,35 +198,16 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         );
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/token/:id',
-      who: 'member',
+    route('member', 'GET', '/api/token/:id', {
       errors: ['key_not_found', 'role_insufficient'],
       summary: 'Returns one of your keys or, for administrators, a key of a user.',
-      tag: TAG,
       answer: keySchema,
       handle: async (request) => shown(await within(request, idOf(request.params.id))),
     }),
-    route({
-      method: 'POST',
-      path: '/api/token/',
-      alsoAt: ['/api/token'],
-      who: 'member',
-      errors: [
-        'verification_required',
-        'read_only',
-        'limit_wanted',
-        'invalid_name',
-        'invalid_models',
-        'invalid_addresses',
-        'too_many_keys',
-        'account_not_found',
-        'role_insufficient',
-      ],
+    route('member', 'POST', '/api/token/', {
+      errors: [...FORM_ERRORS, 'too_many_keys', 'account_not_found', 'role_insufficient'],
       summary:
         'Creates a key. Its secret is returned only in this response. For administrators with `user_id`, and after a verification (POST /api/verify), it belongs to a user, who pays for its calls.',
-      tag: TAG,
       body: newKeyBody,
       answer: keySchema,
       async handle(request) {
@@ -262,28 +226,13 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         return shown(key, secret);
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/token/',
-      alsoAt: ['/api/token'],
-      who: 'member',
-      errors: [
-        'verification_required',
-        'read_only',
-        'limit_wanted',
-        'invalid_name',
-        'invalid_models',
-        'invalid_addresses',
-        'key_not_found',
-        'role_insufficient',
-      ],
+    route('member', 'PUT', '/api/token/', {
+      errors: [...FORM_ERRORS, 'key_not_found', 'role_insufficient'],
       summary:
         'Updates one of your keys or, for administrators and after a verification (POST /api/verify), a key of a user; omitted members stay unchanged.',
-      tag: TAG,
       body: changedKeyBody,
-      search: schema<{ readonly status_only?: string }>({
-        type: 'object',
-        properties: { status_only: { description: 'If present, only the status is updated.', type: 'string' } },
+      search: queryOf<{ readonly status_only?: string }>({
+        status_only: { description: 'If present, only the status is updated.', type: 'string' },
       }),
       answer: keySchema,
       async handle(request) {
@@ -316,14 +265,10 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         return shown(await inTheirWords(KEY_WORDS, need(Keys).change(before.accountId, id, changes, steps)));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/token/:id',
-      who: 'member',
+    route('member', 'DELETE', '/api/token/:id', {
       errors: ['verification_required', 'key_not_found', 'role_insufficient'],
       summary:
         'Deletes one of your keys or, for administrators and after a verification (POST /api/verify), a key of a user. It stops working immediately.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const { id, accountId } = await within(request, idOf(request.params.id));
@@ -331,26 +276,18 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         await revoke(request, accountId, [id]);
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/token/batch',
-      who: 'member',
+    route('member', 'POST', '/api/token/batch', {
       errors: ['key_not_found'],
       summary: 'Deletes several of your keys, all or none; returns the number deleted.',
-      tag: TAG,
       body: idsBody,
       answer: integer,
       handle: (request) => revoke(request, request.account.id, [...new Set(request.body.ids)]),
     }),
-    route({
-      method: 'POST',
-      path: '/api/token/:id/key',
-      who: 'member',
+    route('member', 'POST', '/api/token/:id/key', {
       verified: true,
       sessionOnly: true,
       errors: ['key_not_found', 'role_insufficient'],
       summary: 'Rotates a key: replaces its secret. The new secret is returned only in this response.',
-      tag: TAG,
       body: graceBody,
       answer: keySchema,
       async handle(request) {

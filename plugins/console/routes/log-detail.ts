@@ -5,11 +5,11 @@ import { errors } from '../errors.ts';
 import { callSchema, shownCall } from '../records/call-detail.ts';
 import { contentSchema, shownContent } from '../records/content.ts';
 import type { Viewer } from '../records/log-line.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
-const TAG = 'Logs';
+const route = tagged('Logs');
 
 export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
   async function detail(filter: LogFilter, viewer: Viewer, reader: Omit<ContentReader, 'actor'>) {
@@ -26,13 +26,9 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/log/self/detail/:request_id',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/detail/:request_id', {
       errors: ['call_not_found', 'account_not_found'],
       summary: 'Returns one of your calls with all details.',
-      tag: TAG,
       answer: callSchema,
       async handle({ account, params }) {
         const { settings } = await personWith(host, account.id);
@@ -40,13 +36,9 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
         return detail({ accounts: [account.id], id: params.request_id ?? '' }, viewer, { account, ownOnly: true });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/detail/:request_id',
-      who: 'admin',
+    route('admin', 'GET', '/api/log/detail/:request_id', {
       errors: ['call_not_found'],
       summary: 'Returns a call of any user with all details.',
-      tag: TAG,
       answer: callSchema,
       handle: ({ account, params }) =>
         detail(
@@ -55,25 +47,17 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
           { account, ownOnly: false },
         ),
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/self/content/:request_id',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/content/:request_id', {
       errors: ['content_not_found', 'content_not_allowed'],
       summary: 'Returns the stored prompt and answer of one of your calls.',
-      tag: TAG,
       answer: contentSchema,
       handle: (request) => content(request, true),
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/content/:request_id',
-      who: 'admin',
+    route('admin', 'GET', '/api/log/content/:request_id', {
       verified: true,
       errors: ['content_not_found', 'content_not_allowed'],
       summary:
         'Returns the stored prompt and answer of a call of any user. Requires root, or an administrator listed in `prompts.readers` of gateway.yaml. The audit log records each reading.',
-      tag: TAG,
       answer: contentSchema,
       handle: (request) => content(request, false),
     }),

@@ -1,7 +1,6 @@
 /** Sums of the log, in total and by hour: the user's, and for administrators those of all users. */
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records, type UsageDimension, type UsageSum } from '../../../core/contracts/records.ts';
-import { schema } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import {
   createLogSearch,
@@ -15,14 +14,14 @@ import {
 } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import { dearest, shownSums, sumProperties } from '../records/usage-sums.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { integer, list, number, text } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { integer, list, listOf, number, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
-import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
+import { dateOf, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 type SumQuery = Omit<LogQuery, 'type' | 'outcome' | 'request_id'>;
 
-const TAG = 'Logs';
+const route = tagged('Logs');
 /** The longest period by hour, in days. */
 const MOST_DAYS = 31;
 const DAY_S = 86_400;
@@ -46,23 +45,15 @@ const statSchema = {
     by_key: { ...list({ token_id: integer, token_name: text, ...sumProperties }), description: mostOf },
   },
 } as const;
-const dataSchema = {
-  type: 'array',
-  items: {
-    title: 'HourlyUsage',
-    type: 'object',
-    required: ['user_id', 'username', 'model_name', 'created_at', 'token_used', 'count', 'quota'],
-    properties: {
-      user_id: { ...integer, description: '0: all users.' },
-      username: text,
-      model_name: text,
-      created_at: { ...integer, description: 'Start of the hour, Unix seconds.' },
-      token_used: integer,
-      count: integer,
-      quota: { ...number, description: 'Quota units, with a fraction if there is one.' },
-    },
-  },
-} as const;
+const dataSchema = listOf('HourlyUsage', {
+  user_id: { ...integer, description: '0: all users.' },
+  username: text,
+  model_name: text,
+  created_at: { ...integer, description: 'Start of the hour, Unix seconds.' },
+  token_used: integer,
+  count: integer,
+  quota: { ...number, description: 'Quota units, with a fraction if there is one.' },
+});
 
 const { type: _, outcome: __, request_id: ___, ...sumFilters } = logProperties;
 const everybodyFilters = { ...sumFilters, username: everybodyProperties.username };
@@ -91,7 +82,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
       tpm: tokens,
       by_day: [...days]
         .sort((a, b) => a.timeMs - b.timeMs)
-        .map((sum) => ({ date: new Date(sum.timeMs).toISOString().slice(0, 10), ...toItems([sum]) })),
+        .map((sum) => ({ date: dateOf(sum.timeMs), ...toItems([sum]) })),
       by_model: dearest(models, GROUPS).map((sum) => ({ model_name: sum.model, ...toItems([sum]) })),
       by_key: await Promise.all(
         dearest(keys, GROUPS).map(async (sum) => ({
@@ -128,51 +119,32 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/log/self/stat',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/stat', {
       errors: ['filter_too_wide'],
       summary: 'Returns the sums of your calls; calls whose lines are deleted are included.',
-      tag: TAG,
-      search: schema<SumQuery>({ type: 'object', properties: sumFilters }),
+      search: queryOf<SumQuery>(sumFilters),
       answer: statSchema,
-      async handle(request) {
-        return stat(await search.own(await personOf(request), { ...request.query, type: 0 }));
-      },
+      handle: async (request) => stat(await search.own(await personOf(request), { ...request.query, type: 0 })),
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/stat',
-      who: 'admin',
+    route('admin', 'GET', '/api/log/stat', {
       errors: ['filter_too_wide'],
       summary: 'Returns the sums of the calls of all users.',
-      tag: TAG,
-      search: schema<SumQuery & Pick<EverybodyQuery, 'username'>>({ type: 'object', properties: everybodyFilters }),
+      search: queryOf<SumQuery & Pick<EverybodyQuery, 'username'>>(everybodyFilters),
       answer: statSchema,
       handle: async ({ query }) => stat(await search.everybody({ ...query, type: 0 })),
     }),
-    route({
-      method: 'GET',
-      path: '/api/data/self',
-      who: 'member',
+    route('member', 'GET', '/api/data/self', {
       errors: ['range_too_long'],
       summary: `Returns the sums of your calls by hour and model; at most ${MOST_DAYS} days, by default the last seven.`,
-      tag: TAG,
-      search: schema<TimesQuery>({ type: 'object', properties: timeProperties }),
+      search: queryOf<TimesQuery>(timeProperties),
       answer: dataSchema,
       handle: async (request) => hours(request.query, await personOf(request)),
     }),
-    route({
-      method: 'GET',
-      path: '/api/data/',
-      alsoAt: ['/api/data'],
-      who: 'admin',
+    route('admin', 'GET', '/api/data/', {
       summary: 'Returns the sums by hour and model of the calls of one user, or of all.',
-      tag: TAG,
-      search: schema<TimesQuery & Pick<EverybodyQuery, 'username'>>({
-        type: 'object',
-        properties: { ...timeProperties, username: everybodyProperties.username },
+      search: queryOf<TimesQuery & Pick<EverybodyQuery, 'username'>>({
+        ...timeProperties,
+        username: everybodyProperties.username,
       }),
       answer: dataSchema,
       async handle({ query }) {

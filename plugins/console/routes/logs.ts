@@ -1,7 +1,6 @@
 /** The log in pages and as CSV: a user's, a key's, and for administrators that of all users. */
 import type { Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
-import { schema } from '../../../core/plugin.ts';
 import { csvFile, csvText, reportEnd } from '../csv.ts';
 import { type PageSearch, pageAnswer, pageOf, pageProperties } from '../pages.ts';
 import { cellsOf, LINE_COLUMNS, lineSchema, shownLines, totalCells, type Viewer } from '../records/log-line.ts';
@@ -14,12 +13,12 @@ import {
 } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import { timeText, unitLine } from '../records/usage-range.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { integer, text } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { integer, queryOf, record, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
-const TAG = 'Logs';
+const route = tagged('Logs');
 /** Lines per file; it is built in memory. */
 const MOST_EXPORTED = 50_000;
 const BITE = 1_000;
@@ -44,22 +43,17 @@ const paged = { ...pageProperties, before };
 const formatted = { ...paged, format };
 const id26 = /^[0-9a-v]{26}$/;
 
-const pageSchema = {
-  title: 'LogPage',
-  type: 'object',
-  required: ['page', 'page_size', 'total', 'items', 'next'],
-  properties: {
-    page: integer,
-    page_size: integer,
-    total: {
-      ...integer,
-      description:
-        'The number of lines (each stands for `times` requests); with `before`, of those after it. For all users (no username, no group) counting stops at 10,000.',
-    },
-    items: { type: 'array', items: lineSchema },
-    next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
+const pageSchema = record('LogPage', {
+  page: integer,
+  page_size: integer,
+  total: {
+    ...integer,
+    description:
+      'The number of lines (each stands for `times` requests); with `before`, of those after it. For all users (no username, no group) counting stops at 10,000.',
   },
-} as const;
+  items: { type: 'array', items: lineSchema },
+  next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
+});
 
 /** The parameters of a file. */
 type FileQuery = Places & Partial<EverybodyQuery>;
@@ -127,15 +121,11 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/log/self',
+    route('member', 'GET', '/api/log/self', {
       alsoAt: ['/api/log/self/'],
-      who: 'member',
       errors: ['filter_too_wide'],
       summary: 'Lists your usage records, newest first.',
-      tag: TAG,
-      search: schema<LogQuery & Formatted>({ type: 'object', properties: { ...formatted, ...logProperties } }),
+      search: queryOf<LogQuery & Formatted>({ ...formatted, ...logProperties }),
       answer: pageSchema,
       async handle(request) {
         const person = await personOf(request);
@@ -144,16 +134,13 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
         return page(filter, request.query, own(person));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/self/search',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/search', {
       errors: ['filter_too_wide'],
       summary: 'Lists your usage records that match a model, a key name or a `request_id`; for older clients.',
-      tag: TAG,
-      search: schema<LogQuery & Paged & { readonly keyword: string }>({
-        type: 'object',
-        properties: { ...paged, ...logProperties, keyword: { ...text, maxLength: 200, default: '' } },
+      search: queryOf<LogQuery & Paged & { readonly keyword: string }>({
+        ...paged,
+        ...logProperties,
+        keyword: { ...text, maxLength: 200, default: '' },
       }),
       answer: pageSchema,
       async handle(request) {
@@ -169,27 +156,19 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
         return page(filter, query, own(person));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/self/export',
-      who: 'member',
+    route('member', 'GET', '/api/log/self/export', {
       errors: ['filter_too_wide'],
       summary: `Exports your usage records as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
-      tag: TAG,
-      search: schema<LogQuery & Places>({ type: 'object', properties: { before, ...logProperties } }),
+      search: queryOf<LogQuery & Places>({ before, ...logProperties }),
       answer: 'text/csv',
       async handle(request) {
         const person = await personOf(request);
         return file('log', await search.own(person, request.query), request.query, own(person));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/token',
-      who: 'key',
+    route('key', 'GET', '/api/log/token', {
       limit: 'usage',
       summary: `Lists the last ${LINES_OF_KEY} usage records of the key that authenticates the request.`,
-      tag: TAG,
       answer: { type: 'array', items: lineSchema },
       async handle({ holder }) {
         const { key, account } = holder!;
@@ -201,18 +180,10 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
         });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/',
-      alsoAt: ['/api/log'],
-      who: 'admin',
+    route('admin', 'GET', '/api/log/', {
       errors: ['verification_required', 'filter_too_wide'],
       summary: 'Lists the usage records of all users, newest first; CSV requires a verification (POST /api/verify).',
-      tag: TAG,
-      search: schema<EverybodyQuery & Formatted>({
-        type: 'object',
-        properties: { ...formatted, ...everybodyProperties },
-      }),
+      search: queryOf<EverybodyQuery & Formatted>({ ...formatted, ...everybodyProperties }),
       answer: pageSchema,
       async handle(request) {
         const { query } = request;
@@ -221,15 +192,11 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
         return query.format === 'csv' ? file('log', filter, query, all()) : page(filter, query, all());
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/log/export',
-      who: 'admin',
+    route('admin', 'GET', '/api/log/export', {
       verified: true,
       errors: ['filter_too_wide', 'verification_required'],
       summary: `Exports the usage records of all users as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
-      tag: TAG,
-      search: schema<EverybodyQuery & Places>({ type: 'object', properties: { before, ...everybodyProperties } }),
+      search: queryOf<EverybodyQuery & Places>({ before, ...everybodyProperties }),
       answer: 'text/csv',
       handle: async ({ query }) => file('log', await search.everybody(query), query, all()),
     }),

@@ -7,10 +7,10 @@ import type { Caller } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
 import { cardOf, cardSchema } from '../records/model-card.ts';
 import { ratiosOf } from '../records/ratios.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { number, text } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { number, partly, text } from '../schemas.ts';
 
-const TAG = 'Models';
+const route = tagged('Models');
 
 /** The group that every user is in: prices and models are the same for all. */
 const GROUP = 'default';
@@ -73,42 +73,33 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/pricing',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/pricing', {
       spelling: 'bare',
       summary:
         'Lists the models that the caller may see, with prices: model_ratio 1 is 2 currency units per million input tokens.',
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['success', 'data', 'group_ratio', 'usable_group', 'vendors', 'supported_endpoint', 'auto_groups'],
-        properties: {
+      answer: partly(
+        ['success', 'data', 'group_ratio', 'usable_group', 'vendors', 'supported_endpoint', 'auto_groups'],
+        {
           success: { const: true },
           message: text,
           data: {
             type: 'array',
-            items: {
-              type: 'object',
-              required: ['model_name', 'quota_type', 'model_ratio', 'model_price', 'completion_ratio'],
-              properties: {
-                model_name: text,
-                quota_type: { enum: [0, 1], description: '0: by tokens. 1: per call or per image.' },
-                model_ratio: number,
-                model_price: { type: 'number', description: 'Currency units per call or image.' },
-                completion_ratio: { type: 'number', description: 'Ratio of the output price to the input price.' },
-                cache_ratio: number,
-                create_cache_ratio: number,
-                owner_by: text,
-                enable_groups: { type: 'array', items: text },
-                supported_endpoint_types: { type: 'array', items: text },
-                price: {
-                  type: 'object',
-                  description: 'The exact price: currency units as decimal numbers.',
-                },
+            items: partly(['model_name', 'quota_type', 'model_ratio', 'model_price', 'completion_ratio'], {
+              model_name: text,
+              quota_type: { enum: [0, 1], description: '0: by tokens. 1: per call or per image.' },
+              model_ratio: number,
+              model_price: { type: 'number', description: 'Currency units per call or image.' },
+              completion_ratio: { type: 'number', description: 'Ratio of the output price to the input price.' },
+              cache_ratio: number,
+              create_cache_ratio: number,
+              owner_by: text,
+              enable_groups: { type: 'array', items: text },
+              supported_endpoint_types: { type: 'array', items: text },
+              price: {
+                type: 'object',
+                description: 'The exact price: currency units as decimal numbers.',
               },
-            },
+            }),
           },
           group_ratio: { type: 'object' },
           usable_group: { type: 'object' },
@@ -116,7 +107,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
           supported_endpoint: { type: 'object' },
           auto_groups: { type: 'array' },
         },
-      },
+      ),
       async handle(request) {
         const names = await visibleTo(request, request.visitor);
         return {
@@ -133,21 +124,13 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/models',
-      who: 'member',
+    route('member', 'GET', '/api/user/models', {
       summary: 'Lists the names of the models that you may call.',
-      tag: TAG,
       answer: { type: 'array', items: text },
       handle: () => need(Catalog).names(),
     }),
-    route({
-      method: 'GET',
-      path: '/api/models/catalog',
-      who: 'member',
+    route('member', 'GET', '/api/models/catalog', {
       summary: 'Lists the models that you may call, with purpose, abilities, price and health.',
-      tag: TAG,
       answer: { type: 'array', items: cardSchema },
       handle({ account }) {
         const catalog = need(Catalog);
@@ -168,31 +151,18 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
         });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/self/groups',
-      who: 'member',
+    route('member', 'GET', '/api/user/self/groups', {
       summary: 'Lists the groups of your keys: one, for all keys.',
-      tag: TAG,
       answer: groupsSchema,
       handle: () => GROUPS,
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/groups',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/user/groups', {
       summary: 'Lists the groups: one, for all users.',
-      tag: TAG,
       answer: groupsSchema,
       handle: () => GROUPS,
     }),
-    route({
-      method: 'GET',
-      path: '/api/group/',
-      alsoAt: ['/api/group'],
-      who: 'admin',
+    route('admin', 'GET', '/api/group/', {
       summary: 'Lists the names of the groups.',
-      tag: TAG,
       answer: { type: 'array', items: text },
       handle: () => [GROUP],
     }),

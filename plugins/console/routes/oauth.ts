@@ -5,14 +5,16 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Identity, OAuth, type OAuthIntent } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
-import { type Answer, answer, GatewayError, schema } from '../../../core/plugin.ts';
+import { type Answer, answer, GatewayError } from '../../../core/plugin.ts';
 import { checkOrigin } from '../access.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { nothing, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { bodyOf, nothing, object, queryOf, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { halfSignedIn } from './sign-in.ts';
+
+const route = tagged('Sign-in');
 
 interface Return {
   readonly code?: string;
@@ -144,35 +146,26 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
   }
 
   const unbinding = {
-    path: '/api/user/unbind/:provider',
     errors: ['binding_not_found', 'last_login_method'],
-    who: 'member',
     sessionOnly: true,
     verified: 'or-recent',
-    tag: 'Sign-in',
+    summary: 'Unlinks an OAuth account.',
     answer: nothing,
     handle: unbind,
   } as const;
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/oauth/state',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/oauth/state', {
       errors: ['provider_not_found', 'provider_wanted', 'oauth_provider_failed', 'not_signed_in', 'cross_site'],
       summary: 'Begins an OAuth sign-in and returns its state. POST returns the complete URL.',
-      tag: 'Sign-in',
-      search: schema<{ readonly provider?: string }>({ type: 'object', properties: { provider: providerName } }),
+      search: queryOf<{ readonly provider?: string }>({ provider: providerName }),
       answer: text,
       async handle(request) {
         const { state, cookie } = await begin(request, providerOr(request.query.provider), 'login');
         return done(state, { cookies: [cookie] });
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/oauth/state',
-      who: 'visitor',
+    route('visitor', 'POST', '/api/oauth/state', {
       errors: [
         'verification_required',
         'provider_not_found',
@@ -182,35 +175,23 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         'cross_site',
       ],
       summary: 'Begins an OAuth sign-in or links an OAuth account; returns the URL to send the browser to.',
-      tag: 'Sign-in',
-      body: schema<{ readonly provider?: string; readonly intent: OAuthIntent }>({
-        type: 'object',
-        additionalProperties: false,
-        properties: {
-          provider: providerName,
-          intent,
-          aff: { description: 'Accepted from tools that send it; it has no effect.', type: 'string' },
-        },
+      body: bodyOf<{ readonly provider?: string; readonly intent: OAuthIntent }>([], {
+        provider: providerName,
+        intent,
+        aff: { description: 'Accepted from tools that send it; it has no effect.', type: 'string' },
       }),
-      answer: {
-        type: 'object',
-        required: ['flow_token', 'expires_at', 'url'],
-        properties: {
-          flow_token: { description: 'The state.', type: 'string' },
-          expires_at: unixSeconds,
-          url: text,
-        },
-      },
+      answer: object({
+        flow_token: { description: 'The state.', type: 'string' },
+        expires_at: unixSeconds,
+        url: text,
+      }),
       async handle(request) {
         const { provider, intent: requestedIntent } = request.body;
         const { state, url, expiresMs, cookie } = await begin(request, providerOr(provider), requestedIntent);
         return done({ flow_token: state, expires_at: secondsOf(expiresMs), url }, { cookies: [cookie] });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/oauth/:provider',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/oauth/:provider', {
       errors: [
         'verification_required',
         'provider_not_found',
@@ -229,16 +210,15 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       ],
       summary:
         'Signs in with an OAuth account. Without a code it redirects to the provider, which redirects back with a code; then it responds like a sign-in and redirects browsers to the console. `intent=bind` links the OAuth account to the signed-in user.',
-      tag: 'Sign-in',
-      search: schema<Return & { readonly intent: OAuthIntent }>({
-        type: 'object',
-        properties: { code: word, state: word, iss: word, error: word, intent },
+      search: queryOf<Return & { readonly intent: OAuthIntent }>({
+        code: word,
+        state: word,
+        iss: word,
+        error: word,
+        intent,
       }),
       answer: {
-        anyOf: [
-          ...halfSignedIn.anyOf,
-          { type: 'object', required: ['action'], properties: { action: { const: 'bind' } } },
-        ],
+        anyOf: [...halfSignedIn.anyOf, object({ action: { const: 'bind' } })],
       },
       async handle(request) {
         const { provider = '' } = request.params;
@@ -250,7 +230,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
           }
           const finished = await finish(request, provider);
           if (!isVisit(request)) return finished;
-          return leadTo(pages + pageAfter(finished, provider), cookiesOf(finished));
+          return leadTo(pages + pageAfter(finished, provider), [finished.headers['set-cookie'] ?? []].flat());
         } catch (problem) {
           if (!isVisit(request) || !(problem instanceof GatewayError)) throw problem;
           // The sign-in page redirects signed-in users, who would not see the error there.
@@ -259,8 +239,8 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         }
       },
     }),
-    route({ ...unbinding, method: 'GET', changes: true, summary: 'Unlinks an OAuth account.' }),
-    route({ ...unbinding, method: 'DELETE', summary: 'Unlinks an OAuth account.' }),
+    route('member', 'GET', '/api/user/unbind/:provider', { ...unbinding, changes: true }),
+    route('member', 'DELETE', '/api/user/unbind/:provider', unbinding),
   ];
 }
 
@@ -276,10 +256,6 @@ function leadTo(url: string, setCookies: readonly string[]): Answer {
     'cache-control': 'no-store',
     ...(setCookies.length > 0 && { 'set-cookie': setCookies }),
   });
-}
-
-function cookiesOf({ headers }: Answer): readonly string[] {
-  return [headers['set-cookie'] ?? []].flat();
 }
 
 /** The page of the console after a successful flow: a sign-in may wait for its second step. */

@@ -1,45 +1,36 @@
 /** Orders: the user's, and for administrators those of all users. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, type OrderSearch, Payments } from '../../../core/contracts/payments.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { refuse } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames } from '../records/names.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { integer, number, text } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { bodyOf, integer, number, queryOf, record, text } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
-const TAG = 'Top-up';
+const route = tagged('Top-up');
 
-const order = {
-  title: 'Order',
-  type: 'object',
-  required: [
-    ...['id', 'user_id', 'username', 'kind', 'plan', 'amount', 'quota', 'money', 'money_text', 'currency'],
-    ...['money_returned', 'trade_no', 'payment_method', 'payment_provider', 'create_time', 'complete_time'],
-    ...['expire_time', 'status', 'note'],
-  ],
-  properties: {
-    id: integer,
-    user_id: integer,
-    username: { ...text, description: 'Only for administrators who list orders; otherwise empty.' },
-    kind: { enum: ['quota', 'plan'] },
-    plan: text,
-    amount: { ...integer, description: 'Currency units bought; for a product its quota units; for a plan 0.' },
-    quota: { ...integer, description: 'Quota units that the order adds.' },
-    money: number,
-    money_text: text,
-    currency: text,
-    money_returned: { ...text, description: 'How much of it was refunded or charged back.' },
-    trade_no: text,
-    payment_method: text,
-    payment_provider: text,
-    create_time: integer,
-    complete_time: { ...integer, description: '0: not paid.' },
-    expire_time: integer,
-    status: { enum: ['pending', 'success', 'failed', 'expired', 'parked', 'refunded', 'disputed'] },
-    note: text,
-  },
-};
+const order = record('Order', {
+  id: integer,
+  user_id: integer,
+  username: { ...text, description: 'Only for administrators who list orders; otherwise empty.' },
+  kind: { enum: ['quota', 'plan'] },
+  plan: text,
+  amount: { ...integer, description: 'Currency units bought; for a product its quota units; for a plan 0.' },
+  quota: { ...integer, description: 'Quota units that the order adds.' },
+  money: number,
+  money_text: text,
+  currency: text,
+  money_returned: { ...text, description: 'How much of it was refunded or charged back.' },
+  trade_no: text,
+  payment_method: text,
+  payment_provider: text,
+  create_time: integer,
+  complete_time: { ...integer, description: '0: not paid.' },
+  expire_time: integer,
+  status: { enum: ['pending', 'success', 'failed', 'expired', 'parked', 'refunded', 'disputed'] },
+  note: text,
+});
 
 interface OrderPage extends PageSearch {
   readonly keyword?: string;
@@ -73,41 +64,25 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   };
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/topup/self',
-      who: 'member',
+    route('member', 'GET', '/api/user/topup/self', {
       summary: 'Lists your orders, newest first.',
-      tag: TAG,
       search: pageSearch<OrderPage>(filters),
       answer: pageSchema(order),
       handle: ({ account, query }) => listed(query, account.id),
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/topup/status',
+    route('member', 'GET', '/api/user/topup/status', {
       alsoAt: ['/api/user/alipay/query'],
-      who: 'member',
       errors: ['order_not_found'],
       summary: 'Returns one of your orders.',
-      tag: TAG,
-      search: schema<{ readonly trade_no: string }>({
-        type: 'object',
-        required: ['trade_no'],
-        properties: { trade_no: text },
-      }),
+      search: queryOf<{ readonly trade_no: string }>({ trade_no: text }, ['trade_no']),
       answer: order,
       async handle({ account, query }) {
         const stored = await need(Payments).order(query.trade_no, account.id);
         return recordOf(stored ?? refuse(coreErrors.order_not_found().with({ param: 'trade_no' })));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/topup',
-      who: 'admin',
+    route('admin', 'GET', '/api/user/topup', {
       summary: 'Lists the orders of all users, newest first.',
-      tag: TAG,
       search: pageSearch<OrderPage>({ ...filters, user_id: integer }),
       answer: pageSchema(order),
       handle({ query }) {
@@ -115,21 +90,13 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         return listed(query, query.user_id, async (id) => (await names.person(id))?.name ?? '');
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/subscription/balance/pay',
-      who: 'member',
+    route('member', 'POST', '/api/subscription/balance/pay', {
       spelling: 'payment',
       errors: ['insufficient_balance', 'invalid_plan', 'other_plan_runs', 'no_room'],
       summary: 'Buys a plan with your balance.',
-      tag: TAG,
-      body: schema<{ readonly plan?: string; readonly plan_id?: string }>({
-        type: 'object',
-        additionalProperties: false,
-        properties: {
-          plan: { ...text, maxLength: 100, description: 'Its name.' },
-          plan_id: { ...text, maxLength: 100, description: 'Same as plan.' },
-        },
+      body: bodyOf<{ readonly plan?: string; readonly plan_id?: string }>([], {
+        plan: { ...text, maxLength: 100, description: 'Its name.' },
+        plan_id: { ...text, maxLength: 100, description: 'Same as plan.' },
       }),
       answer: order,
       async handle({ account, actor, body: { plan_id: id, plan = id } }) {
@@ -139,22 +106,13 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         return { data: recordOf(await payments.payFromBalance(account, plan, actor)) };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/topup/complete',
-      who: 'admin',
+    route('admin', 'POST', '/api/user/topup/complete', {
       verified: true,
       errors: ['order_not_found', 'order_completed', 'order_returned', 'order_cannot_be_given'],
       summary: 'Completes an order that you know to be paid.',
-      tag: TAG,
-      body: schema<{ readonly trade_no: string; readonly reason?: string }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['trade_no'],
-        properties: {
-          trade_no: { ...text, maxLength: 100 },
-          reason: { ...text, maxLength: 500, description: 'How the payment was verified, for the audit log.' },
-        },
+      body: bodyOf<{ readonly trade_no: string; readonly reason?: string }>(['trade_no'], {
+        trade_no: { ...text, maxLength: 100 },
+        reason: { ...text, maxLength: 500, description: 'How the payment was verified, for the audit log.' },
       }),
       answer: order,
       async handle({ actor, body }) {

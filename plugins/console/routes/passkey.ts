@@ -5,29 +5,26 @@ import { type Answer, type JsonObject, schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import type { Cookies } from '../cookies.ts';
 import { done } from '../envelope.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { boolean, nothing, notLookedAt, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { boolean, nothing, notLookedAt, partly, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { verifiedAnswer } from '../verification.ts';
 import { signedIn } from './sign-in.ts';
 
+const route = tagged('Passkeys');
+
 /** The response that begins a WebAuthn ceremony. */
-export const ceremonyAnswer = {
-  title: 'PasskeyCeremony',
-  type: 'object',
-  required: ['options', 'flow_token', 'expires_at'],
-  properties: {
-    options: {
-      description: 'The WebAuthn public key options as JSON, also in `publicKey` for clients that read them there.',
-      type: 'object',
-      required: ['publicKey'],
-      properties: { publicKey: { type: 'object' } },
-      additionalProperties: true,
-    },
-    flow_token: { description: 'To be sent with the credential; default: the cookie.', type: 'string' },
-    expires_at: unixSeconds,
+export const ceremonyAnswer = record('PasskeyCeremony', {
+  options: {
+    description: 'The WebAuthn public key options as JSON, also in `publicKey` for clients that read them there.',
+    type: 'object',
+    required: ['publicKey'],
+    properties: { publicKey: { type: 'object' } },
+    additionalProperties: true,
   },
-} as const;
+  flow_token: { description: 'To be sent with the credential; default: the cookie.', type: 'string' },
+  expires_at: unixSeconds,
+});
 
 /** Begins a ceremony; its ticket is also in a cookie, for clients that send only the credential. */
 export function ceremony(
@@ -71,8 +68,6 @@ const finishBody = schema<FinishBody>({
 const PATH = '/api/user/passkey';
 
 export function passkeyRoutes({ host, cookies, signIn, verification, need, audited }: Tools): readonly ApiRoute[] {
-  const own = { who: 'member', sessionOnly: true, tag: 'Passkeys' } as const;
-
   const begun = (start: PasskeyStart): Answer => ceremony(cookies, start, host.clock.now());
 
   function finishing({ body, headers }: ConsoleRequest<FinishBody>): { ticket: string; credential: JsonObject } {
@@ -86,22 +81,14 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
   }
 
   return [
-    route({
-      method: 'POST',
-      path: `${PATH}/login/begin`,
-      who: 'visitor',
+    route('visitor', 'POST', `${PATH}/login/begin`, {
       summary: 'Begins a sign-in with a passkey, without a user name.',
-      tag: 'Passkeys',
       answer: ceremonyAnswer,
       handle: async () => begun(await need(SecondFactors).beginPasskeyLogin()),
     }),
-    route({
-      method: 'POST',
-      path: `${PATH}/login/finish`,
-      who: 'visitor',
+    route('visitor', 'POST', `${PATH}/login/finish`, {
       errors: ['passkey_refused', 'account_disabled'],
       summary: 'Signs in with a passkey; there is no second step.',
-      tag: 'Passkeys',
       body: finishBody,
       answer: signedIn,
       async handle(request) {
@@ -110,20 +97,14 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         return signIn.complete(request, account, 'passkey');
       },
     }),
-    route({
-      ...own,
-      method: 'GET',
-      path: PATH,
+    route('member', 'GET', PATH, {
+      sessionOnly: true,
       summary: 'Returns whether you have a passkey, and when it was last used.',
-      answer: {
-        type: 'object',
-        required: ['enabled'],
-        properties: {
-          enabled: boolean,
-          last_used_at: { description: 'RFC 3339; null: never.', type: ['string', 'null'] },
-          created_at: { description: 'RFC 3339.', type: 'string' },
-        },
-      },
+      answer: partly(['enabled'], {
+        enabled: boolean,
+        last_used_at: { description: 'RFC 3339; null: never.', type: ['string', 'null'] },
+        created_at: { description: 'RFC 3339.', type: 'string' },
+      }),
       async handle({ account }) {
         const { passkey } = await need(SecondFactors).status(account.id);
         if (passkey === undefined) return { enabled: false };
@@ -135,10 +116,8 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         };
       },
     }),
-    route({
-      ...own,
-      method: 'POST',
-      path: `${PATH}/register/begin`,
+    route('member', 'POST', `${PATH}/register/begin`, {
+      sessionOnly: true,
       verified: 'or-recent',
       errors: ['passkey_exists', 'session_wanted'],
       summary: 'Begins to add a passkey.',
@@ -148,10 +127,8 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         return begun(await factors.beginPasskeyRegistration(request.account, sessionOf(request).id));
       },
     }),
-    route({
-      ...own,
-      method: 'POST',
-      path: `${PATH}/register/finish`,
+    route('member', 'POST', `${PATH}/register/finish`, {
+      sessionOnly: true,
       verified: 'or-recent',
       errors: ['passkey_refused', 'passkey_exists', 'passkey_taken', 'session_wanted'],
       summary: 'Adds the passkey; ends all other sessions.',
@@ -161,40 +138,33 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
         const factors = need(SecondFactors);
         const { ticket, credential } = finishing(request);
         const { account } = request;
-        const along = audited(request, 'passkey.add', `user ${account.id}`);
+        const along = audited(request, 'passkey.add');
         await factors.finishPasskeyRegistration(account, sessionOf(request).id, ticket, credential, along);
         return done(null, { message: 'The passkey was added.', cookies: [cookies.clear('flow')] });
       },
     }),
-    route({
-      ...own,
-      method: 'DELETE',
-      path: PATH,
+    route('member', 'DELETE', PATH, {
+      sessionOnly: true,
       verified: true,
       errors: ['no_passkey', 'session_wanted'],
       summary: 'Removes the passkey; ends all other sessions.',
       answer: nothing,
       async handle(request) {
-        const { account } = request;
-        const along = audited(request, 'passkey.remove', `user ${account.id}`);
-        await need(SecondFactors).removePasskey(account, sessionOf(request).id, along);
+        const along = audited(request, 'passkey.remove');
+        await need(SecondFactors).removePasskey(request.account, sessionOf(request).id, along);
         return done(null, { message: 'The passkey was removed.' });
       },
     }),
-    route({
-      ...own,
-      method: 'POST',
-      path: `${PATH}/verify/begin`,
+    route('member', 'POST', `${PATH}/verify/begin`, {
+      sessionOnly: true,
       errors: ['session_wanted', 'no_passkey'],
       summary: 'Begins a verification with the passkey.',
       answer: ceremonyAnswer,
       handle: async (request) =>
         begun(await need(SecondFactors).beginPasskeyCheck(request.account, sessionOf(request).id)),
     }),
-    route({
-      ...own,
-      method: 'POST',
-      path: `${PATH}/verify/finish`,
+    route('member', 'POST', `${PATH}/verify/finish`, {
+      sessionOnly: true,
       errors: ['passkey_refused', 'session_wanted'],
       summary: 'Completes a verification: this session may run sensitive operations for five minutes.',
       body: finishBody,

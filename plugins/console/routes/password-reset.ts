@@ -2,13 +2,14 @@
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Mail } from '../../../core/contracts/mail.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
-import { schema } from '../../../core/plugin.ts';
 import { randomBase62 } from '../../../core/sdk.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { PERSON_WORDS } from '../records/person.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { nothing } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { bodyOf, nothing, queryOf } from '../schemas.ts';
+
+const route = tagged('Sign-in');
 
 const GOOD_FOR_MS = 15 * 60_000;
 const GENERATED_LENGTH = 20;
@@ -40,19 +41,11 @@ If it was not you, ignore this email: your password is unchanged.
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/reset_password',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/reset_password', {
       changes: true,
       limit: 'mail',
       summary: 'Sends an email with a link to reset the password, if an account has this address.',
-      tag: 'Sign-in',
-      search: schema<{ readonly email: string }>({
-        type: 'object',
-        required: ['email'],
-        properties: { email: { type: 'string', maxLength: 254 } },
-      }),
+      search: queryOf<{ readonly email: string }>({ email: { type: 'string', maxLength: 254 } }, ['email']),
       answer: nothing,
       async handle({ query }) {
         const mail = need(Mail);
@@ -65,23 +58,14 @@ If it was not you, ignore this email: your password is unchanged.
         return null;
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/reset',
-      who: 'visitor',
+    route('visitor', 'POST', '/api/user/reset', {
       limit: 'sign-in',
       errors: ['reset_refused', 'invalid_password', 'common_password', 'ticket_used'],
       summary: 'Sets a new password with the link in the email. Ends all sessions; does not sign in.',
-      tag: 'Sign-in',
-      body: schema<{ readonly email: string; readonly token: string; readonly password?: string }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['email', 'token'],
-        properties: {
-          email: { type: 'string', maxLength: 254 },
-          token: { type: 'string', minLength: 1, maxLength: 64 },
-          password: { description: 'Omitted: a random one is created and returned.', type: 'string', maxLength: 1_024 },
-        },
+      body: bodyOf<{ readonly email: string; readonly token: string; readonly password?: string }>(['email', 'token'], {
+        email: { type: 'string', maxLength: 254 },
+        token: { type: 'string', minLength: 1, maxLength: 64 },
+        password: { description: 'Omitted: a random one is created and returned.', type: 'string', maxLength: 1_024 },
       }),
       answer: { description: 'The created password; null if the request had one.', type: ['string', 'null'] },
       async handle({ body, ip }) {

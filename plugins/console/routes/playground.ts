@@ -4,27 +4,27 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Decision, Explaining } from '../../../core/contracts/explaining.ts';
 import { KeyCheck } from '../../../core/contracts/key-check.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
-import { MICRO } from '../../../core/contracts/ledger.ts';
 import { Prices } from '../../../core/contracts/prices.ts';
-import { type JsonObject, schema } from '../../../core/plugin.ts';
+import type { JsonObject } from '../../../core/plugin.ts';
 import { countedUsage } from '../../../core/translation/index.ts';
 import { reaches } from '../access.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, idNumber, integer, text } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { bodyOf, boolean, idNumber, integer, object, objectOrNull, record, text } from '../schemas.ts';
+import { unitsAbove } from '../units.ts';
+
+const route = tagged('Playground');
 
 /** The maximum body size: a conversation with an image or two. */
 const MAX_BODY = 1_024 * 1_024;
 
-const supposed = schema<{ readonly token_id: number; readonly style: string; readonly body: JsonObject }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['token_id', 'style', 'body'],
-  properties: {
+const supposed = bodyOf<{ readonly token_id: number; readonly style: string; readonly body: JsonObject }>(
+  ['token_id', 'style', 'body'],
+  {
     token_id: { ...idNumber, description: 'One of your keys.' },
     style: { ...text, description: 'The API style of the call: `chat`.', maxLength: 64 },
     body: { type: 'object', description: 'The body of the call.' },
   },
-});
+);
 
 export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
   /** Undefined if the model is unknown or has no price. */
@@ -34,62 +34,42 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/api/playground/estimate',
-      who: 'member',
+    route('member', 'POST', '/api/playground/estimate', {
       errors: ['key_not_found'],
       summary: 'Explains what a call with one of your keys would do and what it may cost. Nothing is sent or charged.',
-      tag: 'Playground',
       body: supposed,
       maxBody: MAX_BODY,
-      answer: {
-        title: 'Estimate',
-        type: 'object',
-        required: [
-          ...['at_most', 'may_grow', 'input_estimate', 'output_limit', 'price', 'losses', 'would_go_to', 'refusal'],
-        ],
-        properties: {
-          at_most: {
-            type: ['integer', 'null'],
-            description: 'The reservation in quota units, rounded up; null: unknown, or the call would be refused.',
-          },
-          may_grow: {
-            ...boolean,
-            description:
-              'at_most is an estimate that grows with the answer, because the call does not limit all of its output.',
-          },
-          input_estimate: { type: ['integer', 'null'], description: 'Tokens, estimated from the length of the input.' },
-          output_limit: { type: ['integer', 'null'], description: 'Tokens; null: the call sets no limit.' },
-          price: { type: ['string', 'null'], description: 'The whole price on one line.' },
-          losses: {
-            type: 'array',
-            items: text,
-            description: 'Warnings of the translation for the first channel, as in `x-turnpike-translation`.',
-          },
-          would_go_to: {
-            type: ['array', 'null'],
-            description: 'For administrators: the channels in the order of upstream attempts; otherwise null.',
-            items: {
-              type: 'object',
-              required: ['channel', 'model', 'style', 'state', 'asked'],
-              properties: {
-                channel: text,
-                model: { ...text, description: 'The upstream model.' },
-                style: { ...text, description: 'The API style of the channel.' },
-                state: text,
-                asked: { ...boolean, description: 'False: currently skipped, because its circuit is open.' },
-              },
-            },
-          },
-          refusal: {
-            type: ['object', 'null'],
-            description: 'The error that would refuse the call.',
-            required: ['status', 'code', 'message'],
-            properties: { status: integer, code: text, message: text },
-          },
+      answer: record('Estimate', {
+        at_most: {
+          type: ['integer', 'null'],
+          description: 'The reservation in quota units, rounded up; null: unknown, or the call would be refused.',
         },
-      },
+        may_grow: {
+          ...boolean,
+          description:
+            'at_most is an estimate that grows with the answer, because the call does not limit all of its output.',
+        },
+        input_estimate: { type: ['integer', 'null'], description: 'Tokens, estimated from the length of the input.' },
+        output_limit: { type: ['integer', 'null'], description: 'Tokens; null: the call sets no limit.' },
+        price: { type: ['string', 'null'], description: 'The whole price on one line.' },
+        losses: {
+          type: 'array',
+          items: text,
+          description: 'Warnings of the translation for the first channel, as in `x-turnpike-translation`.',
+        },
+        would_go_to: {
+          type: ['array', 'null'],
+          description: 'For administrators: the channels in the order of upstream attempts; otherwise null.',
+          items: object({
+            channel: text,
+            model: { ...text, description: 'The upstream model.' },
+            style: { ...text, description: 'The API style of the channel.' },
+            state: text,
+            asked: { ...boolean, description: 'False: currently skipped, because its circuit is open.' },
+          }),
+        },
+        refusal: objectOrNull('The error that would refuse the call.', { status: integer, code: text, message: text }),
+      }),
       async handle({ account, body: draft, ip }) {
         const holder = await need(Keys).holderById(account.id, draft.token_id);
         if (holder === undefined) {
@@ -127,9 +107,4 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
       },
     }),
   ];
-}
-
-/** Micro-quota in whole quota units, rounded up. */
-function unitsAbove(micro: bigint): number {
-  return Number((micro + MICRO - 1n) / MICRO);
 }

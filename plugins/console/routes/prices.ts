@@ -1,8 +1,10 @@
 /** Prices of all models and their sources, and differences from the published prices; for administrators. */
 import { type PricedModel, Prices, type SourcedPrice } from '../../../core/contracts/prices.ts';
 import { priceSchema } from '../records/price.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, text } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { boolean, list, object, objectOrNull, record, text } from '../schemas.ts';
+
+const route = tagged('Models');
 
 const source = {
   title: 'PriceSource',
@@ -19,98 +21,56 @@ const source = {
 } as const;
 const sentence = { type: ['string', 'null'], description: 'The whole price on one line; null: no price.' } as const;
 
-const modelSchema = {
-  title: 'PricedModel',
-  type: 'object',
-  required: [
-    ...['name', 'aliases', 'fallback_of', 'free', 'unpriced', 'calls', 'consequence', 'price', 'source'],
-    ...['effective_from', 'upcoming', 'channels', 'published', 'drift'],
-  ],
-  properties: {
-    name: text,
-    aliases: { type: 'array', items: text, description: 'Its aliases.' },
-    fallback_of: { type: 'array', items: text, description: 'The models it is a fallback of.' },
-    free: boolean,
-    unpriced: { ...boolean, description: 'The model, or one of its fallbacks, has no price.' },
-    calls: { enum: ['charged', 'free', 'refused'], description: 'How its calls are billed.' },
-    consequence: { ...text, description: 'The same as a sentence.' },
-    price: priceSchema,
-    source,
-    effective_from: {
-      type: ['string', 'null'],
-      description: 'First day of the price (UTC), if it has one: `2026-01-31`.',
-    },
-    upcoming: {
-      type: 'array',
-      description: 'Scheduled prices, in order of their start.',
-      items: {
-        type: 'object',
-        required: ['effective_from', 'text', 'price'],
-        properties: { effective_from: text, text, price: priceSchema },
-      },
-    },
-    channels: {
-      type: 'array',
-      description: 'The channels that serve it; their list prices may differ.',
-      items: {
-        type: 'object',
-        required: ['channel', 'model', 'text', 'source'],
-        properties: {
-          channel: text,
-          model: { ...text, description: 'The upstream model.' },
-          text: sentence,
-          source,
-        },
-      },
-    },
-    published: {
-      type: ['object', 'null'],
-      description: 'The list price, if gateway.yaml sets another price.',
-      required: ['text', 'source'],
-      properties: { text, source: text },
-    },
-    drift: {
-      type: 'array',
-      description: 'Amounts that differ from the published ones by more than a tenth.',
-      items: {
-        type: 'object',
-        required: ['field', 'configured', 'published', 'percent'],
-        properties: {
-          field: { ...text, description: 'Its name in `price`.' },
-          configured: text,
-          published: text,
-          percent: {
-            type: ['number', 'null'],
-            description: 'The difference from the published amount, in percent; null: the published amount is 0.',
-          },
-        },
-      },
-    },
+const modelSchema = record('PricedModel', {
+  name: text,
+  aliases: { type: 'array', items: text, description: 'Its aliases.' },
+  fallback_of: { type: 'array', items: text, description: 'The models it is a fallback of.' },
+  free: boolean,
+  unpriced: { ...boolean, description: 'The model, or one of its fallbacks, has no price.' },
+  calls: { enum: ['charged', 'free', 'refused'], description: 'How its calls are billed.' },
+  consequence: { ...text, description: 'The same as a sentence.' },
+  price: priceSchema,
+  source,
+  effective_from: {
+    type: ['string', 'null'],
+    description: 'First day of the price (UTC), if it has one: `2026-01-31`.',
   },
-} as const;
+  upcoming: { ...list({ effective_from: text, text, price: priceSchema }), description: 'Scheduled prices, in order of their start.' },
+  channels: {
+    ...list({
+      channel: text,
+      model: { ...text, description: 'The upstream model.' },
+      text: sentence,
+      source,
+    }),
+    description: 'The channels that serve it; their list prices may differ.',
+  },
+  published: objectOrNull('The list price, if gateway.yaml sets another price.', { text, source: text }),
+  drift: {
+    ...list({
+      field: { ...text, description: 'Its name in `price`.' },
+      configured: text,
+      published: text,
+      percent: {
+        type: ['number', 'null'],
+        description: 'The difference from the published amount, in percent; null: the published amount is 0.',
+      },
+    }),
+    description: 'Amounts that differ from the published ones by more than a tenth.',
+  },
+});
 
 export function priceRoutes({ need }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/price/',
-      alsoAt: ['/api/price'],
-      who: 'admin',
+    route('admin', 'GET', '/api/price/', {
       summary: 'Lists the price of every model and its source; currency units as decimal numbers.',
-      tag: 'Models',
-      answer: {
-        type: 'object',
-        required: ['snapshot', 'models'],
-        properties: {
-          snapshot: {
-            type: 'object',
-            description: 'The version of the list prices in this release.',
-            required: ['name', 'version'],
-            properties: { name: text, version: text },
-          },
-          models: { type: 'array', items: modelSchema },
+      answer: object({
+        snapshot: {
+          ...object({ name: text, version: text }),
+          description: 'The version of the list prices in this release.',
         },
-      },
+        models: { type: 'array', items: modelSchema },
+      }),
       handle() {
         const { snapshot, models } = need(Prices).table();
         return { snapshot, models: models.map(shownModel) };

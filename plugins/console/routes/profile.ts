@@ -3,17 +3,16 @@ import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { Records } from '../../../core/contracts/records.ts';
-import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { done, inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { differences, PERSON_WORDS, personSchema, shownPerson } from '../records/person.ts';
 import { keptProperties, settingsForm, settingsOf } from '../records/settings-form.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { nothing } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { bodyOf, nothing } from '../schemas.ts';
 import { personWith, removeAccount } from '../subordinate.ts';
 
-const TAG = 'Account';
+const route = tagged('Account');
 
 interface ProfileForm {
   readonly username?: string;
@@ -24,24 +23,20 @@ interface ProfileForm {
   readonly sidebar_modules?: string;
 }
 
-const profileForm = schema<ProfileForm>({
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    username: { type: 'string', maxLength: 200 },
-    display_name: { type: 'string', maxLength: 200 },
-    password: {
-      description: 'The new password; empty: unchanged. Ends all other sessions.',
-      type: 'string',
-      maxLength: 1_024,
-    },
-    original_password: {
-      description: 'The current password; required to change it.',
-      type: 'string',
-      maxLength: 1_024,
-    },
-    ...keptProperties,
+const profileForm = bodyOf<ProfileForm>([], {
+  username: { type: 'string', maxLength: 200 },
+  display_name: { type: 'string', maxLength: 200 },
+  password: {
+    description: 'The new password; empty: unchanged. Ends all other sessions.',
+    type: 'string',
+    maxLength: 1_024,
   },
+  original_password: {
+    description: 'The current password; required to change it.',
+    type: 'string',
+    maxLength: 1_024,
+  },
+  ...keptProperties,
 });
 
 export function profileRoutes({ host, cookies, verification, audited }: Tools): readonly ApiRoute[] {
@@ -59,13 +54,9 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/self',
-      who: 'member',
+    route('member', 'GET', '/api/user/self', {
       errors: ['account_not_found'],
       summary: 'Returns your account and its balance.',
-      tag: TAG,
       answer: personSchema,
       async handle(request) {
         const { id } = request.account;
@@ -81,10 +72,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
         return shownPerson(person, { balance, debt, bindings, calls });
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/user/self',
-      who: 'member',
+    route('member', 'PUT', '/api/user/self', {
       errors: [
         'session_wanted',
         'verification_required',
@@ -97,7 +85,6 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
         'account_not_found',
       ],
       summary: 'Updates your account; absent members stay unchanged.',
-      tag: TAG,
       body: profileForm,
       answer: nothing,
       async handle(request) {
@@ -119,21 +106,16 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
           await inTheirWords(PERSON_WORDS, accounts.change(account.id, { ...changes, settings: kept }, along));
         }
         if (password !== '') {
-          const along = audited(request, 'user.password', `user ${account.id}`);
-          await accounts.setPassword(account.id, password, along, session?.id);
+          await accounts.setPassword(account.id, password, audited(request, 'user.password'), session?.id);
         }
         return null;
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/self',
-      who: 'member',
+    route('member', 'DELETE', '/api/user/self', {
       sessionOnly: true,
       verified: 'or-recent',
       errors: ['root_protected', 'last_root'],
       summary: 'Deletes your account.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const { account } = request;
@@ -143,13 +125,9 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
         return done(null, { cookies: [cookies.clear('session')] });
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/user/setting',
-      who: 'member',
+    route('member', 'PUT', '/api/user/setting', {
       errors: ['read_only', 'webhook_url_wanted', 'invalid_webhook_url', 'account_not_found'],
       summary: 'Updates your settings; absent members stay unchanged.',
-      tag: TAG,
       body: settingsForm,
       answer: nothing,
       async handle(request) {

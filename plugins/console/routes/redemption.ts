@@ -1,15 +1,14 @@
 /** Redemption codes, for administrators. They are worth money, so creating, changing and reading them requires a verification. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
-import { schema } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
-import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
+import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { createNames, type Names } from '../records/names.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
-import { idNumber, integer, nothing, text, timestamp } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
+import { bodyOf, idNumber, integer, nothing, queryOf, text, timestamp } from '../schemas.ts';
 import { microOf, secondsOf, unitsOf } from '../units.ts';
 
-const TAG = 'Redemption codes';
+const route = tagged('Redemption codes');
 
 const UNUSED = 1;
 const DISABLED = 2;
@@ -70,18 +69,10 @@ interface CodeChanges {
   readonly status?: number;
 }
 
-const MADE = 'The gateway generates it.';
-const USED_BY = 'It is the user who redeems the code.';
-
 /** Read-only members: clients send them back with a change. */
 const FIXED: ReadOnly = {
-  user_id: MADE,
-  username: MADE,
-  key: MADE,
-  created_time: MADE,
-  redeemed_time: USED_BY,
-  used_user_id: USED_BY,
-  used_username: USED_BY,
+  ...readOnly('The gateway generates it.', 'user_id', 'username', 'key', 'created_time'),
+  ...readOnly('It is the user who redeems the code.', 'redeemed_time', 'used_user_id', 'used_username'),
   count: 'POST /api/redemption/ makes codes.',
   DeletedAt: 'DELETE /api/redemption/:id removes a code.',
 };
@@ -119,32 +110,21 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
     return pageAnswer(page, total, await Promise.all(items.map((code) => shown(request, code, names))));
   }
 
-  const one = { who: 'admin', tag: TAG } as const;
   return [
-    route({
-      ...one,
-      method: 'GET',
-      path: '/api/redemption/',
-      alsoAt: ['/api/redemption'],
+    route('admin', 'GET', '/api/redemption/', {
       errors: ['verification_required'],
       summary: 'Lists redemption codes, newest first.',
       search: pageSearch<CodePage>({ state, whole }),
       answer: pageSchema(record),
       handle: list,
     }),
-    route({
-      ...one,
-      method: 'GET',
-      path: '/api/redemption/search',
+    route('admin', 'GET', '/api/redemption/search', {
       summary: 'Searches redemption codes by a part of their name, or by id.',
       search: pageSearch<CodePage>({ keyword: { ...text, maxLength: 100 }, state, whole }),
       answer: pageSchema(record),
       handle: list,
     }),
-    route({
-      ...one,
-      method: 'GET',
-      path: '/api/redemption/:id',
+    route('admin', 'GET', '/api/redemption/:id', {
       errors: ['code_not_found'],
       summary: 'Returns a redemption code.',
       answer: record,
@@ -153,28 +133,19 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
         return shown(request, (await codes().get(idOf(id))) ?? notFound(id), createNames(host));
       },
     }),
-    route({
-      ...one,
-      method: 'POST',
-      path: '/api/redemption/',
-      alsoAt: ['/api/redemption'],
+    route('admin', 'POST', '/api/redemption/', {
       verified: true,
       summary: 'Creates redemption codes and returns them.',
-      body: schema<{
+      body: bodyOf<{
         readonly name: string;
         readonly quota: number;
         readonly count: number;
         readonly expired_time: number;
-      }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['name', 'quota'],
-        properties: {
-          name,
-          quota,
-          count: { ...integer, minimum: 1, maximum: 100, default: 1 },
-          expired_time: { ...expiredTime, default: 0 },
-        },
+      }>(['name', 'quota'], {
+        name,
+        quota,
+        count: { ...integer, minimum: 1, maximum: 100, default: 1 },
+        expired_time: { ...expiredTime, default: 0 },
       }),
       answer: { type: 'array', items: text },
       handle: ({ actor, body }) =>
@@ -188,30 +159,21 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
           actor,
         ),
     }),
-    route({
-      ...one,
-      method: 'PUT',
-      path: '/api/redemption/',
-      alsoAt: ['/api/redemption'],
+    route('admin', 'PUT', '/api/redemption/', {
       verified: true,
       errors: ['code_not_found', 'code_used', 'read_only'],
       summary: 'Updates an unused code; with `status_only` only its status.',
-      search: schema<{ readonly status_only?: string }>({ type: 'object', properties: { status_only: text } }),
-      body: schema<CodeChanges>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['id'],
-        properties: {
-          id: idNumber,
-          name,
-          quota,
-          expired_time: expiredTime,
-          status: {
-            ...integer,
-            description: '1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged.',
-          },
-          ...readOnlyProperties(FIXED),
+      search: queryOf<{ readonly status_only?: string }>({ status_only: text }),
+      body: bodyOf<CodeChanges>(['id'], {
+        id: idNumber,
+        name,
+        quota,
+        expired_time: expiredTime,
+        status: {
+          ...integer,
+          description: '1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged.',
         },
+        ...readOnlyProperties(FIXED),
       }),
       answer: record,
       async handle({ actor, query, body }) {
@@ -220,19 +182,13 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
         return recordOf(changed, createNames(host));
       },
     }),
-    route({
-      ...one,
-      method: 'DELETE',
-      path: '/api/redemption/invalid',
+    route('admin', 'DELETE', '/api/redemption/invalid', {
       verified: true,
       summary: 'Deletes codes that are used, disabled or expired; returns their number.',
       answer: integer,
       handle: ({ actor }) => codes().removeDead(actor),
     }),
-    route({
-      ...one,
-      method: 'DELETE',
-      path: '/api/redemption/:id',
+    route('admin', 'DELETE', '/api/redemption/:id', {
       verified: true,
       errors: ['code_not_found'],
       summary: 'Deletes a code.',

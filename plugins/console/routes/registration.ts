@@ -3,13 +3,15 @@ import { Accounts, type NewAccount } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Invitations } from '../../../core/contracts/invitations.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
-import { refuse, type Step, schema } from '../../../core/plugin.ts';
+import { refuse, type Step } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { PERSON_WORDS } from '../records/person.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { nothing } from '../schemas.ts';
+import { PERSON_ERRORS, PERSON_WORDS } from '../records/person.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { bodyOf, nothing } from '../schemas.ts';
 import { emailProofOf } from './email.ts';
+
+const route = tagged('Sign-in');
 
 interface Registration {
   readonly username: string;
@@ -21,23 +23,18 @@ interface Registration {
   readonly aff_code?: string;
 }
 
-const registration = schema<Registration>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['username', 'password'],
-  properties: {
-    username: { type: 'string', maxLength: 200 },
-    password: { description: '8 to 256 characters.', type: 'string', maxLength: 1_024 },
-    password2: { description: 'Repeats the password, or omitted.', type: 'string', maxLength: 1_024 },
-    email: { description: 'Requires `verification_code`.', type: 'string', maxLength: 254 },
-    verification_code: {
-      description: 'The code that GET /api/verification sends.',
-      type: 'string',
-      maxLength: 64,
-    },
-    invite_code: { description: 'An invitation, if one is required.', type: 'string', maxLength: 64 },
-    aff_code: { description: 'Same as invite_code.', type: 'string', maxLength: 64 },
+const registration = bodyOf<Registration>(['username', 'password'], {
+  username: { type: 'string', maxLength: 200 },
+  password: { description: '8 to 256 characters.', type: 'string', maxLength: 1_024 },
+  password2: { description: 'Repeats the password, or omitted.', type: 'string', maxLength: 1_024 },
+  email: { description: 'Requires `verification_code`.', type: 'string', maxLength: 254 },
+  verification_code: {
+    description: 'The code that GET /api/verification sends.',
+    type: 'string',
+    maxLength: 64,
   },
+  invite_code: { description: 'An invitation, if one is required.', type: 'string', maxLength: 64 },
+  aff_code: { description: 'Same as invite_code.', type: 'string', maxLength: 64 },
 });
 
 export function registrationRoutes({ host, site, limiter, audited }: Tools): readonly ApiRoute[] {
@@ -65,26 +62,17 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/api/user/register',
-      who: 'visitor',
+    route('visitor', 'POST', '/api/user/register', {
       limit: 'sign-in',
       errors: [
         'registration_closed',
         'invitation_wanted',
         'email_wanted',
         'wrong_code',
-        'invalid_name',
-        'invalid_email',
-        'invalid_password',
-        'common_password',
-        'name_taken',
-        'email_taken',
+        ...PERSON_ERRORS,
         'ticket_used',
       ],
       summary: 'Creates an account.',
-      tag: 'Sign-in',
       body: registration,
       answer: nothing,
       async handle({ body, ip }) {

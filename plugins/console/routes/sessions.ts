@@ -4,107 +4,78 @@ import { Sessions } from '../../../core/contracts/sessions.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
-import { boolean, integer, listOf, text, unixSeconds } from '../schemas.ts';
-import { secondsOf } from '../units.ts';
+import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
+import { boolean, integer, listOf, object, partly, text, unixSeconds } from '../schemas.ts';
+import { DAY_MS, secondsOf } from '../units.ts';
 
-const TAG = 'Sessions';
-const DAY_MS = 86_400_000;
+const route = tagged('Sessions');
 
 const own = { sid: text, current: { ...boolean, description: 'This session.' }, ...sessionProperties };
 
 export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly ApiRoute[] {
   const sessions = host.use(Sessions);
-  const object = ({ account }: ConsoleRequest): string => `user ${account.id}`;
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/sessions',
-      who: 'member',
+    route('member', 'GET', '/api/user/sessions', {
       sessionOnly: true,
       summary: 'Lists your sessions.',
-      tag: TAG,
       answer: listOf('OwnSession', own),
       async handle({ account, session }) {
         const live = await sessions.list(account.id);
         return live.map((each) => ({ sid: `${each.id}`, current: each.id === session?.id, ...shownSession(each) }));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/sessions/:id',
-      who: 'member',
+    route('member', 'DELETE', '/api/user/sessions/:id', {
       sessionOnly: true,
       errors: ['session_not_found'],
       summary: 'Ends one of your sessions.',
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['revoked_sid', 'current'],
-        properties: { revoked_sid: text, current: boolean },
-      },
+      answer: object({ revoked_sid: text, current: boolean }),
       async handle(request) {
         const { account, actor, session, params } = request;
         const id = idOf(params.id);
         if (!(await sessions.end(account.id, id))) {
           throw errors.session_not_found();
         }
-        await host.find(Audit)?.note({ actor, action: 'session.end', object: object(request), facts: { sid: id } });
+        await host
+          .find(Audit)
+          ?.note({ actor, action: 'session.end', object: `user ${account.id}`, facts: { sid: id } });
         const current = id === session?.id;
         return done({ revoked_sid: `${id}`, current }, { cookies: current ? [cookies.clear('session')] : [] });
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/sessions/revoke-others',
-      who: 'member',
+    route('member', 'POST', '/api/user/sessions/revoke-others', {
       sessionOnly: true,
       summary: 'Ends all your other sessions and the access token.',
-      tag: TAG,
-      answer: { type: 'object', required: ['revoked_count'], properties: { revoked_count: integer } },
+      answer: object({ revoked_count: integer }),
       async handle(request) {
         const { account, session } = request;
         const others = (await sessions.list(account.id)).filter(({ id }) => id !== session?.id);
         const failed = await host.store.atomic([
           ...sessions.endSteps(account.id, session?.id),
-          ...audited(request, 'session.end-others', object(request), { ended: others.length }),
+          ...audited(request, 'session.end-others', undefined, { ended: others.length }),
         ]);
         if (failed !== undefined) throw new Error(`sessions could not be ended: ${failed}`);
         return { revoked_count: others.length };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/token',
-      who: 'member',
+    route('member', 'GET', '/api/user/token', {
       sessionOnly: true,
       verified: 'or-recent',
       changes: true,
       summary:
         'Creates a new personal access token and revokes the old one. GET /api/user/token/status returns its expiry.',
-      tag: TAG,
       answer: { ...text, description: 'Returned once.' },
-      handle: (request) =>
-        sessions.renewAccessToken(request.account.id, audited(request, 'access-token.renew', object(request))),
+      handle: (request) => sessions.renewAccessToken(request.account.id, audited(request, 'access-token.renew')),
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/token/status',
-      who: 'member',
+    route('member', 'GET', '/api/user/token/status', {
       sessionOnly: true,
       summary: 'Returns whether you have a personal access token, when it was created and when it expires.',
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['exists', 'valid_days'],
-        properties: {
-          exists: boolean,
-          created_at: unixSeconds,
-          expires_at: unixSeconds,
-          valid_days: { ...integer, description: 'Lifetime of a new token in days: `console.accessToken.days`.' },
-        },
-      },
+      answer: partly(['exists', 'valid_days'], {
+        exists: boolean,
+        created_at: unixSeconds,
+        expires_at: unixSeconds,
+        valid_days: { ...integer, description: 'Lifetime of a new token in days: `console.accessToken.days`.' },
+      }),
       async handle({ account }) {
         const token = await sessions.accessToken(account.id);
         return {
@@ -117,20 +88,12 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
         };
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/token',
-      who: 'member',
+    route('member', 'DELETE', '/api/user/token', {
       sessionOnly: true,
       summary: 'Revokes your personal access token, if there is one.',
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['revoked'],
-        properties: { revoked: { ...boolean, description: 'False: there was none.' } },
-      },
+      answer: object({ revoked: { ...boolean, description: 'False: there was none.' } }),
       async handle(request) {
-        const along = audited(request, 'access-token.revoke', object(request));
+        const along = audited(request, 'access-token.revoke');
         return { revoked: await sessions.revokeAccessToken(request.account.id, along) };
       },
     }),

@@ -1,11 +1,13 @@
 /** Sign-in with a password, its second step, and sign-out. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
-import { type Answer, schema } from '../../../core/plugin.ts';
+import type { Answer } from '../../../core/plugin.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { integer, nothing, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { bodyOf, integer, nothing, text, unixSeconds } from '../schemas.ts';
+
+const route = tagged('Sign-in');
 
 /** The response after a sign-in. */
 export const signedIn = {
@@ -38,29 +40,19 @@ export const halfSignedIn = {
   ],
 } as const;
 
-const credentials = schema<{ readonly username: string; readonly password: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['username', 'password'],
-  properties: {
-    username: { description: 'The user name or email address.', type: 'string', minLength: 1, maxLength: 254 },
-    password: { type: 'string', minLength: 1, maxLength: 1_024 },
-  },
+const credentials = bodyOf<{ readonly username: string; readonly password: string }>(['username', 'password'], {
+  username: { description: 'The user name or email address.', type: 'string', minLength: 1, maxLength: 254 },
+  password: { type: 'string', minLength: 1, maxLength: 1_024 },
 });
 
-const secondStep = schema<{ readonly code: string; readonly flow_token?: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['code'],
-  properties: {
-    code: {
-      description: 'A code of the authenticator, or a backup code.',
-      type: 'string',
-      minLength: 1,
-      maxLength: 64,
-    },
-    flow_token: { description: 'From the first step; default: the cookie.', type: 'string', maxLength: 64 },
+const secondStep = bodyOf<{ readonly code: string; readonly flow_token?: string }>(['code'], {
+  code: {
+    description: 'A code of the authenticator, or a backup code.',
+    type: 'string',
+    minLength: 1,
+    maxLength: 64,
   },
+  flow_token: { description: 'From the first step; default: the cookie.', type: 'string', maxLength: 64 },
 });
 
 export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonly ApiRoute[] {
@@ -76,13 +68,9 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/api/user/login',
-      who: 'visitor',
+    route('visitor', 'POST', '/api/user/login', {
       errors: ['wrong_credentials', 'account_disabled'],
       summary: 'Signs in with a password.',
-      tag: 'Sign-in',
       body: credentials,
       answer: halfSignedIn,
       async handle(request) {
@@ -97,35 +85,23 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
         throw errors.wrong_credentials();
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/login/2fa',
-      who: 'visitor',
+    route('visitor', 'POST', '/api/user/login/2fa', {
       // A ticket allows five codes, and an account's codes are locked after as many wrong ones.
       errors: ['sign_in_expired', 'wrong_code', 'codes_locked', 'account_disabled'],
       summary: 'Completes a sign-in with a second factor.',
-      tag: 'Sign-in',
       body: secondStep,
       answer: signedIn,
       handle: (request) => signIn.second(request, request.body.code, request.body.flow_token),
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/logout',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/user/logout', {
       changes: true,
       summary: 'Signs out.',
-      tag: 'Sign-in',
       answer: nothing,
       handle: signOut,
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/auth/logout',
+    route('visitor', 'POST', '/api/user/auth/logout', {
       alsoAt: ['/api/user/logout'],
-      who: 'visitor',
       summary: 'Signs out.',
-      tag: 'Sign-in',
       answer: nothing,
       handle: signOut,
     }),

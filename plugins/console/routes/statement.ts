@@ -2,14 +2,13 @@
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Balance, Ledger, type MoneyDay, type MoneyEntry } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageSum } from '../../../core/contracts/records.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { refuse } from '../../../core/plugin.ts';
 import { pageSize, sizeOf } from '../pages.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, integer, list, named, object, text, unixSeconds } from '../schemas.ts';
-import { exactUnits, secondsOf, unitsOf } from '../units.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { boolean, integer, list, object, queryOf, record, text, unixSeconds } from '../schemas.ts';
+import { DAY_MS, dateOf, exactUnits, secondsOf, unitsOf } from '../units.ts';
 
-const TAG = 'Payments';
-const DAY_MS = 86_400_000;
+const route = tagged('Payments');
 /** How often the balance is read again if a call was charged in between. */
 const TRIES = 3;
 /** Events per page. */
@@ -52,74 +51,64 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/statement',
-      who: 'member',
+    route('member', 'GET', '/api/user/statement', {
       errors: ['account_not_found'],
       summary: 'Returns your account statement: credits, debits and balances by day (UTC).',
-      tag: TAG,
-      search: schema<StatementQuery>({
-        type: 'object',
-        properties: {
-          days: { ...integer, minimum: 1, maximum: 366, default: 30, description: 'Number of days, today included.' },
-          page_size: pageSize(USUAL, MOST),
-          before: {
-            description: 'Events after the last one of the previous page: its `next`.',
-            type: 'string',
-            maxLength: 2_000,
-          },
+      search: queryOf<StatementQuery>({
+        days: { ...integer, minimum: 1, maximum: 366, default: 30, description: 'Number of days, today included.' },
+        page_size: pageSize(USUAL, MOST),
+        before: {
+          description: 'Events after the last one of the previous page: its `next`.',
+          type: 'string',
+          maxLength: 2_000,
         },
       }),
-      answer: named(
-        'Statement',
-        object({
-          unlimited: {
-            ...boolean,
-            description: 'The account has no limit; the balances are what its movements add up to.',
-          },
-          balance: {
-            ...text,
-            description: "Current balance in quota units, a decimal number; today's closing balance.",
-          },
-          held: { ...text, description: 'The part reserved by running calls.' },
-          debt: { ...text, description: 'Debt from refunded or charged-back payments; it is paid from later credits.' },
-          days: {
-            ...list({
-              date: text,
-              opening: integer,
-              credits: integer,
-              debits: { ...integer, description: 'The cost of calls, and other debits.' },
-              refunds: { ...integer, description: 'Debits because a payment was refunded or charged back.' },
-              closing: integer,
-              requests: integer,
-              exact: object({
-                opening: text,
-                credits: text,
-                debits: text,
-                calls: { ...text, description: 'The part of the debits that calls cost.' },
-                refunds: text,
-                closing: text,
-              }),
+      answer: record('Statement', {
+        unlimited: {
+          ...boolean,
+          description: 'The account has no limit; the balances are what its movements add up to.',
+        },
+        balance: {
+          ...text,
+          description: "Current balance in quota units, a decimal number; today's closing balance.",
+        },
+        held: { ...text, description: 'The part reserved by running calls.' },
+        debt: { ...text, description: 'Debt from refunded or charged-back payments; it is paid from later credits.' },
+        days: {
+          ...list({
+            date: text,
+            opening: integer,
+            credits: integer,
+            debits: { ...integer, description: 'The cost of calls, and other debits.' },
+            refunds: { ...integer, description: 'Debits because a payment was refunded or charged back.' },
+            closing: integer,
+            requests: integer,
+            exact: object({
+              opening: text,
+              credits: text,
+              debits: text,
+              calls: { ...text, description: 'The part of the debits that calls cost.' },
+              refunds: text,
+              closing: text,
             }),
-            description:
-              'Oldest first; quota units, rounded down, and exact. A call counts on the day on which it began. Usage included in subscriptions is left out; for calls recorded by older releases this is unknown, so opening balances of their days may be too high.',
-          },
-          events: {
-            ...list({
-              at: unixSeconds,
-              kind: { enum: ['top-up', 'manage', 'system', 'refund'], description: 'The kind of the log line.' },
-              side: { enum: ['credit', 'debit', 'refund'] },
-              amount: { ...integer, description: 'Quota units; negative for debits.' },
-              exact: { ...text, description: 'The same as a decimal number.' },
-              by: { ...text, description: 'A payment provider, `redemption code`, `administrator`, `system`.' },
-              ref: { ...text, description: 'Reference: `top-up:` and the order number.' },
-            }),
-            description: 'Other transactions than calls, newest first.',
-          },
-          next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
-        }),
-      ),
+          }),
+          description:
+            'Oldest first; quota units, rounded down, and exact. A call counts on the day on which it began. Usage included in subscriptions is left out; for calls recorded by older releases this is unknown, so opening balances of their days may be too high.',
+        },
+        events: {
+          ...list({
+            at: unixSeconds,
+            kind: { enum: ['top-up', 'manage', 'system', 'refund'], description: 'The kind of the log line.' },
+            side: { enum: ['credit', 'debit', 'refund'] },
+            amount: { ...integer, description: 'Quota units; negative for debits.' },
+            exact: { ...text, description: 'The same as a decimal number.' },
+            by: { ...text, description: 'A payment provider, `redemption code`, `administrator`, `system`.' },
+            ref: { ...text, description: 'Reference: `top-up:` and the order number.' },
+          }),
+          description: 'Other transactions than calls, newest first.',
+        },
+        next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
+      }),
       async handle({ account: { id }, query: { days, page_size, before } }) {
         const limit = sizeOf(page_size, USUAL, MOST);
         const today = Math.floor(host.clock.now() / DAY_MS) * DAY_MS;
@@ -165,25 +154,16 @@ function daysOf(
 }
 
 function shownDay({ timeMs, requests, calls, ...amounts }: DayOfAccount) {
-  const { opening, credits, debits, refunds, closing } = amounts;
   return {
-    date: new Date(timeMs).toISOString().slice(0, 10),
-    opening: unitsOf(opening),
-    credits: unitsOf(credits),
-    debits: unitsOf(debits),
-    refunds: unitsOf(refunds),
-    closing: unitsOf(closing),
+    date: dateOf(timeMs),
+    ...mapped(amounts, unitsOf),
     requests,
-    exact: {
-      opening: exactUnits(opening),
-      credits: exactUnits(credits),
-      debits: exactUnits(debits),
-      calls: exactUnits(calls),
-      refunds: exactUnits(refunds),
-      closing: exactUnits(closing),
-    },
+    exact: mapped({ ...amounts, calls }, exactUnits),
   };
 }
+
+const mapped = <T>(amounts: Readonly<Record<string, bigint>>, shown: (amount: bigint) => T) =>
+  Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, shown(amount)]));
 
 /** The actor as the user may see it: administrators are not named. */
 function shownEvent({ ref, amount, atMs, side, actor }: MoneyEntry) {

@@ -8,14 +8,23 @@ import { Payments } from '../../../core/contracts/payments.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import type { Site } from '../../../core/contracts/site.ts';
 import { refuse } from '../../../core/plugin.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, integer, nothing, number, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { boolean, constants, integer, list, nothing, number, object, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
+
+const route = tagged('Status');
 
 export const { version } = createRequire(import.meta.url)('turnpike/package.json') as { readonly version: string };
 
-/** Constant members that API clients expect, for features that do not exist. */
-const ABSENT = {
+/** Constant members that API clients expect, most for features that do not exist. */
+const CONSTANT = {
+  password_login_enabled: true,
+  setup: true,
+  display_in_currency: true,
+  quota_display_type: 'USD',
+  usd_exchange_rate: 1,
+  passkey_user_verification: 'required',
+  passkey_attachment: '',
   announcements_enabled: false,
   api_info_enabled: false,
   chats: [],
@@ -60,36 +69,24 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
 
   /** A route for a text that cannot be configured; clients show it if it is not empty. */
   const noText = (path: string, summary: string): ApiRoute =>
-    route({
-      method: 'GET',
-      path,
-      who: 'visitor',
+    route('visitor', 'GET', path, {
       summary,
-      tag: 'Status',
       answer: { const: '' },
       handle: () => '',
     });
 
   /** A route for a feature that does not exist; otherwise its path would be parsed as a user id. */
   const absent = (method: 'GET' | 'POST', path: string, what: string): ApiRoute =>
-    route({
-      method,
-      path,
-      who: 'member',
+    route('member', method, path, {
       summary: `Always 404: there are no ${what}.`,
-      tag: 'Status',
       isAbsent: true,
       answer: nothing,
       handle: () => refuse(coreErrors.not_available(`This gateway has no ${what}.`)),
     });
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/status',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/status', {
       summary: 'Returns public information about this gateway.',
-      tag: 'Status',
       answer: {
         title: 'Status',
         type: 'object',
@@ -115,7 +112,6 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
           server_address: text,
           register_enabled: boolean,
           password_register_enabled: boolean,
-          password_login_enabled: { const: true },
           invitation_required: boolean,
           email_verification: boolean,
           letters: {
@@ -124,14 +120,9 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
           },
           price: { ...number, description: 'Price of one unit at the first payment provider; otherwise 1.' },
           stripe_unit_price: { ...number, description: 'The same at stripe, if it is configured.' },
-          setup: { const: true },
-          display_in_currency: { const: true },
-          quota_display_type: { const: 'USD' },
-          usd_exchange_rate: { const: 1 },
           oauth_providers: {
+            ...list({ name: text, label: text }),
             description: 'The OAuth providers: GET /api/oauth/:name.',
-            type: 'array',
-            items: { type: 'object', required: ['name', 'label'], properties: { name: text, label: text } },
           },
           github_oauth: boolean,
           github_client_id: text,
@@ -144,40 +135,25 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
           passkey_rp_id: text,
           passkey_origins: { ...text, description: 'Separated by commas.' },
           passkey_allow_insecure: boolean,
-          passkey_user_verification: { const: 'required' },
-          passkey_attachment: { const: '' },
-          ...Object.fromEntries(Object.entries(ABSENT).map(([name, value]) => [name, { const: value }])),
+          ...constants(CONSTANT),
         },
       },
       handle() {
         const payments = host.find(Payments);
         return {
-          ...ABSENT,
+          ...CONSTANT,
           version,
           start_time: secondsOf(startedMs),
-          setup: true,
           quota_per_unit: host.find(Ledger)?.perUnit ?? 500_000,
-          display_in_currency: true,
-          quota_display_type: 'USD',
-          usd_exchange_rate: 1,
           ...pricesOf(payments),
-          password_login_enabled: true,
           letters: lettersOf(host.find(Mail)),
           ...signInOf(site, host.find(OAuth), host.find(SecondFactors) !== undefined),
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/setup',
-      who: 'visitor',
+    route('visitor', 'GET', '/api/setup', {
       summary: 'Returns whether the gateway is set up: always true, because the first start creates root.',
-      tag: 'Status',
-      answer: {
-        type: 'object',
-        required: ['status', 'root_init', 'database_type'],
-        properties: { status: { const: true }, root_init: { const: true }, database_type: { const: 'sqlite' } },
-      },
+      answer: object({ status: { const: true }, root_init: { const: true }, database_type: { const: 'sqlite' } }),
       handle: () => ({ status: true, root_init: true, database_type: 'sqlite' }),
     }),
     absent('GET', '/api/user/aff', 'invitation codes of users; administrators make invitations'),
@@ -234,7 +210,5 @@ function signInOf(
     passkey_rp_id: passkeys.rpId,
     passkey_origins: passkeys.origins.join(','),
     passkey_allow_insecure: !secure,
-    passkey_user_verification: 'required',
-    passkey_attachment: '',
   };
 }

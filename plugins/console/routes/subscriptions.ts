@@ -2,14 +2,14 @@
 import { notWritten } from '../../../core/contracts/errors.ts';
 import { Records } from '../../../core/contracts/records.ts';
 import { type Plan, type Subscription, Subscriptions, type WindowUse } from '../../../core/contracts/subscriptions.ts';
-import { type Step, schema } from '../../../core/plugin.ts';
+import type { Step } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, idOf, route, type Tools } from '../route.ts';
-import { boolean, idNumber, integer, text } from '../schemas.ts';
+import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
+import { bodyOf, boolean, idNumber, integer, list, partly, text } from '../schemas.ts';
 import { personWith, subordinate } from '../subordinate.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
-const TAG = 'Subscriptions';
+const route = tagged('Subscriptions');
 
 const units = { description: 'Quota units.', ...integer };
 const unitsOrNone = { description: 'Quota units; null: no limit.', type: ['integer', 'null'] };
@@ -85,23 +85,13 @@ const ownSchema = {
     status: { enum: ['active', 'expired'] },
   },
 };
-const ownList = {
-  type: 'array',
-  items: { type: 'object', required: ['subscription'], properties: { subscription: ownSchema } },
-};
+const ownList = list({ subscription: ownSchema });
 
-const bindBody = schema<{ readonly user_id: number; readonly plan: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['user_id', 'plan'],
-  properties: { user_id: idNumber, plan: { ...text, minLength: 1, maxLength: 63 } },
+const bindBody = bodyOf<{ readonly user_id: number; readonly plan: string }>(['user_id', 'plan'], {
+  user_id: idNumber,
+  plan: { ...text, minLength: 1, maxLength: 63 },
 });
-const cancelBody = schema<{ readonly user_id: number }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['user_id'],
-  properties: { user_id: idNumber },
-});
+const cancelBody = bodyOf<{ readonly user_id: number }>(['user_id'], { user_id: idNumber });
 
 export function subscriptionRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   async function stats(accountId: number) {
@@ -117,42 +107,23 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
   }
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/user/subscription/stats',
-      who: 'member',
+    route('member', 'GET', '/api/user/subscription/stats', {
       summary: 'Returns the daily, weekly and monthly limits of your subscription and their usage.',
-      tag: TAG,
       answer: statsSchema,
       handle: ({ account }) => stats(account.id),
     }),
-    route({
-      method: 'GET',
-      path: '/api/subscription/plans',
-      who: 'member',
+    route('member', 'GET', '/api/subscription/plans', {
       summary: 'Lists the plans.',
-      tag: TAG,
-      answer: {
-        type: 'array',
-        items: { type: 'object', required: ['plan'], properties: { plan: planSchema } },
-      },
+      answer: list({ plan: planSchema }),
       handle: () => need(Subscriptions).plans.map((plan) => ({ plan: shownPlan(plan) })),
     }),
-    route({
-      method: 'GET',
-      path: '/api/subscription/self',
-      who: 'member',
+    route('member', 'GET', '/api/subscription/self', {
       summary: 'Returns your subscription, in the format of other clients.',
-      tag: TAG,
-      answer: {
-        type: 'object',
-        required: ['subscriptions', 'all_subscriptions'],
-        properties: {
-          billing_preference: { const: 'subscription_first' },
-          subscriptions: { description: 'The active one, if any.', ...ownList },
-          all_subscriptions: { description: 'The same, or the last expired one.', ...ownList },
-        },
-      },
+      answer: partly(['subscriptions', 'all_subscriptions'], {
+        billing_preference: { const: 'subscription_first' },
+        subscriptions: { description: 'The active one, if any.', ...ownList },
+        all_subscriptions: { description: 'The same, or the last expired one.', ...ownList },
+      }),
       async handle({ account }) {
         const subscriptions = need(Subscriptions);
         const own = await subscriptions.of(account.id);
@@ -165,27 +136,19 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
         };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/subscription/admin/users/:id',
-      who: 'admin',
+    route('admin', 'GET', '/api/subscription/admin/users/:id', {
       errors: ['account_not_found'],
       summary: 'Returns the subscription of a user.',
-      tag: TAG,
       answer: statsSchema,
       async handle({ params }) {
         const { id } = await personWith(host, idOf(params.id));
         return stats(id);
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/subscription/admin/bind',
-      who: 'admin',
+    route('admin', 'POST', '/api/subscription/admin/bind', {
       verified: true,
       errors: ['role_insufficient', 'account_not_found', 'plan_not_found', 'other_plan_runs', 'no_room'],
       summary: 'Assigns a plan to a user; extends it if it is the current one.',
-      tag: TAG,
       body: bindBody,
       answer: statsSchema,
       async handle(request) {
@@ -203,14 +166,10 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
         return stats(id);
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/subscription/admin/cancel',
-      who: 'admin',
+    route('admin', 'POST', '/api/subscription/admin/cancel', {
       verified: true,
       errors: ['role_insufficient', 'account_not_found', 'subscription_not_found'],
       summary: 'Cancels the subscription of a user immediately; later calls are charged to the balance.',
-      tag: TAG,
       body: cancelBody,
       answer: statsSchema,
       async handle(request) {

@@ -1,217 +1,144 @@
 /** The health of all gateways and of this machine, for administrators. */
 import { type GatewayState, type Lag, Running, type Sample, type Vitals } from '../../../core/contracts/running.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, integer, number, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { boolean, integer, listOf, number, object, objectOrNull, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'System';
+const route = tagged('System');
 
 const bytes = { ...integer, description: 'Bytes.' } as const;
 const milliseconds = { ...number, description: 'Milliseconds.' } as const;
 
-const lagSchema = {
-  type: ['object', 'null'],
-  description: 'Event loop delay over the last minute; null in the first ten seconds.',
-  required: ['mean_ms', 'p50_ms', 'p99_ms', 'max_ms'],
-  properties: {
-    mean_ms: milliseconds,
-    p50_ms: milliseconds,
-    p99_ms: { ...milliseconds, description: 'Of the worst ten seconds, in milliseconds.' },
-    max_ms: milliseconds,
-  },
-} as const;
+const lagSchema = objectOrNull('Event loop delay over the last minute; null in the first ten seconds.', {
+  mean_ms: milliseconds,
+  p50_ms: milliseconds,
+  p99_ms: { ...milliseconds, description: 'Of the worst ten seconds, in milliseconds.' },
+  max_ms: milliseconds,
+});
 
-const gatewaySchema = {
-  title: 'Gateway',
-  type: 'object',
-  required: ['name', 'version', 'started_at', 'self', 'report'],
-  properties: {
-    name: { ...text, description: '`HOST:PORT`' },
-    version: text,
-    started_at: unixSeconds,
-    self: { ...boolean, description: 'True for the gateway that answers this request.' },
-    report: {
-      type: ['object', 'null'],
-      description: 'Its report; null: it did not respond within a second.',
-      required: ['readiness', 'configuration', 'memory', 'lag', 'in_flight', 'calls', 'store', 'counters'],
-      properties: {
-        readiness: {
-          enum: ['starting', 'ready', 'busy', 'draining'],
-          description: 'As in `/readyz`: `ready` takes calls; `busy`: the database is slow or not writable.',
-        },
-        configuration: { ...text, description: 'Digest of its gateway.yaml, to compare gateways.' },
-        memory: {
-          type: 'object',
-          required: ['rss', 'heap_used', 'heap_limit', 'machine'],
-          properties: { rss: bytes, heap_used: bytes, heap_limit: bytes, machine: bytes },
-        },
-        lag: lagSchema,
-        in_flight: { ...integer, description: 'Running calls.' },
-        calls: { ...integer, description: 'Calls that began within the last five minutes.' },
-        store: {
-          type: 'object',
-          required: ['waiting', 'writable'],
-          properties: {
-            waiting: { ...integer, description: 'Lists that wait to be written.' },
-            writable: { ...boolean, description: 'False: currently not writable.' },
-          },
-        },
-        counters: {
-          type: ['object', 'null'],
-          description: 'The rate-limit counters; null: the plugin `counters` is not used.',
-          required: ['driver', 'shared'],
-          properties: {
-            driver: { ...text, description: '`memory` or `valkey`.' },
-            shared: {
-              type: ['boolean', 'null'],
-              description:
-                'Whether the shared server is reachable; if not, each gateway enforces its share of the limits. Null: not shared.',
-            },
-          },
-        },
-      },
+const gatewaySchema = record('Gateway', {
+  name: { ...text, description: '`HOST:PORT`' },
+  version: text,
+  started_at: unixSeconds,
+  self: { ...boolean, description: 'True for the gateway that answers this request.' },
+  report: objectOrNull('Its report; null: it did not respond within a second.', {
+    readiness: {
+      enum: ['starting', 'ready', 'busy', 'draining'],
+      description: 'As in `/readyz`: `ready` takes calls; `busy`: the database is slow or not writable.',
     },
-  },
-} as const;
-
-const vitalsSchema = {
-  title: 'Vitals',
-  type: 'object',
-  required: [
-    ...['version', 'node', 'platform', 'started_at', 'uptime', 'memory', 'cpu', 'lag', 'in_flight', 'configuration'],
-    ...['keeps', 'store', 'backup', 'untrusted_proxy', 'gateways'],
-  ],
-  properties: {
-    version: text,
-    node: text,
-    platform: { ...text, description: '`linux x64`' },
-    started_at: unixSeconds,
-    uptime: { ...integer, description: 'Seconds.' },
-    memory: {
-      type: 'object',
-      required: ['rss', 'heap_used', 'heap_total', 'heap_limit', 'external', 'machine'],
-      properties: {
-        rss: { ...bytes, description: 'Resident memory of the process, in bytes.' },
-        heap_used: bytes,
-        heap_total: bytes,
-        heap_limit: { ...bytes, description: 'Maximum heap size in bytes.' },
-        external: bytes,
-        machine: { ...bytes, description: 'Memory of the machine, or of the container if it has less, in bytes.' },
-      },
-    },
-    cpu: {
-      type: 'object',
-      required: ['user', 'system', 'cores', 'load'],
-      properties: {
-        user: { ...number, description: 'CPU seconds in user mode since the start.' },
-        system: { ...number, description: 'CPU seconds in the kernel.' },
-        cores: integer,
-        load: { type: 'array', items: number, description: 'Load average over 1, 5 and 15 minutes.' },
-      },
-    },
+    configuration: { ...text, description: 'Digest of its gateway.yaml, to compare gateways.' },
+    memory: object({ rss: bytes, heap_used: bytes, heap_limit: bytes, machine: bytes }),
     lag: lagSchema,
-    in_flight: { ...integer, description: 'Running calls in all gateways that responded.' },
-    configuration: {
-      type: 'object',
-      required: ['generation', 'loaded_at', 'differing'],
-      properties: {
-        generation: { ...integer, description: 'Number of the running configuration since the start, from 1.' },
-        loaded_at: unixSeconds,
-        differing: {
-          type: 'array',
-          items: text,
-          description: 'Other gateways on the same database with a different gateway.yaml: their `HOST:PORT`.',
-        },
+    in_flight: { ...integer, description: 'Running calls.' },
+    calls: { ...integer, description: 'Calls that began within the last five minutes.' },
+    store: object({
+      waiting: { ...integer, description: 'Lists that wait to be written.' },
+      writable: { ...boolean, description: 'False: currently not writable.' },
+    }),
+    counters: objectOrNull('The rate-limit counters; null: the plugin `counters` is not used.', {
+      driver: { ...text, description: '`memory` or `valkey`.' },
+      shared: {
+        type: ['boolean', 'null'],
+        description:
+          'Whether the shared server is reachable; if not, each gateway enforces its share of the limits. Null: not shared.',
       },
-    },
-    keeps: {
-      type: 'object',
-      additionalProperties: text,
-      description: 'Retention by section of gateway.yaml: `{"log": "90d"}`.',
-    },
-    store: {
-      type: 'object',
-      required: ['name', 'waiting', 'writable', 'keeps_responses', 'bytes', 'log_bytes', 'disk_free', 'disk_total'],
-      properties: {
-        name: { ...text, description: 'Its file name without the folder.' },
-        waiting: { ...integer, description: 'Lists that wait to be written.' },
-        writable: { ...boolean, description: 'False: currently not writable.' },
-        keeps_responses: {
-          ...boolean,
-          description: 'False while the disk is nearly full: calls are served, but responses are not stored.',
-        },
-        bytes: {
-          type: ['integer', 'null'],
-          description: 'Size of the database file. Null, like the next three members, if the store does not report it.',
-        },
-        log_bytes: { type: ['integer', 'null'], description: 'Size of the write-ahead log.' },
-        disk_free: { type: ['integer', 'null'], description: 'Free bytes on its disk.' },
-        disk_total: { type: ['integer', 'null'], description: 'Size of its disk in bytes.' },
-      },
-    },
-    backup: {
-      type: ['object', 'null'],
-      description: 'The last `turnpike backup`; null: none.',
-      required: ['at', 'name', 'bytes', 'ms'],
-      properties: {
-        at: unixSeconds,
-        name: { ...text, description: 'Its file name without the folder.' },
-        bytes: { type: ['integer', 'null'], description: 'Null if the file cannot be read.' },
-        ms: { ...integer, description: 'Duration in milliseconds.' },
-      },
-    },
-    untrusted_proxy: {
-      type: ['string', 'null'],
-      description:
-        'The address of a proxy that is missing in `listen.trustProxy`, so that all users share its address. Null: none.',
-    },
-    gateways: {
-      type: 'array',
-      items: gatewaySchema,
-      description: 'All gateways on the same database, by name.',
-    },
-  },
-} as const;
+    }),
+  }),
+});
 
-const historySchema = {
-  type: 'array',
-  items: {
-    title: 'VitalsSample',
-    type: 'object',
-    required: ['at', 'rss', 'heap_used', 'cpu', 'lag_ms', 'in_flight', 'waiting'],
-    properties: {
-      at: unixSeconds,
-      rss: bytes,
-      heap_used: bytes,
-      cpu: { ...number, description: 'CPU seconds per second: 1 is one core.' },
-      lag_ms: { ...number, description: 'p99 of the event loop delay, in milliseconds.' },
-      in_flight: integer,
-      waiting: { ...integer, description: 'Lists that waited to be written.' },
+const vitalsSchema = record('Vitals', {
+  version: text,
+  node: text,
+  platform: { ...text, description: '`linux x64`' },
+  started_at: unixSeconds,
+  uptime: { ...integer, description: 'Seconds.' },
+  memory: object({
+    rss: { ...bytes, description: 'Resident memory of the process, in bytes.' },
+    heap_used: bytes,
+    heap_total: bytes,
+    heap_limit: { ...bytes, description: 'Maximum heap size in bytes.' },
+    external: bytes,
+    machine: { ...bytes, description: 'Memory of the machine, or of the container if it has less, in bytes.' },
+  }),
+  cpu: object({
+    user: { ...number, description: 'CPU seconds in user mode since the start.' },
+    system: { ...number, description: 'CPU seconds in the kernel.' },
+    cores: integer,
+    load: { type: 'array', items: number, description: 'Load average over 1, 5 and 15 minutes.' },
+  }),
+  lag: lagSchema,
+  in_flight: { ...integer, description: 'Running calls in all gateways that responded.' },
+  configuration: object({
+    generation: { ...integer, description: 'Number of the running configuration since the start, from 1.' },
+    loaded_at: unixSeconds,
+    differing: {
+      type: 'array',
+      items: text,
+      description: 'Other gateways on the same database with a different gateway.yaml: their `HOST:PORT`.',
     },
+  }),
+  keeps: {
+    type: 'object',
+    additionalProperties: text,
+    description: 'Retention by section of gateway.yaml: `{"log": "90d"}`.',
   },
-} as const;
+  store: object({
+    name: { ...text, description: 'Its file name without the folder.' },
+    waiting: { ...integer, description: 'Lists that wait to be written.' },
+    writable: { ...boolean, description: 'False: currently not writable.' },
+    keeps_responses: {
+      ...boolean,
+      description: 'False while the disk is nearly full: calls are served, but responses are not stored.',
+    },
+    bytes: {
+      type: ['integer', 'null'],
+      description: 'Size of the database file. Null, like the next three members, if the store does not report it.',
+    },
+    log_bytes: { type: ['integer', 'null'], description: 'Size of the write-ahead log.' },
+    disk_free: { type: ['integer', 'null'], description: 'Free bytes on its disk.' },
+    disk_total: { type: ['integer', 'null'], description: 'Size of its disk in bytes.' },
+  }),
+  backup: objectOrNull('The last `turnpike backup`; null: none.', {
+    at: unixSeconds,
+    name: { ...text, description: 'Its file name without the folder.' },
+    bytes: { type: ['integer', 'null'], description: 'Null if the file cannot be read.' },
+    ms: { ...integer, description: 'Duration in milliseconds.' },
+  }),
+  untrusted_proxy: {
+    type: ['string', 'null'],
+    description:
+      'The address of a proxy that is missing in `listen.trustProxy`, so that all users share its address. Null: none.',
+  },
+  gateways: {
+    type: 'array',
+    items: gatewaySchema,
+    description: 'All gateways on the same database, by name.',
+  },
+});
+
+const historySchema = listOf('VitalsSample', {
+  at: unixSeconds,
+  rss: bytes,
+  heap_used: bytes,
+  cpu: { ...number, description: 'CPU seconds per second: 1 is one core.' },
+  lag_ms: { ...number, description: 'p99 of the event loop delay, in milliseconds.' },
+  in_flight: integer,
+  waiting: { ...integer, description: 'Lists that waited to be written.' },
+});
 
 export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/system',
+    route('admin', 'GET', '/api/system', {
       alsoAt: ['/api/system/'],
-      who: 'admin',
       summary: 'Returns the health of this gateway, its machine, and each gateway on the same database.',
-      tag: TAG,
       answer: vitalsSchema,
       async handle() {
         const running = need(Running);
         return { ...shownVitals(await running.vitals()), untrusted_proxy: running.proxy().untrusted ?? null };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/system/history',
-      who: 'admin',
+    route('admin', 'GET', '/api/system/history', {
       summary: 'Returns samples of the last hour, one every ten seconds, oldest first; kept in memory.',
-      tag: TAG,
       answer: historySchema,
       handle: () => need(Running).history().map(shownSample),
     }),

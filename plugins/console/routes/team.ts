@@ -2,10 +2,10 @@
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageDimension, type UsageFilter, type UsageSum } from '../../../core/contracts/records.ts';
-import { type Answer, schema } from '../../../core/plugin.ts';
+import type { Answer, Awaitable } from '../../../core/plugin.ts';
 import { monthOf } from '../records/department.ts';
 import type { TimesQuery } from '../records/log-search.ts';
-import { createNames } from '../records/names.ts';
+import { createNames, type Names } from '../records/names.ts';
 import {
   branchOf,
   granularityProperty,
@@ -14,6 +14,7 @@ import {
   type SummedRow,
   sumsFile,
   topProperty,
+  USAGE_ERRORS,
   type UsageQuery,
   type UsageRow,
   usageFile,
@@ -29,12 +30,11 @@ import {
   trendItem,
   usageTrend,
 } from '../records/usage-trend.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { integer, list, listOf, number, object, text } from '../schemas.ts';
-import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { integer, list, listOf, number, object, queryOf, record, text } from '../schemas.ts';
+import { DAY_MS, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
-const TAG = 'Team';
-const DAY_MS = 86_400_000;
+const route = tagged('Team');
 /** Members and models per response. */
 const MOST_ROWS = 10_000;
 
@@ -51,7 +51,7 @@ const nullable = (description: string, type: 'integer' | 'number' = 'integer') =
 });
 
 const { token_id: _, channel: __, ...filters } = usageProperties;
-const teamSearch = schema<UsageQuery>({ type: 'object', properties: filters });
+const teamSearch = queryOf<UsageQuery>(filters);
 
 export function teamRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need } = tools;
@@ -106,27 +106,46 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
     percentage: { type: ['number', 'null'], description: 'Used percentage of the budget.' },
     spent: { ...number, description: 'Spent in the requested period; quota units.' },
   };
-  const memberProperties = {
+  const memberSchema = record('MemberUsage', {
     user_id: integer,
     username: text,
     display_name: text,
     department_id: nullable('The current department.'),
     department: text,
     ...sumProperties,
-  };
-  const modelProperties = {
+  });
+  const modelSchema = record('ModelUsage', {
     model: { ...text, description: 'Empty: calls that were refused before a channel was chosen.' },
     ...sumProperties,
-  };
+  });
+
+  /** A list of usage by a dimension; `ownOf`: the members of an item before its sums. */
+  const sumsRoute = (
+    name: string,
+    dimension: UsageDimension,
+    summary: string,
+    items: ReturnType<typeof record>,
+    ownOf: (sum: UsageSum, names: Names) => Awaitable<UsageRow>,
+  ): ApiRoute =>
+    route('admin', 'GET', `/api/team/${name}`, {
+      errors: USAGE_ERRORS,
+      summary,
+      search: teamSearch,
+      answer: object({ ...rangeProperties, items: { type: 'array', items } }),
+      async handle(request) {
+        const times = rangeOf(host.clock, request.query);
+        const sums = dearest(await sumsOf(usageFilter(tools, request.query, times), dimension), MOST_ROWS);
+        const names = createNames(host);
+        const rows = await Promise.all(sums.map(async (sum) => ({ ...(await ownOf(sum, names)), ...toItems([sum]) })));
+        const columns = items.required.filter((column) => !(column in sumProperties));
+        return summed(request, { ...times, items: rows }, name, columns);
+      },
+    });
 
   return [
-    route({
-      method: 'GET',
-      path: '/api/team/overview',
-      who: 'admin',
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+    route('admin', 'GET', '/api/team/overview', {
+      errors: USAGE_ERRORS,
       summary: 'Returns an overview of the usage of all users.',
-      tag: TAG,
       search: teamSearch,
       answer: object({
         ...rangeProperties,
@@ -164,21 +183,14 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/team/cost-trend',
-      who: 'admin',
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+    route('admin', 'GET', '/api/team/cost-trend', {
+      errors: USAGE_ERRORS,
       summary: 'Returns usage by day or hour, grouped by user, department or model.',
-      tag: TAG,
-      search: schema<UsageQuery & TrendQuery>({
-        type: 'object',
-        properties: {
-          ...filters,
-          granularity: granularityProperty,
-          group_by: { enum: teamGroupings, default: 'department' },
-          top: topProperty,
-        },
+      search: queryOf<UsageQuery & TrendQuery>({
+        ...filters,
+        granularity: granularityProperty,
+        group_by: { enum: teamGroupings, default: 'department' },
+        top: topProperty,
       }),
       answer: object({
         ...rangeProperties,
@@ -193,13 +205,9 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         return summed(request, { ...times, granularity, group_by, items }, 'cost-trend', TREND_COLUMNS);
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/team/budgets',
-      who: 'admin',
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+    route('admin', 'GET', '/api/team/budgets', {
+      errors: USAGE_ERRORS,
       summary: 'Lists the budgets of departments and their usage: total, and of this calendar month (UTC).',
-      tag: TAG,
       search: teamSearch,
       answer: object({ ...rangeProperties, items: listOf('DepartmentBudget', budgetProperties) }),
       async handle(request) {
@@ -245,53 +253,18 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         );
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/team/members',
-      who: 'admin',
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
-      summary: 'Lists usage by user, highest cost first.',
-      tag: TAG,
-      search: teamSearch,
-      answer: object({ ...rangeProperties, items: listOf('MemberUsage', memberProperties) }),
-      async handle(request) {
-        const times = rangeOf(host.clock, request.query);
-        const sums = dearest(await sumsOf(usageFilter(tools, request.query, times), 'account'), MOST_ROWS);
-        const names = createNames(host);
-        const items = await Promise.all(
-          sums.map(async (sum) => {
-            const person = await names.person(sum.accountId);
-            const department = host.find(Departments)?.departmentOf(sum.accountId);
-            return {
-              user_id: sum.accountId,
-              username: person?.name ?? '',
-              display_name: person?.displayName ?? '',
-              department_id: department?.id ?? null,
-              department: department?.name ?? '',
-              ...toItems([sum]),
-            };
-          }),
-        );
-        const columns = ['user_id', 'username', 'display_name', 'department_id', 'department'];
-        return summed(request, { ...times, items }, 'members', columns);
-      },
+    sumsRoute('members', 'account', 'Lists usage by user, highest cost first.', memberSchema, async (sum, names) => {
+      const person = await names.person(sum.accountId);
+      const department = host.find(Departments)?.departmentOf(sum.accountId);
+      return {
+        user_id: sum.accountId,
+        username: person?.name ?? '',
+        display_name: person?.displayName ?? '',
+        department_id: department?.id ?? null,
+        department: department?.name ?? '',
+      };
     }),
-    route({
-      method: 'GET',
-      path: '/api/team/models',
-      who: 'admin',
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
-      summary: 'Lists usage by model, highest cost first.',
-      tag: TAG,
-      search: teamSearch,
-      answer: object({ ...rangeProperties, items: listOf('ModelUsage', modelProperties) }),
-      async handle(request) {
-        const times = rangeOf(host.clock, request.query);
-        const sums = dearest(await sumsOf(usageFilter(tools, request.query, times), 'model'), MOST_ROWS);
-        const items = sums.map((sum) => ({ model: sum.model, ...toItems([sum]) }));
-        return summed(request, { ...times, items }, 'models', ['model']);
-      },
-    }),
+    sumsRoute('models', 'model', 'Lists usage by model, highest cost first.', modelSchema, ({ model }) => ({ model })),
   ];
 }
 

@@ -3,12 +3,12 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, type PaymentOffer, type PaymentPage, Payments } from '../../../core/contracts/payments.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
-import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { boolean, integer, text } from '../schemas.ts';
+import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { bodyOf, boolean, integer, object, partly, text } from '../schemas.ts';
 import { unitsOf } from '../units.ts';
 
-const TAG = 'Top-up';
+const route = tagged('Top-up');
 
 /** Providers that accept any amount, and their paths. */
 const FREE = ['epay', 'stripe', 'alipay'] as const;
@@ -23,14 +23,12 @@ interface PayBody {
   readonly cancel_url?: string;
 }
 
-const PRICED = 'Price and quota are configured: GET /api/user/topup/info.';
-
 /** Members that a caller cannot set. */
 const DECIDED: ReadOnly = {
-  price: PRICED,
-  money: PRICED,
-  quota: PRICED,
-  currency: PRICED,
+  ...readOnly(
+    'Price and quota are configured: GET /api/user/topup/info.',
+    ...['price', 'money', 'quota', 'currency'],
+  ),
   top_up_code: 'There are no discounts; POST /api/user/topup redeems a code.',
   pay_method_index: 'Set payment_method instead.',
 };
@@ -58,11 +56,11 @@ const payBody = schema<PayBody>({
   required: ['amount'],
   properties: { ...amount, ...method, ...urls, ...decided },
 });
-const productBody = schema<Omit<PayBody, 'amount'> & { readonly product_id: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['product_id'],
-  properties: { product_id: { ...text, maxLength: 200 }, ...method, ...urls, ...decided },
+const productBody = bodyOf<Omit<PayBody, 'amount'> & { readonly product_id: string }>(['product_id'], {
+  product_id: { ...text, maxLength: 200 },
+  ...method,
+  ...urls,
+  ...decided,
 });
 const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; readonly plan_id?: string }>({
   title: 'PlanOrderRequest',
@@ -77,11 +75,7 @@ const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; read
   },
 });
 
-const priceSchema = {
-  type: 'object',
-  required: ['price', 'currency'],
-  properties: { price: text, currency: text },
-};
+const priceSchema = object({ price: text, currency: text });
 const info = {
   title: 'TopUpInfo',
   type: 'object',
@@ -102,11 +96,13 @@ const info = {
     payment_compliance_terms_version: text,
     pay_methods: {
       type: 'array',
-      items: {
-        type: 'object',
-        required: ['name', 'type', 'provider'],
-        properties: { name: text, type: text, provider: text, color: text, min_topup: text },
-      },
+      items: partly(['name', 'type', 'provider'], {
+        name: text,
+        type: text,
+        provider: text,
+        color: text,
+        min_topup: text,
+      }),
     },
     waffo_pay_methods: { type: 'array', maxItems: 0 },
     creem_products: { ...text, description: 'JSON: [{productId, name, price, currency, quota}]' },
@@ -147,10 +143,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   }
 
   const paying = {
-    method: 'POST',
-    who: 'member',
     spelling: 'payment',
-    tag: TAG,
     errors: [
       ...['read_only', 'invalid_amount', 'invalid_product', 'invalid_plan', 'invalid_method', 'invalid_url'],
       ...['other_plan_runs', 'payment_provider_failed', 'rate_limit_exceeded'],
@@ -158,22 +151,18 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   } as const;
 
   const payments = FREE.map((provider) =>
-    route({
+    route('member', 'POST', provider === 'epay' ? '/api/user/pay' : `/api/user/${provider}/pay`, {
       ...paying,
-      path: provider === 'epay' ? '/api/user/pay' : `/api/user/${provider}/pay`,
       summary: `Starts a payment for quota with ${provider}.`,
       body: payBody,
       ...answerOf(provider),
-      async handle(request) {
-        return paid(provider, await begin(request, provider, { units: request.body.amount }));
-      },
+      handle: async (request) => paid(provider, await begin(request, provider, { units: request.body.amount })),
     }),
   );
 
   const quotes = ['', '/stripe', '/alipay'].map((place) =>
-    route({
+    route('member', 'POST', `/api/user${place}/amount`, {
       ...paying,
-      path: `/api/user${place}/amount`,
       summary: 'Returns the price of an amount in currency units: `73.00`.',
       body: schema<PayBody>({
         title: 'PriceRequest',
@@ -193,9 +182,8 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   );
 
   const plans = FREE.map((provider) =>
-    route({
+    route('member', 'POST', `/api/subscription/${provider}/pay`, {
       ...paying,
-      path: `/api/subscription/${provider}/pay`,
       summary: `Starts a payment for a plan with ${provider}.`,
       body: planBody,
       ...answerOf(provider),
@@ -211,26 +199,15 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     ...payments,
     ...quotes,
     ...plans,
-    route({
+    route('member', 'POST', '/api/user/creem/pay', {
       ...paying,
-      path: '/api/user/creem/pay',
       summary: 'Starts a payment for a product with creem.',
       body: productBody,
-      answer: {
-        type: 'object',
-        required: ['checkout_url', 'order_id'],
-        properties: { checkout_url: text, order_id: text },
-      },
-      async handle(request) {
-        return paid('creem', await begin(request, 'creem', { product: request.body.product_id }));
-      },
+      answer: object({ checkout_url: text, order_id: text }),
+      handle: async (request) => paid('creem', await begin(request, 'creem', { product: request.body.product_id })),
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/topup/info',
-      who: 'member',
+    route('member', 'GET', '/api/user/topup/info', {
       summary: 'Returns what can be bought and the payment methods.',
-      tag: TAG,
       answer: info,
       handle() {
         const { offer, planPrices } = need(Payments);
@@ -242,19 +219,10 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/topup',
-      who: 'member',
+    route('member', 'POST', '/api/user/topup', {
       errors: ['invalid_code', 'no_room'],
       summary: 'Redeems a code and returns its quota units.',
-      tag: TAG,
-      body: schema<{ readonly key: string }>({
-        type: 'object',
-        additionalProperties: false,
-        required: ['key'],
-        properties: { key: { ...text, minLength: 1, maxLength: 100 } },
-      }),
+      body: bodyOf<{ readonly key: string }>(['key'], { key: { ...text, minLength: 1, maxLength: 100 } }),
       answer: integer,
       async handle({ account, actor, body }) {
         const { codes } = need(Payments);
@@ -304,7 +272,7 @@ function answerOf(provider: (typeof FREE)[number]): Pick<ApiRoute, 'answer' | 'l
     }),
     order_id: text,
   };
-  return { answer: { type: 'object', required: ['order_id'], properties } };
+  return { answer: partly(['order_id'], properties) };
 }
 
 function infoOf({ providers, smallest, largest, amounts }: PaymentOffer): object {

@@ -1,13 +1,13 @@
 /** Usage for charts and tables: the user's, by key, and for administrators that of all users. */
 import { Keys } from '../../../core/contracts/keys.ts';
 import { Records, type UsageFilter } from '../../../core/contracts/records.ts';
-import { schema } from '../../../core/plugin.ts';
 import {
   granularityProperty,
   rangeOf,
   rangeProperties,
   sumsFile,
   topProperty,
+  USAGE_ERRORS,
   type UsageQuery,
   usageFilter,
   usageProperties,
@@ -25,12 +25,11 @@ import {
   usageSums,
   usageTrend,
 } from '../records/usage-trend.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { integer, listOf, number, object, text } from '../schemas.ts';
-import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { integer, listOf, number, object, queryOf, text } from '../schemas.ts';
+import { DAY_MS, dateOf, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
-const TAG = 'Usage';
-const DAY_MS = 86_400_000;
+const route = tagged('Usage');
 
 interface SumsQuery extends UsageQuery {
   readonly group_by: Grouping;
@@ -98,86 +97,59 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     return { ...times, group_by: query.group_by, total, items };
   }
 
+  /** The usage of all users; files require a verification. */
+  const ofAll =
+    <Q extends UsageQuery>(read: (query: Q, base: UsageFilter) => unknown) =>
+    (request: ConsoleRequest<unknown, Q>) => {
+      if (request.query.format === 'csv') verification.demand(request);
+      return read(request.query, {});
+    };
+
   return [
-    route({
-      method: 'GET',
-      path: '/api/usage/self/trend',
-      who: 'member',
+    route('member', 'GET', '/api/usage/self/trend', {
       errors: ['invalid_range', 'range_too_long'],
       summary: 'Returns your usage by day or hour, grouped by model or key.',
-      tag: TAG,
-      search: schema<UsageQuery & TrendQuery>({
-        type: 'object',
-        properties: { ...own, ...trendOnly, group_by: { enum: ownGroupings, default: 'model' } },
+      search: queryOf<UsageQuery & TrendQuery>({
+        ...own,
+        ...trendOnly,
+        group_by: { enum: ownGroupings, default: 'model' },
       }),
       answer: trendAnswer(ownGroupings),
       handle: ({ account, query }) => trend(query, { accounts: [account.id] }),
     }),
-    route({
-      method: 'GET',
-      path: '/api/usage/self/sums',
-      who: 'member',
+    route('member', 'GET', '/api/usage/self/sums', {
       errors: ['invalid_range', 'range_too_long'],
       summary: 'Returns your usage grouped by model or key.',
-      tag: TAG,
-      search: schema<SumsQuery>({
-        type: 'object',
-        properties: { ...own, group_by: { enum: ownGroupings, default: 'model' } },
-      }),
+      search: queryOf<SumsQuery>({ ...own, group_by: { enum: ownGroupings, default: 'model' } }),
       answer: sumsAnswer(ownGroupings),
       handle: ({ account, query }) => sums(query, { accounts: [account.id] }),
     }),
-    route({
-      method: 'GET',
-      path: '/api/usage/trend',
-      who: 'admin',
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+    route('admin', 'GET', '/api/usage/trend', {
+      errors: USAGE_ERRORS,
       summary: 'Returns the usage of all users by day or hour, grouped.',
-      tag: TAG,
-      search: schema<UsageQuery & TrendQuery>({
-        type: 'object',
-        properties: { ...usageProperties, ...trendOnly, group_by: { enum: groupings, default: 'model' } },
+      search: queryOf<UsageQuery & TrendQuery>({
+        ...usageProperties,
+        ...trendOnly,
+        group_by: { enum: groupings, default: 'model' },
       }),
       answer: trendAnswer(groupings),
-      handle(request) {
-        const { query } = request;
-        if (query.format === 'csv') verification.demand(request);
-        return trend(query, {});
-      },
+      handle: ofAll(trend),
     }),
-    route({
-      method: 'GET',
-      path: '/api/usage/sums',
-      who: 'admin',
-      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
+    route('admin', 'GET', '/api/usage/sums', {
+      errors: USAGE_ERRORS,
       summary: 'Returns the usage of all users, grouped.',
-      tag: TAG,
-      search: schema<SumsQuery>({
-        type: 'object',
-        properties: { ...usageProperties, group_by: { enum: groupings, default: 'account' } },
-      }),
+      search: queryOf<SumsQuery>({ ...usageProperties, group_by: { enum: groupings, default: 'account' } }),
       answer: sumsAnswer(groupings),
-      handle(request) {
-        const { query } = request;
-        if (query.format === 'csv') verification.demand(request);
-        return sums(query, {});
-      },
+      handle: ofAll(sums),
     }),
-    route({
-      method: 'GET',
-      path: '/api/token/usage',
-      who: 'member',
+    route('member', 'GET', '/api/token/usage', {
       summary: 'Returns the usage of each of your keys on each of the last days (UTC), today included.',
-      tag: TAG,
-      search: schema<KeysQuery>({
-        type: 'object',
-        properties: {
-          days: { ...integer, minimum: 1, maximum: 90, default: 14 },
-          token_id: {
-            ...text,
-            pattern: '^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14}){0,99}$',
-            description: 'Only these keys: up to a hundred ids, separated by commas.',
-          },
+      search: queryOf<KeysQuery>({
+        days: { ...integer, minimum: 1, maximum: 90, default: 14 },
+        token_id: {
+          ...text,
+          pattern: '^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14}){0,99}$',
+          description: 'Only these keys: up to a hundred ids, separated by commas.',
         },
       }),
       answer: object({
@@ -205,7 +177,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
           (await need(Records).sums(filter, ['day', 'key'])).map((sum) => [`${sum.keyId} ${sum.timeMs}`, sum]),
         );
         return {
-          dates: times.map((ms) => new Date(ms).toISOString().slice(0, 10)),
+          dates: times.map((ms) => dateOf(ms)),
           items: keys.map(({ id, name, usedMs }) => {
             const sums = times.map((ms) => stats.get(`${id} ${ms}`));
             return {

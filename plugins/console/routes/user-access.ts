@@ -7,22 +7,29 @@ import { type Session, Sessions } from '../../../core/contracts/sessions.ts';
 import type { JsonObject } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
-import { integer, nothing } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
+import { integer, listOf, nothing } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
-const TAG = 'Users';
+const route = tagged('Users');
 
 const theirSession = { id: integer, ...sessionProperties };
 
 export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   const theirs = ({ account, params }: ConsoleRequest) => subordinate(host, account, idOf(params.id));
 
-  async function reset(request: ConsoleRequest, what: 'totp' | 'passkey'): Promise<void> {
-    const { id } = await theirs(request);
-    const action = what === 'totp' ? 'two-factor.reset' : 'passkey.reset';
-    await need(SecondFactors).reset(id, what, audited(request, action, `user ${id}`));
-  }
+  const reset = (path: string, what: 'totp' | 'passkey', summary: string): ApiRoute =>
+    route('admin', 'DELETE', `/api/user/:id/${path}`, {
+      verified: true,
+      errors: [what === 'totp' ? 'no_second_factor' : 'no_passkey', 'role_insufficient', 'account_not_found'],
+      summary,
+      answer: nothing,
+      async handle(request) {
+        const { id } = await theirs(request);
+        const action = what === 'totp' ? 'two-factor.reset' : 'passkey.reset';
+        await need(SecondFactors).reset(id, what, audited(request, action, `user ${id}`));
+      },
+    });
 
   async function endSessions(request: ConsoleRequest, which: (session: Session) => boolean): Promise<number> {
     const { id } = await theirs(request);
@@ -40,36 +47,12 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
   }
 
   return [
-    route({
-      method: 'DELETE',
-      path: '/api/user/:id/2fa',
-      who: 'admin',
-      verified: true,
-      errors: ['no_second_factor', 'role_insufficient', 'account_not_found'],
-      summary: 'Removes the authenticator and backup codes of a user who lost them; ends their sessions.',
-      tag: TAG,
-      answer: nothing,
-      handle: (request) => reset(request, 'totp'),
-    }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/:id/reset_passkey',
-      who: 'admin',
-      verified: true,
-      errors: ['no_passkey', 'role_insufficient', 'account_not_found'],
-      summary: 'Removes the passkey of a user who lost it; ends their sessions.',
-      tag: TAG,
-      answer: nothing,
-      handle: (request) => reset(request, 'passkey'),
-    }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/:id/bindings/:type',
-      who: 'admin',
+    reset('2fa', 'totp', 'Removes the authenticator and backup codes of a user who lost them; ends their sessions.'),
+    reset('reset_passkey', 'passkey', 'Removes the passkey of a user who lost it; ends their sessions.'),
+    route('admin', 'DELETE', '/api/user/:id/bindings/:type', {
       verified: true,
       errors: ['role_insufficient', 'account_not_found', 'binding_not_found'],
       summary: 'Removes a sign-in method of a user: `email`, or the name of an OAuth provider.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const { id, email } = await theirs(request);
@@ -81,29 +64,18 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
         if (type === 'email') await host.use(Accounts).change(id, { email: null }, along);
       },
     }),
-    route({
-      method: 'GET',
-      path: '/api/user/:id/sessions',
-      who: 'admin',
+    route('admin', 'GET', '/api/user/:id/sessions', {
       errors: ['role_insufficient', 'account_not_found'],
       summary: 'Lists the sessions of a user.',
-      tag: TAG,
-      answer: {
-        type: 'array',
-        items: { title: 'UserSession', type: 'object', required: Object.keys(theirSession), properties: theirSession },
-      },
+      answer: listOf('UserSession', theirSession),
       async handle(request) {
         const { id } = await theirs(request);
         return (await need(Sessions).list(id)).map((session) => ({ id: session.id, ...shownSession(session) }));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/:id/sessions',
-      who: 'admin',
+    route('admin', 'DELETE', '/api/user/:id/sessions', {
       errors: ['role_insufficient', 'account_not_found'],
       summary: 'Ends all sessions of a user and their access token; returns the number of sessions.',
-      tag: TAG,
       answer: integer,
       async handle(request) {
         const ended = await endSessions(request, () => true);
@@ -112,13 +84,9 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
         return ended;
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/:id/sessions/:session',
-      who: 'admin',
+    route('admin', 'DELETE', '/api/user/:id/sessions/:session', {
       errors: ['role_insufficient', 'account_not_found', 'session_not_found'],
       summary: 'Ends a session of a user.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const sessionId = idOf(request.params.session);

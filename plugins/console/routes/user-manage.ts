@@ -8,10 +8,12 @@ import { roleNumber } from '../access.ts';
 import { errors } from '../errors.ts';
 import { quotaOf } from '../records/key.ts';
 import { statusOf } from '../records/user.ts';
-import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { idNumber } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
+import { idNumber, object } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { MOST_UNITS, microOf, unitsOf } from '../units.ts';
+
+const route = tagged('Users');
 
 type Action = 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
 
@@ -127,10 +129,7 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/api/user/manage',
-      who: 'admin',
+    route('admin', 'POST', '/api/user/manage', {
       errors: [
         'last_root',
         'role_insufficient',
@@ -144,17 +143,12 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
         'lease_not_returned',
       ],
       summary: 'Enables, disables or deletes an account, or changes its role or balance.',
-      tag: 'Users',
       body: manage,
-      answer: {
-        type: 'object',
-        required: ['role', 'status', 'quota'],
-        properties: {
-          role: { enum: [1, 10, 100] },
-          status: { enum: [1, 2] },
-          quota: { description: 'The new balance in quota units.', type: 'integer' },
-        },
-      },
+      answer: object({
+        role: { enum: [1, 10, 100] },
+        status: { enum: [1, 2] },
+        quota: { description: 'The new balance in quota units.', type: 'integer' },
+      }),
       async handle(request) {
         const { id } = request.body;
         await run(request, await subordinate(host, request.account, id));

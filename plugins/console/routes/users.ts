@@ -5,23 +5,23 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { GatewayError, refuse, schema } from '../../../core/plugin.ts';
+import { GatewayError, refuse } from '../../../core/plugin.ts';
 import { readName } from '../../../core/sdk.ts';
 import { outranks, roleNumber } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
-import { type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
-import { differences, PERSON_WORDS } from '../records/person.ts';
+import { type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
+import { differences, PERSON_ERRORS, PERSON_WORDS } from '../records/person.ts';
 import { roleOf, shownUsers, userProperties, userSchema } from '../records/user.ts';
-import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
-import { boolean, idNumber, integer, nothing, text } from '../schemas.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
+import { bodyOf, boolean, idNumber, integer, nothing, text } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { unitsOf } from '../units.ts';
 import { userAccessRoutes } from './user-access.ts';
 import { userManageRoutes } from './user-manage.ts';
 
-const TAG = 'Users';
+const route = tagged('Users');
 
 interface UserQuery extends PageSearch {
   readonly keyword?: string;
@@ -51,7 +51,7 @@ const group = {
 };
 const remark = { description: 'Never shown to the user.', type: 'string', maxLength: 255 };
 
-const newUser = schema<{
+const newUser = bodyOf<{
   readonly username: string;
   readonly password: string;
   readonly display_name?: string;
@@ -59,34 +59,22 @@ const newUser = schema<{
   readonly email?: string;
   readonly group?: string;
   readonly remark?: string;
-}>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['username', 'password'],
-  properties: {
-    username,
-    password: { type: 'string', minLength: 1, maxLength: 1_024 },
-    display_name: displayName,
-    role: { description: '1 member, 10 administrator; always below yours.', enum: [1, 10] },
-    email: { description: 'Counts as verified.', type: 'string', maxLength: 254 },
-    group,
-    remark,
-  },
+}>(['username', 'password'], {
+  username,
+  password: { type: 'string', minLength: 1, maxLength: 1_024 },
+  display_name: displayName,
+  role: { description: '1 member, 10 administrator; always below yours.', enum: [1, 10] },
+  email: { description: 'Counts as verified.', type: 'string', maxLength: 254 },
+  group,
+  remark,
 });
 
-const BY_MANAGE = 'POST /api/user/manage changes it.';
-const BY_DEPARTMENT = 'POST /api/department/:id/members moves users.';
-const MADE = 'The gateway maintains it.';
 /** Members of the record that a change cannot set. */
 const FIXED: ReadOnly = {
-  role: BY_MANAGE,
-  status: BY_MANAGE,
-  quota: BY_MANAGE,
-  unlimited_quota: BY_MANAGE,
-  department_id: BY_DEPARTMENT,
-  department_name: BY_DEPARTMENT,
+  ...readOnly('POST /api/user/manage changes it.', 'role', 'status', 'quota', 'unlimited_quota'),
+  ...readOnly('POST /api/department/:id/members moves users.', 'department_id', 'department_name'),
   has_password: '`password` sets one.',
-  created_at: MADE,
+  created_at: 'The gateway maintains it.',
   DeletedAt: 'DELETE /api/user/:id deletes a user.',
   two_factor: 'DELETE /api/user/:id/2fa takes it away.',
   passkey: 'DELETE /api/user/:id/reset_passkey takes it away.',
@@ -95,7 +83,7 @@ const FIXED: ReadOnly = {
 /** Members that change while a record is viewed. */
 const COUNTED = ['used_quota', 'last_login_at', 'debt'];
 
-const changedUser = schema<{
+const changedUser = bodyOf<{
   readonly id: number;
   readonly username?: string;
   readonly display_name?: string;
@@ -103,29 +91,24 @@ const changedUser = schema<{
   readonly email?: string | null;
   readonly group?: string;
   readonly remark?: string;
-}>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['id'],
-  properties: {
-    id: idNumber,
-    username,
-    display_name: displayName,
-    password: {
-      description: 'Empty: unchanged. Requires a verification (POST /api/verify).',
-      type: 'string',
-      maxLength: 1_024,
-    },
-    email: {
-      description: 'Counts as verified; empty: none. Requires a verification (POST /api/verify).',
-      type: ['string', 'null'],
-      maxLength: 254,
-    },
-    group,
-    remark,
-    ...readOnlyProperties(FIXED),
-    ...Object.fromEntries(COUNTED.map((name) => [name, { description: 'Counted by the gateway; ignored.' }])),
+}>(['id'], {
+  id: idNumber,
+  username,
+  display_name: displayName,
+  password: {
+    description: 'Empty: unchanged. Requires a verification (POST /api/verify).',
+    type: 'string',
+    maxLength: 1_024,
   },
+  email: {
+    description: 'Counts as verified; empty: none. Requires a verification (POST /api/verify).',
+    type: ['string', 'null'],
+    maxLength: 254,
+  },
+  group,
+  remark,
+  ...readOnlyProperties(FIXED),
+  ...Object.fromEntries(COUNTED.map((name) => [name, { description: 'Counted by the gateway; ignored.' }])),
 });
 
 const detail = {
@@ -195,57 +178,25 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     };
   }
 
+  const list = {
+    errors: ['department_not_found', 'filter_too_wide'],
+    search: userQuery,
+    answer: pageSchema(userSchema),
+    handle: page,
+  };
+
   return [
-    route<unknown, UserQuery>({
-      method: 'GET',
-      path: '/api/user/',
-      alsoAt: ['/api/user'],
-      who: 'admin',
-      errors: ['department_not_found', 'filter_too_wide'],
-      summary: 'Lists users, newest first.',
-      tag: TAG,
-      search: userQuery,
-      answer: pageSchema(userSchema),
-      handle: page,
-    }),
-    route<unknown, UserQuery>({
-      method: 'GET',
-      path: '/api/user/search',
-      who: 'admin',
-      errors: ['filter_too_wide', 'department_not_found'],
-      summary: 'Searches users.',
-      tag: TAG,
-      search: userQuery,
-      answer: pageSchema(userSchema),
-      handle: page,
-    }),
-    route({
-      method: 'GET',
-      path: '/api/user/:id',
-      who: 'admin',
+    route<unknown, UserQuery>('admin', 'GET', '/api/user/', { ...list, summary: 'Lists users, newest first.' }),
+    route<unknown, UserQuery>('admin', 'GET', '/api/user/search', { ...list, summary: 'Searches users.' }),
+    route('admin', 'GET', '/api/user/:id', {
       errors: ['account_not_found'],
       summary: 'Returns a user with the sign-in methods.',
-      tag: TAG,
       answer: detail,
       handle: async ({ params }) => detailOf(await personWith(host, idOf(params.id))),
     }),
-    route({
-      method: 'POST',
-      path: '/api/user/',
-      alsoAt: ['/api/user'],
-      who: 'admin',
-      errors: [
-        'invalid_name',
-        'invalid_email',
-        'invalid_password',
-        'common_password',
-        'name_taken',
-        'email_taken',
-        'role_insufficient',
-        'verification_required',
-      ],
+    route('admin', 'POST', '/api/user/', {
+      errors: [...PERSON_ERRORS, 'role_insufficient', 'verification_required'],
       summary: 'Creates a user. Only root creates administrators, with a verification (POST /api/verify).',
-      tag: TAG,
       body: newUser,
       answer: userSchema,
       async handle(request) {
@@ -276,22 +227,13 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         return shown(await personWith(host, made.id));
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/api/user/',
-      alsoAt: ['/api/user'],
-      who: 'admin',
+    route('admin', 'PUT', '/api/user/', {
       errors: [
         'verification_required',
         'role_insufficient',
         'account_not_found',
         'read_only',
-        'invalid_name',
-        'invalid_password',
-        'common_password',
-        'name_taken',
-        'invalid_email',
-        'email_taken',
+        ...PERSON_ERRORS,
         'department_not_found',
         'unlimited',
         'in_debt',
@@ -300,7 +242,6 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       ],
       summary:
         'Updates a user; absent members stay unchanged. Role, status and balance are changed by POST /api/user/manage.',
-      tag: TAG,
       body: changedUser,
       answer: userSchema,
       async handle(request) {
@@ -324,14 +265,10 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         return shown(await inTheirWords(PERSON_WORDS, accounts.change(person.id, changes, along)));
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/api/user/:id',
-      who: 'admin',
+    route('admin', 'DELETE', '/api/user/:id', {
       verified: true,
       errors: ['last_root', 'role_insufficient', 'account_not_found', 'root_protected'],
       summary: 'Deletes a user with their keys and sessions. The name stays reserved; the ledger keeps the balance.',
-      tag: TAG,
       answer: nothing,
       async handle(request) {
         const { id, name, role } = await subordinate(host, request.account, idOf(request.params.id));

@@ -1,14 +1,13 @@
 /** Channels and routing: their configuration and health, for administrators. */
 import { Catalog, type ChannelStatus } from '../../../core/contracts/catalog.ts';
 import { Prices } from '../../../core/contracts/prices.ts';
-import { schema } from '../../../core/plugin.ts';
 import { priceSchema } from '../records/price.ts';
 import { recentSchema, shownRecent } from '../records/recent.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, integer, number, text, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { bodyOf, boolean, integer, list, listOf, number, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
-const TAG = 'Vendors';
+const route = tagged('Vendors');
 
 const state = {
   enum: ['closed', 'open', 'half-open'],
@@ -16,98 +15,52 @@ const state = {
     'closed: calls are sent to it. open: no calls until the pause is over. half-open: the next call decides.',
 };
 
-const testBody = schema<{ readonly model?: string }>({
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    model: { description: 'The public name of a model that it serves.', type: 'string', maxLength: 256 },
-  },
+const testBody = bodyOf<{ readonly model?: string }>([], {
+  model: { description: 'The public name of a model that it serves.', type: 'string', maxLength: 256 },
 });
 
 export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/vendor/',
-      alsoAt: ['/api/vendor'],
-      who: 'admin',
+    route('admin', 'GET', '/api/vendor/', {
       summary: 'Lists the channels of gateway.yaml and their health, without keys and addresses.',
-      tag: TAG,
-      answer: {
-        type: 'array',
-        items: {
-          title: 'Channel',
-          type: 'object',
-          required: [
-            ...['name', 'vendor', 'on', 'weight', 'priority', 'state', 'open_until', 'last_failure', 'recent'],
-            'models',
-          ],
+      answer: listOf('Channel', {
+        name: text,
+        vendor: text,
+        on: { ...boolean, description: 'False: its key is empty.' },
+        weight: number,
+        priority: integer,
+        state,
+        open_until: { ...integer, description: 'Unix seconds; 0 unless the circuit is open.' },
+        last_failure: {
+          type: ['object', 'null'],
+          required: ['kind', 'status', 'at', 'message'],
           properties: {
-            name: text,
-            vendor: text,
-            on: { ...boolean, description: 'False: its key is empty.' },
-            weight: number,
-            priority: integer,
-            state,
-            open_until: { ...integer, description: 'Unix seconds; 0 unless the circuit is open.' },
-            last_failure: {
-              type: ['object', 'null'],
-              required: ['kind', 'status', 'at', 'message'],
-              properties: {
-                kind: text,
-                status: { ...integer, description: "The vendor's HTTP status; 0: no response." },
-                at: unixSeconds,
-                message: { ...text, description: 'The meaning of the status.' },
-              },
-            },
-            recent: recentSchema,
-            models: {
-              type: 'array',
-              items: {
-                type: 'object',
-                required: ['name', 'model', 'state', 'failures'],
-                properties: {
-                  name: text,
-                  model: { ...text, description: 'The upstream model.' },
-                  state,
-                  failures: { ...integer, description: 'Consecutive failures.' },
-                },
-              },
-            },
+            kind: text,
+            status: { ...integer, description: "The vendor's HTTP status; 0: no response." },
+            at: unixSeconds,
+            message: { ...text, description: 'The meaning of the status.' },
           },
         },
-      },
+        recent: recentSchema,
+        models: list({
+          name: text,
+          model: { ...text, description: 'The upstream model.' },
+          state,
+          failures: { ...integer, description: 'Consecutive failures.' },
+        }),
+      }),
       handle: () => need(Catalog).channels().map(shownChannel),
     }),
-    route({
-      method: 'GET',
-      path: '/api/vendor/routes',
-      who: 'admin',
+    route('admin', 'GET', '/api/vendor/routes', {
       summary: 'Lists the routing of each model: channels by priority, fallbacks, and the price.',
-      tag: TAG,
-      answer: {
-        type: 'array',
-        items: {
-          title: 'ModelRoute',
-          type: 'object',
-          required: ['name', 'model', 'free', 'channels', 'fallback', 'price'],
-          properties: {
-            name: { ...text, description: 'The public name.' },
-            model: { ...text, description: 'The model behind it, if this name is an alias.' },
-            free: boolean,
-            channels: {
-              type: 'array',
-              items: {
-                type: 'object',
-                required: ['channel', 'model', 'priority', 'weight'],
-                properties: { channel: text, model: text, priority: integer, weight: number },
-              },
-            },
-            fallback: { type: 'array', items: text },
-            price: priceSchema,
-          },
-        },
-      },
+      answer: listOf('ModelRoute', {
+        name: { ...text, description: 'The public name.' },
+        model: { ...text, description: 'The model behind it, if this name is an alias.' },
+        free: boolean,
+        channels: list({ channel: text, model: text, priority: integer, weight: number }),
+        fallback: { type: 'array', items: text },
+        price: priceSchema,
+      }),
       handle() {
         const catalog = need(Catalog);
         return catalog.names().map((name) => {
@@ -130,26 +83,17 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
         });
       },
     }),
-    route({
-      method: 'POST',
-      path: '/api/vendor/:name/test',
-      who: 'admin',
+    route('admin', 'POST', '/api/vendor/:name/test', {
       errors: ['channel_not_found', 'model_not_found'],
       summary: 'Tests a channel with a small call that the gateway pays for.',
-      tag: TAG,
       body: testBody,
-      answer: {
-        title: 'ChannelTest',
-        type: 'object',
-        required: ['success', 'model', 'status', 'latency_ms', 'message'],
-        properties: {
-          success: boolean,
-          model: { ...text, description: "The tested model; empty if only the vendor's model list was requested." },
-          status: { ...integer, description: "The vendor's HTTP status; 0: no response." },
-          latency_ms: integer,
-          message: text,
-        },
-      },
+      answer: record('ChannelTest', {
+        success: boolean,
+        model: { ...text, description: "The tested model; empty if only the vendor's model list was requested." },
+        status: { ...integer, description: "The vendor's HTTP status; 0: no response." },
+        latency_ms: integer,
+        message: text,
+      }),
       async handle({ params: { name = '' }, body }) {
         const probe = await need(Catalog).probe(name, body.model);
         return {
@@ -165,18 +109,8 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
 }
 
 /** Copied member by member, so that no other member of a channel leaks. */
-function shownChannel({
-  name,
-  vendor,
-  on,
-  weight,
-  priority,
-  state,
-  untilMs,
-  lastFailure,
-  recent,
-  models,
-}: ChannelStatus) {
+function shownChannel(channel: ChannelStatus) {
+  const { name, vendor, on, weight, priority, state, untilMs, lastFailure, recent, models } = channel;
   return {
     name,
     vendor,

@@ -1,14 +1,15 @@
 /** Verification before sensitive operations: by a second factor or, if the account has none, by its password. */
 import { invalidField } from '../../../core/contracts/errors.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { errors } from '../errors.ts';
-import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, unixSeconds } from '../schemas.ts';
+import { type ApiRoute, type Tools, tagged } from '../route.ts';
+import { bodyOf, boolean, partly, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { type VerifyMethod, verifiedAnswer } from '../verification.ts';
 import { ceremony, ceremonyAnswer } from './passkey.ts';
+
+const route = tagged('Verification');
 
 /**
  * Clients that complete a passkey verification on another path then call POST /api/verify: for this long, it succeeds without another ceremony.
@@ -16,11 +17,9 @@ import { ceremony, ceremonyAnswer } from './passkey.ts';
 const JUST_NOW_MS = 60_000;
 const VERIFIED_FOR_MS = 5 * 60_000;
 
-const verifyBody = schema<{ readonly method: VerifyMethod; readonly code?: string; readonly password?: string }>({
-  type: 'object',
-  additionalProperties: false,
-  required: ['method'],
-  properties: {
+const verifyBody = bodyOf<{ readonly method: VerifyMethod; readonly code?: string; readonly password?: string }>(
+  ['method'],
+  {
     method: { enum: ['2fa', 'passkey', 'password'] },
     code: { description: 'With `2fa`: a code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
     password: {
@@ -30,11 +29,9 @@ const verifyBody = schema<{ readonly method: VerifyMethod; readonly code?: strin
     },
     scope: { description: 'Ignored: a verification is valid for all operations.' },
   },
-});
+);
 
 export function verifyRoutes({ host, cookies, verification, need }: Tools): readonly ApiRoute[] {
-  const common = { who: 'member', tag: 'Verification' } as const;
-
   /** Refuses if the password is not sufficient, or if there is none. */
   async function refuseFactors(accountId: number): Promise<void> {
     const [method] = await verification.methods(accountId);
@@ -44,10 +41,7 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
   }
 
   return [
-    route({
-      ...common,
-      method: 'POST',
-      path: '/api/verify',
+    route('member', 'POST', '/api/verify', {
       errors: [
         'second_factor_wanted',
         'no_second_factor',
@@ -93,24 +87,17 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
         return ceremony(cookies, await factors.beginPasskeyCheck(account, session.id), now, { verified: false });
       },
     }),
-    route({
-      ...common,
-      method: 'GET',
-      path: '/api/verify/status',
+    route('member', 'GET', '/api/verify/status', {
       summary: 'Returns whether a verification is still valid, and the methods for the next one.',
-      answer: {
-        type: 'object',
-        required: ['verified', 'methods'],
-        properties: {
-          verified: boolean,
-          expires_at: unixSeconds,
-          methods: {
-            description: 'Second factors or, if the account has none, its password. Empty: it has neither.',
-            type: 'array',
-            items: { enum: ['2fa', 'passkey', 'password'] },
-          },
+      answer: partly(['verified', 'methods'], {
+        verified: boolean,
+        expires_at: unixSeconds,
+        methods: {
+          description: 'Second factors or, if the account has none, its password. Empty: it has neither.',
+          type: 'array',
+          items: { enum: ['2fa', 'passkey', 'password'] },
         },
-      },
+      }),
       async handle(request) {
         const { account, session, accessToken } = request;
         const methods = await verification.methods(account.id);

@@ -73,14 +73,9 @@ export function createSharedCounters({
    * operations that arrive after their deadline, because nothing waits for them any more. If a call still waits for one that was late (this
    * process was blocked, or the server's clock jumped), it is sent once more.
    */
-  async function runInTime(
-    by: Connection,
-    operation: Operation,
-    keys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<readonly number[]> {
-    const answer = await sendInTime(by, operation, keys, args);
-    return answer[0] === LATE ? sendInTime(by, operation, keys, args) : answer;
+  async function runInTime(...sent: Parameters<typeof sendInTime>): Promise<readonly number[]> {
+    const answer = await sendInTime(...sent);
+    return answer[0] === LATE ? sendInTime(...sent) : answer;
   }
 
   async function sendInTime(

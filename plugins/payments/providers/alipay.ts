@@ -2,7 +2,7 @@
 import type { AlipaySdk } from 'alipay-sdk';
 import type { Clock } from '../../../core/plugin.ts';
 import { moneyText, readMoney } from '../money.ts';
-import { ANSWER_MS, amountsIn, Forged, lazily, type Notice, type Provider, readForm } from '../provider.ts';
+import { ANSWER_MS, Forged, lazily, type Notice, type Provider, paidNotice, readForm } from '../provider.ts';
 import type { Configured } from '../section.ts';
 
 /** Payment methods: a page of the provider, or a QR code for its app. */
@@ -86,15 +86,7 @@ function noticeOf(fields: Readonly<Record<string, string>>, currency: string): N
   switch (trade_status) {
     case 'TRADE_SUCCESS':
     case 'TRADE_FINISHED':
-      return {
-        about: 'paid',
-        event,
-        tradeNo,
-        payment,
-        money: amountsIn(money),
-        currency,
-        account: fields.passback_params || undefined,
-      };
+      return paidNotice({ event, tradeNo, payment }, money, currency, fields.passback_params);
     case 'TRADE_CLOSED':
       return { about: 'expired', event, tradeNo };
     case 'WAIT_BUYER_PAY':

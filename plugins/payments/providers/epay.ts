@@ -1,7 +1,7 @@
 /** Epay: aggregators of wallets with one common protocol: a signed form to them, a signed query back. The protocol uses MD5. */
 import { createHash } from 'node:crypto';
 import { moneyText, readMoney } from '../money.ts';
-import { amountsIn, checkSignature, Forged, type Provider, readForm } from '../provider.ts';
+import { checkSignature, Forged, type Provider, paidNotice, readForm } from '../provider.ts';
 import type { Configured } from '../section.ts';
 
 export function createEpay(settings: NonNullable<Configured['epay']>): Provider {
@@ -42,15 +42,7 @@ export function createEpay(settings: NonNullable<Configured['epay']>): Provider 
         const event = `${tradeNo} ${payment} ${state}`;
         if (state !== 'TRADE_SUCCESS') return { about: 'waiting', event, tradeNo };
         const money = readMoney(fields.money ?? '', currency);
-        return {
-          about: 'paid',
-          event,
-          tradeNo,
-          payment,
-          money: amountsIn(money),
-          currency,
-          account: fields.param || undefined,
-        };
+        return paidNotice({ event, tradeNo, payment }, money, currency, fields.param);
       },
     },
   };

@@ -7,7 +7,7 @@ import type { Step, Sum, Value } from '../../../core/plugin.ts';
 import { statementOf } from '../../../core/plugin.ts';
 import { addAmounts } from '../../../core/sdk.ts';
 import { bound } from './connection.ts';
-import { readText, type Text } from './dialect.ts';
+import { perStatement, readText } from './dialect.ts';
 import { kindOf, statementError } from './errors.ts';
 import { type Ran, runStatements, type Statement } from './pipeline.ts';
 import { LOCKS } from './tables.ts';
@@ -225,19 +225,8 @@ function planOf(lists: readonly List[], part: readonly number[], isFolded: boole
   return plan;
 }
 
-/** Parsed statements; the cache is cleared beyond this size. */
-const KEPT = 2_000;
-const texts = new Map<string, Text>();
-
 /** Parses a statement. Throws for statements that a list may not contain. */
-export function textOf(sql: string): Text {
-  const cached = texts.get(sql);
-  if (cached !== undefined) return cached;
-  if (texts.size >= KEPT) texts.clear();
-  const text = readText(sql);
-  texts.set(sql, text);
-  return text;
-}
+export const textOf = perStatement(readText);
 
 function planned(
   text: string,

@@ -62,3 +62,19 @@ function triggerOf([, name, when, condition, message]: RegExpExecArray): string 
   return `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION ${message}; END $$;
     CREATE TRIGGER ${name} ${when} FOR EACH ROW ${condition === undefined ? '' : `WHEN (${condition})`} EXECUTE FUNCTION ${name}()`;
 }
+
+/** A cache of this size is cleared. */
+const KEPT = 2_000;
+
+/** Remembers the result for each statement. */
+export function perStatement<T>(make: (sql: string) => T): (sql: string) => T {
+  const made = new Map<string, T>();
+  return (sql) => {
+    const cached = made.get(sql);
+    if (cached !== undefined) return cached;
+    if (made.size >= KEPT) made.clear();
+    const one = make(sql);
+    made.set(sql, one);
+    return one;
+  };
+}

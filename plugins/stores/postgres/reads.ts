@@ -4,7 +4,7 @@ import type { Log, Reader, Value } from '../../../core/plugin.ts';
 import { StoreUnavailable } from '../../../core/plugin.ts';
 import { checkedValue } from '../../../core/sdk.ts';
 import { clientConfig, connect, disconnect, query, type ServerSettings } from './connection.ts';
-import { numbered } from './dialect.ts';
+import { numbered, perStatement } from './dialect.ts';
 import { kindOf, reasonOf, statementError } from './errors.ts';
 
 /** The readers of an open store. */
@@ -13,9 +13,6 @@ export interface Reads extends Reader {
   /** Rejects new queries, and resolves when waiting ones and all snapshots have ended. */
   close(): Promise<void>;
 }
-
-/** Statements with numbered parameters; the cache is cleared beyond this size. */
-const KEPT = 2_000;
 
 type Ask = (text: pg.QueryConfig) => Promise<pg.QueryResult<Record<string, unknown>>>;
 
@@ -27,19 +24,10 @@ export function createReads(settings: ServerSettings, log: Log): Reads {
     // It is sent before the connection's first query.
     client.query('SET default_transaction_read_only = on').catch(() => {});
   });
-  const texts = new Map<string, string>();
+  const textOf = perStatement(numbered);
   /** Running queries. */
   const running = new Set<Promise<unknown>>();
   let ended: StoreUnavailable | undefined;
-
-  function textOf(sql: string): string {
-    const cached = texts.get(sql);
-    if (cached !== undefined) return cached;
-    if (texts.size >= KEPT) texts.clear();
-    const text = numbered(sql);
-    texts.set(sql, text);
-    return text;
-  }
 
   function track<T>(work: () => Promise<T>): Promise<T> {
     if (ended !== undefined) return Promise.reject(ended);

@@ -95,15 +95,9 @@ function createTranscriptionRelay({ call }: RelayOptions): StreamRelay {
     },
     close: () => 'broken',
     fail: errorEvent,
-    usage() {
-      return usage ?? estimatedUsage(call, textLength);
-    },
+    usage: () => usage ?? estimatedUsage(call, textLength),
     unfinished: (how) => unfinishedUsage(call, textLength, how),
-    textLength() {
-      return textLength;
-    },
-    error() {
-      return error;
-    },
+    textLength: () => textLength,
+    error: () => error,
   };
 }

@@ -35,9 +35,7 @@ function relayBytes({ call }: RelayOptions): StreamRelay {
     },
     // A byte stream has no error events; the client sees that it ends early.
     fail: () => '',
-    usage() {
-      return spokenUsage(call, { bytes, seconds: meter.seconds() });
-    },
+    usage: () => spokenUsage(call, { bytes, seconds: meter.seconds() }),
     unfinished: (how) => unfinishedUsage(call, { bytes, seconds: meter.seconds() }, how),
     textLength: () => 0,
     error: () => undefined,
@@ -84,14 +82,10 @@ function relayEvents({ call }: RelayOptions): StreamRelay {
     },
     close: () => 'broken',
     fail: errorEvent,
-    usage() {
-      return usage ?? spokenUsage(call, { bytes, seconds: meter.seconds() });
-    },
+    usage: () => usage ?? spokenUsage(call, { bytes, seconds: meter.seconds() }),
     unfinished: (how) => unfinishedUsage(call, { bytes, seconds: meter.seconds() }, how),
     textLength: () => 0,
-    error() {
-      return error;
-    },
+    error: () => error,
   };
 }
 

@@ -1,19 +1,6 @@
 /** OpenAPI schemas of chat completions. */
 import type { StyleAbout } from '../../../core/plugin.ts';
-import {
-  EVENTS,
-  flag,
-  integer,
-  integerFrom,
-  model,
-  objectOf,
-  optional,
-  stream,
-  streamOptions,
-  text,
-  tokenUsage,
-  upTo,
-} from '../described.ts';
+import { EVENTS, flag, integer, integerFrom, objectOf, optional, sampled, text, tokenUsage } from '../described.ts';
 
 const message = objectOf({ role: text, content: optional({}), tool_calls: { type: 'array' } });
 
@@ -21,15 +8,10 @@ export const about: StyleAbout = {
   summary: 'Creates a chat completion.',
   request: objectOf(
     {
-      model,
+      ...sampled,
       messages: { type: 'array', minItems: 1 },
-      temperature: upTo(2),
-      top_p: upTo(1),
       max_tokens: integerFrom(1),
       max_completion_tokens: integerFrom(1),
-      n: integerFrom(1, 128),
-      stream,
-      stream_options: streamOptions,
       tools: optional({ description: 'The tools that the model may call.', type: 'array' }),
       tool_choice: optional({ description: 'Which tools the model must or may call.', type: ['string', 'object'] }),
       parallel_tool_calls: { description: 'Whether the model may call several tools at once.' },

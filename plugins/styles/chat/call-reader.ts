@@ -143,9 +143,7 @@ export function createCallReader(
         if (call.key !== undefined) push({ type: 'blockEnd', key: call.key });
       }
     },
-    any() {
-      return calls.some(({ name }) => name !== '');
-    },
+    any: () => calls.some(({ name }) => name !== ''),
     broken() {
       return calls.some(({ kind, input }) => {
         const text = input.text();

@@ -278,9 +278,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
       if (!done && reason !== undefined) finish();
       return taken();
     },
-    uses() {
-      return cited ? SEARCHED : undefined;
-    },
+    uses: () => (cited ? SEARCHED : undefined),
   };
 }
 

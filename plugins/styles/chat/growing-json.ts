@@ -54,9 +54,7 @@ export function growJson(): GrowingJson {
       text += piece;
       for (let i = 0; i < piece.length; i++) see(piece.charCodeAt(i));
     },
-    text() {
-      return text;
-    },
+    text: () => text,
     isWhole() {
       if (!closed) return begun && depth === 0 && !quoted && text.length <= MAX_WORD && parsed(text) !== undefined;
       if (spoilt) return false;

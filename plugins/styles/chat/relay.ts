@@ -158,15 +158,9 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
         ? withCountedOutput(usage, textLength)
         : usage;
     },
-    uses() {
-      return searched ? SEARCHED : undefined;
-    },
-    textLength() {
-      return textLength;
-    },
-    error() {
-      return error;
-    },
+    uses: () => (searched ? SEARCHED : undefined),
+    textLength: () => textLength,
+    error: () => error,
   };
 }
 

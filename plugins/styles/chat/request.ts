@@ -54,12 +54,8 @@ function withUses(bounds: Bounds, body: JsonBody, model: string): Bounds {
   const uses = remembered(() => allowedUses(body, model));
   return {
     ...bounds,
-    open() {
-      return body.has('plugins') || uses() !== undefined;
-    },
-    uses() {
-      return uses();
-    },
+    open: () => body.has('plugins') || uses() !== undefined,
+    uses,
   };
 }
 

@@ -9,18 +9,7 @@ import { readAnswer } from '../chat/answer.ts';
 import { finishAnswer } from '../chat/completion.ts';
 import { createRelay } from '../chat/relay.ts';
 import { patchCommon } from '../chat/request.ts';
-import {
-  EVENTS,
-  integer,
-  integerFrom,
-  model,
-  objectOf,
-  stream,
-  streamOptions,
-  text,
-  tokenUsage,
-  upTo,
-} from '../described.ts';
+import { EVENTS, integer, integerFrom, objectOf, sampled, text, tokenUsage } from '../described.ts';
 import { checkNumber, fieldsIn, modelOf, wholeNumberIn } from '../request-fields.ts';
 import { client } from './bridge.ts';
 import { reader } from './decoder.ts';
@@ -31,7 +20,7 @@ const about: StyleAbout = {
   summary: 'Completes a text (legacy).',
   request: objectOf(
     {
-      model,
+      ...sampled,
       prompt: {
         anyOf: [
           text,
@@ -41,12 +30,7 @@ const about: StyleAbout = {
         ],
       },
       max_tokens: integerFrom(0),
-      n: integerFrom(1, 128),
       best_of: integerFrom(1, 128),
-      temperature: upTo(2),
-      top_p: upTo(1),
-      stream,
-      stream_options: streamOptions,
     },
     ['model', 'prompt'],
   ),

@@ -67,7 +67,7 @@ function countNumbers(bytes: Buffer, vector: Span): number | undefined {
     count++;
   }
   const isSmall = !hasLargeExponent(bytes.subarray(vector.start, last));
-  return isSmall || numbersIn(bytes, vector).every(isFloat) ? count : undefined;
+  return isSmall || numbersIn(bytes, vector).every((value) => Number.isFinite(Math.fround(value))) ? count : undefined;
 }
 
 /** Nearly all numbers in vectors are below 1; only those with a non-negative exponent are parsed. */
@@ -77,10 +77,6 @@ function hasLargeExponent(numbers: Buffer): boolean {
     while (at !== -1 && numbers[at + 1] === MINUS) at = numbers.indexOf(letter, at + 1);
     return at !== -1;
   });
-}
-
-function isFloat(value: number): boolean {
-  return Number.isFinite(Math.fround(value));
 }
 
 const BYTES_PER_FLOAT = 4;

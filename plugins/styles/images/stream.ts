@@ -110,9 +110,7 @@ export function createRelay({ call }: RelayOptions): StreamRelay {
       return made < requested ? 'untidy' : 'whole';
     },
     fail: errorEvent,
-    usage() {
-      return made === 0 && tokens === undefined ? undefined : usageOf(made);
-    },
+    usage: () => (made === 0 && tokens === undefined ? undefined : usageOf(made)),
     unfinished(how) {
       if (how === 'broken' || made >= requested) return usageOf(made);
       // The vendor continues, although the client has disconnected.
@@ -123,9 +121,7 @@ export function createRelay({ call }: RelayOptions): StreamRelay {
       };
     },
     textLength: () => 0,
-    error() {
-      return error;
-    },
+    error: () => error,
   };
 }
 

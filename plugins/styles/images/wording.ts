@@ -33,13 +33,9 @@ export function changesFor(body: JsonBody, to: Patch, addresses?: ImageUrls): Ch
   return changes;
 }
 
-function writePlain(
-  body: JsonBody,
-  request: ImageParameters,
-  changes: Changes,
-  { losses }: Patch,
-  addresses?: ImageUrls,
-): void {
+type Write = (body: JsonBody, request: ImageParameters, changes: Changes, to: Patch, addresses?: ImageUrls) => void;
+
+const writePlain: Write = (body, request, changes, { losses }, addresses) => {
   if (addresses !== undefined) writeUrls(body, changes, addresses);
   const { input, parameters } = objectsIn(body);
   if (input !== undefined) {
@@ -56,7 +52,7 @@ function writePlain(
     if (names.includes('size')) changes.size = request.size;
   }
   if (given(body, 'size') !== undefined && body.get('size') !== request.size) changes.size = request.size;
-}
+};
 
 /** A single image is not in a list. Nothing changes if the client sent it like that. */
 function writeUrls(body: JsonBody, changes: Changes, { images, ...companions }: ImageUrls): void {
@@ -88,13 +84,7 @@ const PLAIN_ONLY: Readonly<Record<string, 'hint' | undefined>> = {
 /** Members other than `input` and `parameters`. */
 const BESIDE = new Set(['model', 'input', 'parameters', 'response_format']);
 
-function writeStructured(
-  body: JsonBody,
-  request: ImageParameters,
-  changes: Changes,
-  { losses }: Patch,
-  addresses?: ImageUrls,
-): void {
+const writeStructured: Write = (body, request, changes, { losses }, addresses) => {
   const { input, parameters = {} } = objectsIn(body);
   const moved: Record<string, Json> = { ...parameters };
   if (typeof parameters.size === 'string') moved.size = withSeparator(parameters.size, '*');
@@ -118,7 +108,7 @@ function writeStructured(
     }
   }
   if (JSON.stringify(moved) !== JSON.stringify(parameters)) changes.parameters = moved;
-}
+};
 
 function given(body: JsonBody, name: string): Json | undefined {
   return body.get(name) ?? undefined;

@@ -15,9 +15,7 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   return {
     usage: usage === undefined || seen === undefined ? usage : { ...usage, uses: { ...seen, ...usage.uses } },
     // Counted on demand: most vendors report usage.
-    textLength() {
-      return contentLength(content);
-    },
+    textLength: () => contentLength(content),
     error,
   };
 }

@@ -265,9 +265,7 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
       if (!ended && typeof delta?.stop_reason === 'string') finish(parts);
       return parts;
     },
-    uses() {
-      return run.uses();
-    },
+    uses: () => run.uses(),
   };
 }
 

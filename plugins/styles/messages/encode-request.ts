@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type { Conversation, Output, Quirks, Sampling } from '../../../core/translation/index.ts';
-import { describedSchema } from '../../../core/translation/index.ts';
+import { describedSchema, leaveExtras } from '../../../core/translation/index.ts';
 import { chooseMarks } from './cache-marks.ts';
 import { type EncodedThinking, encodeThinking } from './encode-thinking.ts';
 import { encodeTools } from './encode-tools.ts';
@@ -111,21 +111,11 @@ function hashed(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Fields of other styles that do not change the answer. */
-const HINTS: ReadonlySet<string> = new Set([
-  'client_metadata',
-  'include',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'safety_identifier',
-  'stream_options',
-]);
-
 /** Fields that this style cannot express. */
 function nameTheRest({ labels, extras }: Conversation, losses: Losses): void {
   const { metadata, cacheKey, store } = labels;
   if (metadata !== undefined) losses.drop('metadata', 'hint');
   if (cacheKey !== undefined) losses.drop('prompt_cache_key', 'hint');
   if (store === true) losses.drop('store', 'hint');
-  for (const name of Object.keys(extras)) losses.leave(name, HINTS.has(name) ? 'hint' : undefined);
+  leaveExtras(extras, losses);
 }

@@ -38,7 +38,7 @@ export function encodeThinking(
   if (reasoning.mode === 'off') return { ...silent, thinking: { type: 'disabled' } };
   if (input !== 'budget') {
     const thinking = input === 'adaptive' ? { thinking: { type: 'adaptive', ...displayOf(reasoning) } } : {};
-    return { ...silent, ...thinking, effort: effortOf(reasoning) };
+    return { ...silent, ...thinking, effort: reasoning.effort === 'minimal' ? 'low' : reasoning.effort };
   }
   if (reasoning.mode === 'auto' && (reasoning.budget ?? reasoning.effort) === undefined) return silent;
   const { budget_min: least, budget_max: most } = quirks.reasoning;
@@ -62,9 +62,4 @@ export function encodeThinking(
 /** Newer models omit the text unless it is requested. */
 function displayOf({ summary }: Reasoning): JsonObject {
   return summary === 'none' ? {} : { display: 'summarized' };
-}
-
-/** `minimal` has no equivalent here. */
-function effortOf({ effort }: Reasoning): Effort | undefined {
-  return effort === 'minimal' ? 'low' : effort;
 }

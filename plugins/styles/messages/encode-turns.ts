@@ -30,7 +30,14 @@ export function encodeTurns(turns: readonly Turn[], note: string | undefined, co
   const system = spoken.slice(0, start).flatMap(({ content }) => content);
   return {
     system: note === undefined ? system : [...system, { type: 'text', text: note }],
-    messages: withoutBlankEnd(joined(settled(spoken.slice(start).filter(hasContent), context)).map(ordered)),
+    messages: withoutBlankEnd(
+      joined(
+        settled(
+          spoken.slice(start).filter(({ content }) => content.length > 0),
+          context,
+        ),
+      ).map(ordered),
+    ),
   };
 }
 
@@ -81,7 +88,7 @@ function joined(messages: readonly Message[]): readonly Message[] {
 function ordered(message: Message): Message {
   const { role, content } = message;
   if (role === 'assistant') return isThought(content[0]) ? message : sorted(message, isThought);
-  const { content: blocks } = sorted(message, isResult);
+  const { content: blocks } = sorted(message, ({ type }) => type === 'tool_result');
   const isSilent = blocks.some(({ type }) => type === 'document') && !blocks.some(({ type }) => type === 'text');
   // Documents are accepted only with a text.
   if (isSilent) return { role, content: [...blocks, { type: 'text', text: '.' }] };
@@ -92,10 +99,6 @@ function sorted(message: Message, isFirst: (block: JsonObject) => boolean): Mess
   const { role, content } = message;
   if (!content.some(isFirst)) return message;
   return { role, content: [...content.filter(isFirst), ...content.filter((block) => !isFirst(block))] };
-}
-
-function isResult({ type }: JsonObject): boolean {
-  return type === 'tool_result';
 }
 
 function isThought(block: JsonObject | undefined): boolean {
@@ -109,8 +112,4 @@ function withoutBlankEnd(messages: readonly Message[]): readonly Message[] {
   if (last?.role !== 'assistant' || typeof end?.text !== 'string') return messages;
   const content = [...last.content.slice(0, -1), { ...end, text: end.text.trimEnd() }];
   return [...messages.slice(0, -1), { ...last, content }];
-}
-
-function hasContent({ content }: Message): boolean {
-  return content.length > 0;
 }

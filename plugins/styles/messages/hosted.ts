@@ -64,8 +64,6 @@ export function followUses(): { see(block: Json | undefined): void; uses(): Uses
     see(block) {
       if (isObject(block) && runIn(block) !== undefined) seen.push({ type: 'server_tool_use', name: block.name ?? '' });
     },
-    uses() {
-      return seen.length === 0 ? undefined : usesIn(seen);
-    },
+    uses: () => (seen.length === 0 ? undefined : usesIn(seen)),
   };
 }

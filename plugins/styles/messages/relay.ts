@@ -116,18 +116,10 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
       return 'untidy';
     },
     fail: (failure: GatewayError, requestId: string) => errorEvent(failure, requestId),
-    usage() {
-      return usage.after(textLength);
-    },
-    uses() {
-      return run.uses();
-    },
-    textLength() {
-      return textLength;
-    },
-    error() {
-      return error;
-    },
+    usage: () => usage.after(textLength),
+    uses: () => run.uses(),
+    textLength: () => textLength,
+    error: () => error,
   };
 }
 

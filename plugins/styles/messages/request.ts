@@ -53,9 +53,7 @@ export function readRequest(body: JsonBody, { headers }: Pick<IngressRequest, 'h
           isShortened(body.get('context_management'))
         );
       },
-      uses() {
-        return uses();
-      },
+      uses: () => uses(),
       service: serviceIn({
         service_tier: body.get('service_tier') ?? null,
         speed: body.get('speed') ?? null,

@@ -125,8 +125,6 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
     },
     // A stream of this style has an end event; without one it is truncated, and an incomplete call must not be run.
     close: () => [],
-    uses() {
-      return run.uses();
-    },
+    uses: () => run.uses(),
   };
 }

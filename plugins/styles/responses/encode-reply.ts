@@ -95,15 +95,9 @@ export function createResponse(as: Answering, events: EventSink): Response {
         default:
       }
     },
-    object() {
-      return progress && responseObject(as, progress);
-    },
-    broken() {
-      return progress && responseObject(as, { ...progress, output: output.broken() });
-    },
-    ended() {
-      return progress !== undefined && progress.status !== 'in_progress';
-    },
+    object: () => progress && responseObject(as, progress),
+    broken: () => progress && responseObject(as, { ...progress, output: output.broken() }),
+    ended: () => progress !== undefined && progress.status !== 'in_progress',
   };
 }
 

@@ -26,8 +26,6 @@ export function createStreamEncoder(as: Answering): PartWriter {
       const broken = response.broken();
       return broken === undefined ? errorEvent(error, sequence++) : failedEvent(broken, error, sequence++);
     },
-    answer() {
-      return response.ended() ? response.object() : undefined;
-    },
+    answer: () => (response.ended() ? response.object() : undefined),
   };
 }

@@ -94,8 +94,6 @@ export function followUses(): { see(item: Json | undefined): void; uses(): Uses 
       const { type = '', status = null, action = null, container_id = null } = item;
       seen.push({ type, status, action, container_id });
     },
-    uses() {
-      return seen.length === 0 ? undefined : usesIn(seen);
-    },
+    uses: () => (seen.length === 0 ? undefined : usesIn(seen)),
   };
 }

@@ -234,13 +234,10 @@ function sealedIn(text: string | undefined, id: string | undefined): Opaque | un
   return opaque.style === '' ? undefined : opaque;
 }
 
-function isSealed(block: Block): boolean {
-  return block.type === 'thinking' && block.opaque?.id !== undefined;
-}
-
-/** The signature of a tool call is in a separate item, under the call's id, and not always next to the call. */
+/** The signature of a tool call is in a separate item, under the call's id, and not always beside the call. */
 function withOpaques(turns: readonly Turn[]): readonly Turn[] {
-  if (!turns.some(({ blocks }) => blocks.some(isSealed))) return turns;
+  if (!turns.some(({ blocks }) => blocks.some((block) => block.type === 'thinking' && block.opaque?.id !== undefined)))
+    return turns;
   const blocks = turns.flatMap((turn) => turn.blocks);
   const calls = new Set(blocks.map((block) => (block.type === 'toolCall' ? block.id : undefined)));
   const carried = new Map<string, Opaque>();

@@ -132,21 +132,11 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
         ? failedEvent(response, failure, nextSequence())
         : errorEvent(failure, created === undefined ? 0 : nextSequence());
     },
-    usage() {
-      return usage;
-    },
-    uses() {
-      return run.uses();
-    },
-    textLength() {
-      return textLength;
-    },
-    error() {
-      return error;
-    },
-    answer() {
-      return answer;
-    },
+    usage: () => usage,
+    uses: () => run.uses(),
+    textLength: () => textLength,
+    error: () => error,
+    answer: () => answer,
   };
 }
 

@@ -45,9 +45,7 @@ export function readRequest(body: JsonBody): CallFacts {
           ['conversation', 'prompt'].some((name) => body.has(name)) || body.bytes.includes('item_reference');
         return hosted || elsewhere;
       },
-      uses() {
-        return uses();
-      },
+      uses: () => uses(),
       service: servedAs({ tier: body.get('service_tier') }),
     },
   };

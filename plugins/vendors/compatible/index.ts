@@ -1,5 +1,6 @@
 /** The plugin `vendors/compatible`: any server with one of the common styles, at a configured URL. */
 import { type Caller, type Channel, definePlugin, schema, type Vendor } from '../../../core/plugin.ts';
+import { usualDialects } from '../../../core/translation/index.ts';
 import { compatibleQuirks } from './quirks.ts';
 
 interface Options {
@@ -14,11 +15,8 @@ interface Auth {
 
 function credentials(channel: Channel): Record<string, string> {
   const { auth } = channel.options as Options;
-  return auth === undefined ? { authorization: `Bearer ${channel.key}` } : credentialIn(auth, channel.key);
-}
-
-function credentialIn({ header, scheme }: Auth, key: string): Record<string, string> {
-  return { [header.toLowerCase()]: scheme === undefined ? key : `${scheme} ${key}` };
+  if (auth === undefined) return { authorization: `Bearer ${channel.key}` };
+  return { [auth.header.toLowerCase()]: auth.scheme === undefined ? channel.key : `${auth.scheme} ${channel.key}` };
 }
 
 function word(title: string): Record<string, unknown> {
@@ -61,16 +59,18 @@ const vendor: Vendor = {
     },
   }),
   speaks: {
-    chat: { path: '/chat/completions', headers: credentials },
-    responses: { path: '/responses', headers: credentials },
+    ...usualDialects(credentials, 'chat', 'responses'),
     messages: { path: '/messages', headers: messagesHeaders },
-    completions: { path: '/completions', headers: credentials },
-    embeddings: { path: '/embeddings', headers: credentials },
-    images: { path: '/images/generations', headers: credentials },
-    edits: { path: '/images/edits', headers: credentials },
-    speech: { path: '/audio/speech', headers: credentials },
-    transcription: { path: '/audio/transcriptions', headers: credentials },
-    translation: { path: '/audio/translations', headers: credentials },
+    ...usualDialects(
+      credentials,
+      'completions',
+      'embeddings',
+      'images',
+      'edits',
+      'speech',
+      'transcription',
+      'translation',
+    ),
   },
   // Nearly all servers have these; for the others, the channel lists its styles.
   defaultStyles: ['chat', 'completions', 'embeddings'],

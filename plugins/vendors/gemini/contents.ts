@@ -47,29 +47,26 @@ export function encodeContents({ turns }: Conversation, to: Target, losses: Loss
 
 function withResultsFirst(content: Content): JsonObject {
   const { role, parts } = content;
-  return { role, parts: parts.some(isResult) ? [...parts.filter(isResult), ...parts.filter(isOther)] : parts };
+  return {
+    role,
+    parts: parts.some(isResult)
+      ? [...parts.filter(isResult), ...parts.filter(({ functionResponse }) => functionResponse === undefined)]
+      : parts,
+  };
 }
 
 function isResult(part: JsonObject): boolean {
   return part.functionResponse !== undefined;
 }
 
-function isOther(part: JsonObject): boolean {
-  return part.functionResponse === undefined;
-}
-
 /** A result has the name of its function. */
 function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
-  if (!turns.some(({ blocks }) => blocks.some(isCall))) return NO_NAMES;
+  if (!turns.some(({ blocks }) => blocks.some(({ type }) => type === 'toolCall'))) return NO_NAMES;
   const calls = turns.flatMap(({ blocks }) => blocks.filter((block) => block.type === 'toolCall'));
   return new Map(calls.map(({ id, name }) => [id, name]));
 }
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
-
-function isCall({ type }: Block): boolean {
-  return type === 'toolCall';
-}
 
 function encodeTurn(turn: Turn, names: ReadonlyMap<string, string>, to: Target, losses: Losses): JsonObject[] {
   if (turn.name !== undefined) losses.drop('messages.name', 'hint');

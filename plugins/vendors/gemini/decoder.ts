@@ -356,9 +356,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
       parts.push({ type: 'finish', finish: called ? withCalls(ending) : ending });
       return parts;
     },
-    uses() {
-      return uses;
-    },
+    uses: () => uses,
   };
 }
 
@@ -372,8 +370,6 @@ export function createStreamDecoder(...[from, losses]: Parameters<typeof createR
       return isCutShort(data) ? [{ type: 'error', ...CUT_SHORT }] : [];
     },
     close: () => reader.end(false),
-    uses() {
-      return reader.uses();
-    },
+    uses: () => reader.uses(),
   };
 }

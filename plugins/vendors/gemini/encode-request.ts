@@ -9,6 +9,7 @@ import {
   given,
   isObject,
   type Labels,
+  leaveExtras,
   type Output,
   type Quirks,
   type Reasoning,
@@ -45,16 +46,6 @@ function thinkingConfig(reasoning: Reasoning | undefined, input: Quirks['reasoni
   };
 }
 
-/** Client fields that do not affect the answer. */
-const HINTS = [
-  'client_metadata',
-  'include',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'safety_identifier',
-  'stream_options',
-];
-
 /**
  * The vendor refuses unknown members, so only members that are encoded here are sent. Core has removed what the model
  * does not support (by its quirks).
@@ -62,9 +53,7 @@ const HINTS = [
 export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
   const generationConfig = encodeConfig(conversation, to, losses);
   const serviceTier = encodeLabels(conversation.labels, losses);
-  for (const name of Object.keys(conversation.extras)) {
-    losses.leave(name, HINTS.includes(name) ? 'hint' : undefined);
-  }
+  leaveExtras(conversation.extras, losses);
   return {
     ...encodeContents(conversation, to, losses),
     ...encodeTools(conversation, to, losses),

@@ -24,9 +24,7 @@ export function growArguments(args: Json | undefined): GrowingArguments {
         if (steps.length > 0 && value !== undefined) put(root, steps, value);
       }
     },
-    value() {
-      return plain(root);
-    },
+    value: () => plain(root),
   };
 }
 

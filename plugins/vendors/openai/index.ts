@@ -1,6 +1,6 @@
 /** The plugin `vendors/openai`: the vendor `openai` at its own address. */
 import { type Channel, definePlugin, schema, type TokenCount, type Vendor } from '../../../core/plugin.ts';
-import { isObject } from '../../../core/translation/index.ts';
+import { isObject, usualDialects } from '../../../core/translation/index.ts';
 import { openaiQuirks } from './quirks.ts';
 
 interface Options {
@@ -53,12 +53,7 @@ const vendor: Vendor = {
       headers: credentials,
       models: ['gpt-3.5-turbo-instruct*', 'davinci-*', 'babbage-*'],
     },
-    embeddings: { path: '/embeddings', headers: credentials },
-    images: { path: '/images/generations', headers: credentials },
-    edits: { path: '/images/edits', headers: credentials },
-    speech: { path: '/audio/speech', headers: credentials },
-    transcription: { path: '/audio/transcriptions', headers: credentials },
-    translation: { path: '/audio/translations', headers: credentials },
+    ...usualDialects(credentials, 'embeddings', 'images', 'edits', 'speech', 'transcription', 'translation'),
   },
   quirks: openaiQuirks,
   credentials,

@@ -88,9 +88,7 @@ export function createSoundMeter(bare?: number): SoundMeter {
       if (walker?.isLost()) return undefined;
       return walk === undefined && bare !== undefined ? passed / bare : walk?.seconds(passed);
     },
-    isLost() {
-      return beginning === undefined && (walker === undefined ? bare === undefined : walker.isLost());
-    },
+    isLost: () => beginning === undefined && (walker === undefined ? bare === undefined : walker.isLost()),
   };
 }
 

@@ -65,8 +65,6 @@ export function createWalker(walk: Walk): Walker {
       // A copy: a slice would keep the whole chunk in memory.
       rest = at >= bytes.length ? NOTHING : Buffer.from(bytes.subarray(at));
     },
-    isLost() {
-      return looks > MAX_LOOKS || misses > MAX_MISSES;
-    },
+    isLost: () => looks > MAX_LOOKS || misses > MAX_MISSES,
   };
 }
