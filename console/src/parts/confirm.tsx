@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts({ cancel: 'Cancel' }, { cancel: '取消' });
+const TEXT = texts({ cancel: ['Cancel', '取消'] });
 
 interface Question {
   readonly children: ReactNode;

@@ -5,20 +5,15 @@ import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } fr
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts(
-  {
-    earlier: 'Previous page',
-    later: 'Next page',
-    range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
-    reading: 'Loading…',
-  },
-  {
-    earlier: '上一页',
-    later: '下一页',
-    range: (from: string, to: string, total: string) => `${from}–${to}，共 ${total}`,
-    reading: '加载中…',
-  },
-);
+const TEXT = texts({
+  earlier: ['Previous page', '上一页'],
+  later: ['Next page', '下一页'],
+  range: [
+    (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
+    (from: string, to: string, total: string) => `${from}–${to}，共 ${total}`,
+  ],
+  reading: ['Loading…', '加载中…'],
+});
 
 /** A column. */
 export interface Column<Row> {

@@ -5,7 +5,7 @@ import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 import { type FormRefusal, Refused } from './form-refusal.tsx';
 
-const TEXT = texts({ cancel: 'Cancel' }, { cancel: '取消' });
+const TEXT = texts({ cancel: ['Cancel', '取消'] });
 
 /** The form. Enter submits it. */
 export function DialogForm({

@@ -7,24 +7,20 @@ import { useStatus } from '../api/status.ts';
 import { texts, useText } from '../text.ts';
 import { Refused, useFormRefusal } from './form-refusal.tsx';
 
-const TEXT = texts(
-  {
-    email: 'Email address',
-    send: 'Send code',
-    again: 'Send new code',
-    code: 'Code from the email',
-    sent: (email: string) => `A code was sent to ${email}. It is valid for ten minutes.`,
-    logged: 'This gateway sends no email: the code is in its log. Ask an administrator.',
-  },
-  {
-    email: '邮箱',
-    send: '发送验证码',
-    again: '重新发送验证码',
-    code: '邮件中的验证码',
-    sent: (email: string) => `验证码已发送到 ${email}，十分钟内有效。`,
-    logged: '此网关不发送邮件：验证码在其日志中。请联系管理员。',
-  },
-);
+const TEXT = texts({
+  email: ['Email address', '邮箱'],
+  send: ['Send code', '发送验证码'],
+  again: ['Send new code', '重新发送验证码'],
+  code: ['Code from the email', '邮件中的验证码'],
+  sent: [
+    (email: string) => `A code was sent to ${email}. It is valid for ten minutes.`,
+    (email: string) => `验证码已发送到 ${email}，十分钟内有效。`,
+  ],
+  logged: [
+    'This gateway sends no email: the code is in its log. Ask an administrator.',
+    '此网关不发送邮件：验证码在其日志中。请联系管理员。',
+  ],
+});
 
 /** Two fields of a form, with the button between them. */
 export function EmailProof({

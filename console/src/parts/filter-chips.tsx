@@ -4,20 +4,15 @@ import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts(
-  {
-    filters: 'Filters',
-    chip: (what: string, value: string) => `${what}: ${value}`,
-    remove: (what: string, value: string) => `Remove the filter ${what}: ${value}`,
-    clear: 'Clear filters',
-  },
-  {
-    filters: '筛选条件',
-    chip: (what: string, value: string) => `${what}：${value}`,
-    remove: (what: string, value: string) => `移除筛选条件 ${what}：${value}`,
-    clear: '清除筛选',
-  },
-);
+const TEXT = texts({
+  filters: ['Filters', '筛选条件'],
+  chip: [(what: string, value: string) => `${what}: ${value}`, (what: string, value: string) => `${what}：${value}`],
+  remove: [
+    (what: string, value: string) => `Remove the filter ${what}: ${value}`,
+    (what: string, value: string) => `移除筛选条件 ${what}：${value}`,
+  ],
+  clear: ['Clear filters', '清除筛选'],
+});
 
 /** A row of `FilterChip`s. `onClear`: removes all of them; shown if there are several. */
 export function FilterChips({

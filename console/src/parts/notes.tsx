@@ -8,14 +8,11 @@ import { sentenceOf } from '../api/refusals.ts';
 import { texts, useText } from '../text.ts';
 import { useLanguage } from './values.tsx';
 
-const TEXT = texts(
-  {
-    failed: 'Loading failed',
-    again: 'Try again',
-    reading: 'Loading…',
-  },
-  { failed: '加载失败', again: '重试', reading: '加载中…' },
-);
+const TEXT = texts({
+  failed: ['Loading failed', '加载失败'],
+  again: ['Try again', '重试'],
+  reading: ['Loading…', '加载中…'],
+});
 
 /** An empty state with the next step. */
 export function Empty({

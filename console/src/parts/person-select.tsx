@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useApi } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts({ nobody: 'No matching users' }, { nobody: '没有符合条件的用户' });
+const TEXT = texts({ nobody: ['No matching users', '没有符合条件的用户'] });
 
 /** The number of suggestions. */
 const MOST = 20;

@@ -10,36 +10,24 @@ import { type Column, DataTable, OpenButton, Pager } from './data-table.tsx';
 import { type Measure, measureOf, type Sums } from './trend-series.ts';
 import { Money } from './values.tsx';
 
-const TEXT = texts(
-  {
-    cost: 'Cost',
-    share: 'Share',
-    shareOf: { cost: 'Share of cost', requests: 'Share of calls', tokens: 'Share of tokens' },
-    requests: 'Calls',
-    errors: 'Errors',
-    input: 'Input tokens',
-    output: 'Output tokens',
-    each: 'Cost per call',
-    logs: 'Logs',
-    logsOf: (name: string) => `Logs of ${name}`,
-    find: 'Find by name',
-    nothing: 'No matching names.',
+const TEXT = texts({
+  cost: ['Cost', '费用'],
+  share: ['Share', '占比'],
+  shareOf: {
+    cost: ['Share of cost', '费用占比'],
+    requests: ['Share of calls', '调用占比'],
+    tokens: ['Share of tokens', 'Token 占比'],
   },
-  {
-    cost: '费用',
-    share: '占比',
-    shareOf: { cost: '费用占比', requests: '调用占比', tokens: 'Token 占比' },
-    requests: '调用',
-    errors: '错误',
-    input: '输入 Token',
-    output: '输出 Token',
-    each: '每次调用费用',
-    logs: '日志',
-    logsOf: (name: string) => `${name} 的日志`,
-    find: '按名称查找',
-    nothing: '没有符合条件的名称。',
-  },
-);
+  requests: ['Calls', '调用'],
+  errors: ['Errors', '错误'],
+  input: ['Input tokens', '输入 Token'],
+  output: ['Output tokens', '输出 Token'],
+  each: ['Cost per call', '每次调用费用'],
+  logs: ['Logs', '日志'],
+  logsOf: [(name: string) => `Logs of ${name}`, (name: string) => `${name} 的日志`],
+  find: ['Find by name', '按名称查找'],
+  nothing: ['No matching names.', '没有符合条件的名称。'],
+});
 
 /** A row. */
 export interface SumRow {

@@ -5,38 +5,27 @@ import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { dateOf, RANGE_NAMES, type RangeName, rangeFrom, type TimeRange } from './range.ts';
 
-const TEXT = texts(
-  {
-    label: 'Range',
-    from: 'First day (UTC)',
-    to: 'Last day (UTC)',
-    names: {
-      today: 'Today',
-      '7d': '7 days',
-      '30d': '30 days',
-      month: 'This month',
-      'last-month': 'Last month',
-      custom: 'Custom',
-    },
-    days: (first: string, last: string) => (first === last ? `${first} (UTC day)` : `${first} – ${last} (UTC days)`),
-    hours: (first: string, last: string, zone: string) => `${first} – ${last} (${zone})`,
+const TEXT = texts({
+  label: ['Range', '时间范围'],
+  from: ['First day (UTC)', '开始日期（UTC）'],
+  to: ['Last day (UTC)', '结束日期（UTC）'],
+  names: {
+    today: ['Today', '今天'],
+    '7d': ['7 days', '7 天'],
+    '30d': ['30 days', '30 天'],
+    month: ['This month', '本月'],
+    'last-month': ['Last month', '上月'],
+    custom: ['Custom', '自定义'],
   },
-  {
-    label: '时间范围',
-    from: '开始日期（UTC）',
-    to: '结束日期（UTC）',
-    names: {
-      today: '今天',
-      '7d': '7 天',
-      '30d': '30 天',
-      month: '本月',
-      'last-month': '上月',
-      custom: '自定义',
-    },
-    days: (first: string, last: string) => (first === last ? `${first}（UTC 日）` : `${first} – ${last}（UTC 日）`),
-    hours: (first: string, last: string, zone: string) => `${first} – ${last}（${zone}）`,
-  },
-);
+  days: [
+    (first: string, last: string) => (first === last ? `${first} (UTC day)` : `${first} – ${last} (UTC days)`),
+    (first: string, last: string) => (first === last ? `${first}（UTC 日）` : `${first} – ${last}（UTC 日）`),
+  ],
+  hours: [
+    (first: string, last: string, zone: string) => `${first} – ${last} (${zone})`,
+    (first: string, last: string, zone: string) => `${first} – ${last}（${zone}）`,
+  ],
+});
 
 /** The parameters that a selection sets. */
 export type RangeChange = { readonly range: string; readonly start: string; readonly end: string };

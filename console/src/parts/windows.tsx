@@ -7,18 +7,11 @@ import { Meter, When } from './values.tsx';
 /** The state of a subscription. */
 export type SubscriptionState = api.SubscriptionState;
 
-const TEXT = texts(
-  {
-    names: { daily: 'Today', weekly: 'This week', monthly: 'Current 30 days' },
-    resets: 'resets',
-    none: 'This plan has no daily, weekly or 30-day limit.',
-  },
-  {
-    names: { daily: '今日', weekly: '本周', monthly: '本期 30 天' },
-    resets: '重置于',
-    none: '此套餐没有每日、每周或 30 天限额。',
-  },
-);
+const TEXT = texts({
+  names: { daily: ['Today', '今日'], weekly: ['This week', '本周'], monthly: ['Current 30 days', '本期 30 天'] },
+  resets: ['resets', '重置于'],
+  none: ['This plan has no daily, weekly or 30-day limit.', '此套餐没有每日、每周或 30 天限额。'],
+});
 const ORDER = ['daily', 'weekly', 'monthly'] as const;
 
 /** The bars, the shortest window first. Days and weeks are UTC. */

@@ -6,23 +6,19 @@ import { call } from '../api/client.ts';
 import { texts, useText } from '../text.ts';
 import { NotFetched } from './fetched.tsx';
 
-const TEXT = texts(
-  {
-    broken: 'This page crashed',
-    about: 'Completed actions are saved. Include the message below when you report this.',
-    reload: 'Reload',
-    absent: 'This page could not be loaded',
-    absentAbout:
-      'The gateway does not respond, or it was updated after you opened the console. The page reloads when the gateway responds.',
-  },
-  {
-    broken: '页面出错',
-    about: '已完成的操作均已保存。报告此问题时，请附上下面的信息。',
-    reload: '重新加载',
-    absent: '无法加载此页面',
-    absentAbout: '网关没有响应，或在控制台打开之后已更新。网关恢复响应后，页面会自动重新加载。',
-  },
-);
+const TEXT = texts({
+  broken: ['This page crashed', '页面出错'],
+  about: [
+    'Completed actions are saved. Include the message below when you report this.',
+    '已完成的操作均已保存。报告此问题时，请附上下面的信息。',
+  ],
+  reload: ['Reload', '重新加载'],
+  absent: ['This page could not be loaded', '无法加载此页面'],
+  absentAbout: [
+    'The gateway does not respond, or it was updated after you opened the console. The page reloads when the gateway responds.',
+    '网关没有响应，或在控制台打开之后已更新。网关恢复响应后，页面会自动重新加载。',
+  ],
+});
 
 /** Around the page; navigation resets it. */
 export function PageBoundary({ children }: { readonly children: ReactNode }) {

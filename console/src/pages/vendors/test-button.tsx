@@ -70,7 +70,7 @@ export function TestButton({
   );
 }
 
-const BETWEEN = texts({ between: ', ' }, { between: '，' });
+const BETWEEN = texts({ between: [', ', '，'] });
 
 function Result({ result }: { readonly result: TestResult | undefined }) {
   const text = useText(TEXT);
