@@ -1,8 +1,10 @@
 /** A confirmation before an action that cannot be undone. */
+
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
+import { PlainButton } from './plain.tsx';
 
 const TEXT = texts({ cancel: ['Cancel', '取消'] });
 
@@ -40,9 +42,9 @@ function ConfirmBody({ children, action, danger = true, doing, onConfirm, onClos
       </Text>
       <Group justify="flex-end" gap="xs">
         {/* Cancel has the focus, so that an early Enter does not confirm. */}
-        <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
+        <PlainButton onClick={onClose} data-autofocus={danger || undefined}>
           {text.cancel}
-        </Button>
+        </PlainButton>
         <Button
           color={danger ? 'red.9' : 'pine'}
           loading={doing?.isPending === true}

@@ -1,9 +1,11 @@
 /** A table that scrolls within its frame, opens rows, and has an empty state. */
-import { ActionIcon, Box, Group, Skeleton, Table, Text, UnstyledButton } from '@mantine/core';
+
+import { ActionIcon, Box, Group, Skeleton, Table, UnstyledButton } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
+import { Muted } from './plain.tsx';
 
 const TEXT = texts({
   earlier: ['Previous page', '上一页'],
@@ -175,13 +177,13 @@ export function Pager({
   const pages = Math.max(1, Math.ceil(total / pageSize));
   return (
     <Group justify="flex-end" gap="xs" p="xs" className="table-pager">
-      <Text size="sm" c="dimmed" className="number">
+      <Muted className="number">
         {text.range(
           format.number((page - 1) * pageSize + 1),
           format.number(Math.min(total, page * pageSize)),
           format.number(total),
         )}
-      </Text>
+      </Muted>
       <ActionIcon variant="default" aria-label={text.earlier} disabled={page <= 1} onClick={() => onPage(page - 1)}>
         <IconChevronLeft size={16} />
       </ActionIcon>

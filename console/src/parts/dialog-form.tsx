@@ -1,9 +1,11 @@
 /** A form in a dialog: fields, refusal, and two buttons. */
+
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 import { type FormRefusal, Refused } from './form-refusal.tsx';
+import { PlainButton } from './plain.tsx';
 
 const TEXT = texts({ cancel: ['Cancel', '取消'] });
 
@@ -48,9 +50,7 @@ export function DialogForm({
         {children}
         <Refused by={refusal} />
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {text.cancel}
-          </Button>
+          <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
           <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={running.isPending} disabled={!ready}>
             {action}
           </Button>

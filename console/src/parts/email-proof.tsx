@@ -1,11 +1,13 @@
 /** Verifies an email address: sends a code, which the user enters. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+
+import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../api/client.ts';
 import { useAction } from '../api/hooks.ts';
 import { useStatus } from '../api/status.ts';
 import { texts, useText } from '../text.ts';
 import { Refused, useFormRefusal } from './form-refusal.tsx';
+import { PlainButton } from './plain.tsx';
 
 const TEXT = texts({
   email: ['Email address', '邮箱'],
@@ -65,8 +67,7 @@ export function EmailProof({
             onChange={(event) => onChange({ email: event.currentTarget.value })}
             error={refusal.at('email') ?? errors.email}
           />
-          <Button
-            variant="default"
+          <PlainButton
             size="sm"
             disabled={!/.@./.test(email)}
             loading={send.isPending}
@@ -76,7 +77,7 @@ export function EmailProof({
             }}
           >
             {sent === '' ? text.send : text.again}
-          </Button>
+          </PlainButton>
         </Group>
         <Text size="sm" role="status" mt={sent === '' ? 0 : 4}>
           {sent !== '' && (status?.letters === 'logged' ? text.logged : text.sent(sent))}

@@ -1,8 +1,10 @@
 /** The active filters; each can be removed. */
+
 import { Button, Group } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { texts, useText } from '../text.ts';
+import { PlainButton } from './plain.tsx';
 
 const TEXT = texts({
   filters: ['Filters', '筛选条件'],
@@ -47,8 +49,7 @@ export function FilterChip({
 }) {
   const text = useText(TEXT);
   return (
-    <Button
-      variant="default"
+    <PlainButton
       size="compact-sm"
       fw={400}
       maw="100%"
@@ -57,6 +58,6 @@ export function FilterChip({
       onClick={onRemove}
     >
       {text.chip(what, value)}
-    </Button>
+    </PlainButton>
   );
 }

@@ -1,8 +1,10 @@
 /** Translation warnings in words. */
+
 import { Code, Text } from '@mantine/core';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { parseWarning } from './losses.ts';
+import { Small } from './plain.tsx';
 
 const TEXT = texts({
   after: ['Translation warnings', '转换警告'],
@@ -56,11 +58,7 @@ export function TranslationWarnings({
         {before ? text.before : text.after}
       </Text>
       <WarningList losses={losses} />
-      {!before && (
-        <Text size="xs" c="dimmed">
-          {text.header}
-        </Text>
-      )}
+      {!before && <Small>{text.header}</Small>}
     </div>
   );
 }

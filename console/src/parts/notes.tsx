@@ -1,11 +1,13 @@
 /** Empty, error and loading states. */
-import { Alert, Button, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+
+import { Alert, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Refusal } from '../api/client.ts';
 import { sentenceOf } from '../api/refusals.ts';
 import { texts, useText } from '../text.ts';
+import { PlainButton } from './plain.tsx';
 import { useLanguage } from './values.tsx';
 
 const TEXT = texts({
@@ -50,9 +52,7 @@ export function Failure({ error, again }: { readonly error: unknown; again?(): v
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{sentenceOf(error, language)}</Text>
         {again !== undefined && !(error instanceof Refusal && error.status === 403) && (
-          <Button variant="default" onClick={again}>
-            {text.again}
-          </Button>
+          <PlainButton onClick={again}>{text.again}</PlainButton>
         )}
       </Stack>
     </Alert>

@@ -1,9 +1,11 @@
 /** Payment orders: state, item, history. */
+
 import { Group, Stack, Text, Timeline } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
+import { Muted, Small } from './plain.tsx';
 import { Copy, Money, State, type Tone, useLanguage } from './values.tsx';
 
 /** An order as its owner and administrators see it. */
@@ -136,9 +138,9 @@ export function OrderFacts({ order, more }: { readonly order: Order; readonly mo
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <Group gap="xs" align="baseline" wrap="nowrap">
-      <Text size="sm" c="dimmed" w="7rem" flex="none">
+      <Muted w="7rem" flex="none">
         {name}
-      </Text>
+      </Muted>
       <Text size="sm" component="div" miw={0} style={{ overflowWrap: 'anywhere' }}>
         {children}
       </Text>
@@ -175,16 +177,8 @@ export function OrderTimeline({ order }: { readonly order: Order }) {
           color={COLORS[tone]}
           lineVariant={tone === 'info' ? 'dashed' : 'solid'}
         >
-          {at > 0 && (
-            <Text size="xs" c="dimmed">
-              {format.moment(at)}
-            </Text>
-          )}
-          {about !== '' && (
-            <Text size="xs" c="dimmed">
-              {about}
-            </Text>
-          )}
+          {at > 0 && <Small>{format.moment(at)}</Small>}
+          {about !== '' && <Small>{about}</Small>}
         </Timeline.Item>
       ))}
     </Timeline>

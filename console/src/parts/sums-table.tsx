@@ -1,4 +1,5 @@
 /** Totals by group: cost, share, calls, errors, tokens; with search and paging. */
+
 import { ActionIcon, Box, Group, Progress, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconListDetails, IconSearch } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -7,6 +8,7 @@ import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { Swatch } from './chart-tip.tsx';
 import { type Column, DataTable, OpenButton, Pager } from './data-table.tsx';
+import { Muted, Small } from './plain.tsx';
 import { type Measure, measureOf, type Sums } from './trend-series.ts';
 import { Money } from './values.tsx';
 
@@ -99,11 +101,7 @@ export function SumsTable({
               {row.name}
             </OpenButton>
           )}
-          {row.note !== undefined && (
-            <Text span size="xs" c="dimmed">
-              {row.note}
-            </Text>
-          )}
+          {row.note !== undefined && <Small span>{row.note}</Small>}
         </Group>
       ),
     },
@@ -192,15 +190,7 @@ export function SumsTable({
         columns={columns}
         rows={matches?.slice((at - 1) * PAGE_SIZE, at * PAGE_SIZE)}
         rowKey={({ key }) => key}
-        empty={
-          query === '' ? (
-            empty
-          ) : (
-            <Text p="md" size="sm" c="dimmed">
-              {text.nothing}
-            </Text>
-          )
-        }
+        empty={query === '' ? empty : <Muted p="md">{text.nothing}</Muted>}
       />
       {matches !== undefined && matches.length > PAGE_SIZE && (
         <Pager page={at} pageSize={PAGE_SIZE} total={matches.length} onPage={(next) => onView({ page: `${next}` })} />

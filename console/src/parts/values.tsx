@@ -1,4 +1,5 @@
 /** Single values: money, times, shares, states, copyable text. */
+
 import { ActionIcon, Badge, Box, Code, Group, Progress, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { useTimeout } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
@@ -6,6 +7,7 @@ import { type ReactNode, useContext, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
 import { LanguageContext, texts, useText } from '../text.ts';
+import { Small } from './plain.tsx';
 
 const TEXT = texts({
   copy: ['Copy', '复制'],
@@ -208,9 +210,7 @@ export function Figure({
 }) {
   const inside = (
     <>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
+      <Small>{label}</Small>
       <Text size="xl" fw={600} className="number" component="div">
         {value}
       </Text>

@@ -1,7 +1,9 @@
 /** The limits of a subscription: usage per day, week and 30 days, and when each resets. */
-import { Stack, Text } from '@mantine/core';
+
+import { Stack } from '@mantine/core';
 import type * as api from '../api/operations.ts';
 import { texts, useText } from '../text.ts';
+import { Muted, Small } from './plain.tsx';
 import { Meter, When } from './values.tsx';
 
 /** The state of a subscription. */
@@ -21,20 +23,15 @@ export function SubscriptionWindows({ windows }: { readonly windows: Subscriptio
     const window = windows[name];
     return window === undefined ? [] : [{ name, ...window }];
   });
-  if (entries.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {text.none}
-      </Text>
-    );
+  if (entries.length === 0) return <Muted>{text.none}</Muted>;
   return (
     <Stack gap="sm">
       {entries.map(({ name, limit, used, resets_at }) => (
         <div key={name}>
           <Meter used={used} limit={limit} label={text.names[name]} />
-          <Text size="xs" c="dimmed" mt={2}>
+          <Small mt={2}>
             {text.resets} <When at={resets_at} />
-          </Text>
+          </Small>
         </div>
       ))}
     </Stack>

@@ -1,8 +1,10 @@
 /** Error boundaries: an error in a part does not break the console. */
-import { Alert, Button, Stack, Text } from '@mantine/core';
+
+import { Alert, Stack, Text } from '@mantine/core';
 import { Component, type ReactNode, useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { call } from '../api/client.ts';
+import { PlainButton } from '../parts/plain.tsx';
 import { texts, useText } from '../text.ts';
 import { NotFetched } from './fetched.tsx';
 
@@ -68,9 +70,7 @@ function Broken({ error }: { readonly error: Error }) {
         <Text size="sm" ff="monospace">
           {error.message}
         </Text>
-        <Button variant="default" onClick={() => location.reload()}>
-          {text.reload}
-        </Button>
+        <PlainButton onClick={() => location.reload()}>{text.reload}</PlainButton>
       </Stack>
     </Alert>
   );

@@ -1,4 +1,5 @@
 /** A draft of gateway.yaml in the browser, validated by the gateway. The console never writes the file. */
+
 import { Alert, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
@@ -6,6 +7,7 @@ import { call, saveBytes } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -114,9 +116,9 @@ function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isSta
   return (
     <>
       {masks > 0 && (
-        <Text size="sm" c="dimmed">
+        <Muted>
           {text.draftMasks(format.number(masks))} {text.checkRefs}
-        </Text>
+        </Muted>
       )}
       {isStale && (
         <Alert color="orange" p="xs">
@@ -184,30 +186,22 @@ function Toolbar({
         {text.check}
       </Button>
       {view === 'edit' && (
-        <Button
-          variant="default"
+        <PlainButton
           leftSection={copied === true ? <IconCheck size={16} /> : <IconCopy size={16} />}
           onClick={() => void copy()}
           onBlur={() => setCopied(undefined)}
         >
           {copied === true ? text.copied : text.copy}
-        </Button>
+        </PlainButton>
       )}
-      <Button
-        variant="default"
+      <PlainButton
         leftSection={<IconDownload size={16} />}
         onClick={() => saveBytes(file, new Blob([draft], { type: 'application/yaml' }))}
       >
         {text.save}
-      </Button>
-      {isChanged && (
-        <Button variant="default" onClick={() => setAsks(true)}>
-          {text.startOver}
-        </Button>
-      )}
-      <Text size="sm" c="dimmed" role="status">
-        {copied === false && text.byHand}
-      </Text>
+      </PlainButton>
+      {isChanged && <PlainButton onClick={() => setAsks(true)}>{text.startOver}</PlainButton>}
+      <Muted role="status">{copied === false && text.byHand}</Muted>
       <Confirm
         opened={isConfirming}
         title={text.startOverTitle}

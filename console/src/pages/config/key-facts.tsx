@@ -1,8 +1,10 @@
 /** The description of the key at the pointer or cursor. */
+
 import { Code, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Coded } from '../../parts/coded.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { PointedPosition } from './code-pane.tsx';
@@ -27,9 +29,7 @@ export function KeyFacts({
     <Section title={text.key}>
       <div className="key-facts" aria-live="polite">
         {pointed === undefined || schema === undefined ? (
-          <Text size="sm" c="dimmed">
-            {text.keyNone}
-          </Text>
+          <Muted>{text.keyNone}</Muted>
         ) : (
           <Content
             pointed={pointed}
@@ -66,9 +66,9 @@ function Content({
         {name}
       </Text>
       {above !== '' && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        <Small style={{ overflowWrap: 'anywhere' }}>
           {text.inside} {above}
-        </Text>
+        </Small>
       )}
       <Text size="sm" mt="xs">
         {facts.kind === 'unknown' ? (

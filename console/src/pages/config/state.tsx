@@ -1,5 +1,6 @@
 /** Whether the running configuration equals the file, and the Reload button. */
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+
+import { Alert, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -8,6 +9,7 @@ import { useAction } from '../../api/hooks.ts';
 import type { Configuration } from '../../api/operations.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -49,9 +51,9 @@ export function ConfigState({ config, onAgain }: { readonly config: Config; onAg
       title={config.file}
       actions={
         <>
-          <Button variant="default" leftSection={<IconRefresh size={16} />} onClick={onAgain}>
+          <PlainButton leftSection={<IconRefresh size={16} />} onClick={onAgain}>
             {text.again}
-          </Button>
+          </PlainButton>
           <GuardedButton
             variant="filled"
             why={config.disk.changed ? undefined : text.reloadNothing}
@@ -74,10 +76,7 @@ export function ConfigState({ config, onAgain }: { readonly config: Config; onAg
           <div>
             <dt>{text.generation}</dt>
             <dd>
-              {format.number(config.generation)}{' '}
-              <Text span size="xs" c="dimmed">
-                {text.generationNote}
-              </Text>
+              {format.number(config.generation)} <Small span>{text.generationNote}</Small>
             </dd>
           </div>
           <div>

@@ -1,8 +1,10 @@
 /** Selects or creates a key, and accepts the secret of an existing one. */
+
 import { Alert, Button, Group, PasswordInput, Select, Stack, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
 import { type ChosenKey, isKeyFormat, type Key } from '../../parts/chosen-key.ts';
+import { Small } from '../../parts/plain.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -42,9 +44,7 @@ export function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; read
         >
           {text.makeKey}
         </Button>
-        <Text size="xs" c="dimmed">
-          {text.making(client)}
-        </Text>
+        <Small>{text.making(client)}</Small>
       </Group>
       <div aria-live="polite" className="connect-news">
         {chosen.isNew && chosen.text !== undefined && (

@@ -1,4 +1,5 @@
 /** Makes the test call and shows the answer, or why it failed. */
+
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
@@ -6,6 +7,7 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import type { Refused } from '../../parts/call-failure.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { RequestLink } from '../../parts/request-link.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -58,10 +60,10 @@ export function TestPanel({
   return (
     <Section title={text.test}>
       <Stack gap="sm">
-        <Text size="sm" c="dimmed">
+        <Muted>
           {text.testAbout(text.styles[style])}{' '}
           {caller !== undefined && ('key' in caller ? text.withKey : text.withSession)}
-        </Text>
+        </Muted>
         <Group gap="xs">
           <Button
             leftSection={<IconPlayerPlay size={14} />}
@@ -72,13 +74,9 @@ export function TestPanel({
             {text.testNow}
           </Button>
           {test.isPending && (
-            <Button
-              variant="default"
-              leftSection={<IconPlayerStop size={14} />}
-              onClick={() => running.current?.abort('stopped')}
-            >
+            <PlainButton leftSection={<IconPlayerStop size={14} />} onClick={() => running.current?.abort('stopped')}>
               {text.stop}
-            </Button>
+            </PlainButton>
           )}
         </Group>
         <div role="status" className="connect-news">
@@ -115,7 +113,7 @@ function Success({ result }: { readonly result: TestResult }) {
       ) : (
         <blockquote className="connect-answer" aria-label={text.said}>
           {answer}
-          {cut && <Text span size="sm" c="dimmed">{` … (${text.cut})`}</Text>}
+          {cut && <Muted span>{` … (${text.cut})`}</Muted>}
         </blockquote>
       )}
       <dl className="connect-facts">

@@ -1,9 +1,11 @@
 /** Deletes a department, or says what prevents it. */
-import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+
+import { Group, List, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { Department } from './forest.ts';
@@ -54,9 +56,9 @@ export function DeleteDepartment({
           {children.length > 0 && <List.Item>{text.deleteBelow(format.number(children.length))}</List.Item>}
         </List>
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
+          <PlainButton onClick={onClose} data-autofocus>
             {text.close}
-          </Button>
+          </PlainButton>
         </Group>
       </Stack>
     </Modal>

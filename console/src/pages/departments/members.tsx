@@ -1,5 +1,6 @@
 /** Members of a department: search, add, remove. */
-import { ActionIcon, Anchor, Box, Button, Group, Tooltip } from '@mantine/core';
+
+import { ActionIcon, Anchor, Box, Group, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -11,6 +12,7 @@ import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -152,9 +154,9 @@ function AddPeople({ department }: { readonly department: Department }) {
         <Box flex={1} miw={0}>
           <PeopleSearch label={text.addPeople} about={text.addAbout} value={ids} onChange={setIds} />
         </Box>
-        <Button type="submit" variant="default" size="sm" loading={add.isPending} disabled={ids.length === 0}>
+        <PlainButton type="submit" size="sm" loading={add.isPending} disabled={ids.length === 0}>
           {text.add}
-        </Button>
+        </PlainButton>
       </Group>
     </form>
   );

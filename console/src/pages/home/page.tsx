@@ -1,8 +1,10 @@
 /** Home: first steps, balance, cost, alerts, latest calls. */
-import { Skeleton, Text } from '@mantine/core';
+
+import { Skeleton } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { When } from '../../parts/values.tsx';
 import { SubscriptionWindows } from '../../parts/windows.tsx';
 import { isAdmin, type Self, useSelf } from '../../shell/self.ts';
@@ -63,9 +65,9 @@ function Home({ self }: { readonly self: Self }) {
             <Section
               title={text.windows}
               about={
-                <Text span size="sm" c="dimmed">
+                <Muted span>
                   {plan.plan_name ?? plan.plan} · {text.until} <When at={plan.expires_at} />
-                </Text>
+                </Muted>
               }
             >
               <SubscriptionWindows windows={plan.windows} />

@@ -1,8 +1,10 @@
 /** Rotates a key, and sets how long the old one remains valid. */
+
 import { Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useCancelled } from '../../api/hooks.ts';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import type { ShownKey } from './key-shown.tsx';
 import type { Key } from './key-state.ts';
@@ -65,9 +67,7 @@ export function KeyRotate({
           />
         )}
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {form.cancel}
-          </Button>
+          <PlainButton onClick={onClose}>{form.cancel}</PlainButton>
           <Button loading={rotate.isPending} onClick={() => about !== undefined && rotate.mutate(about)}>
             {text.action}
           </Button>

@@ -1,4 +1,5 @@
 /** The list of keys: limits, usage, actions. */
+
 import { ActionIcon, Checkbox, Group, Menu, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -6,6 +7,7 @@ import { Link } from 'wouter';
 import type { KeyUsage } from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { logsHref } from '../../parts/links.ts';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { Meter, Money, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -73,9 +75,9 @@ export function KeyTable({
               {key.name}
             </Text>
           </UnstyledButton>
-          <Text size="xs" c="dimmed" ff="monospace" className="number">
+          <Small ff="monospace" className="number">
             {key.key}
-          </Text>
+          </Small>
         </Stack>
       ),
     },
@@ -143,9 +145,7 @@ function Allowance({ of }: { readonly of: Key }) {
         <span>
           {text.used} <Money units={of.used_quota} />
         </span>
-        <Text size="xs" c="dimmed">
-          {text.noLimit}
-        </Text>
+        <Small>{text.noLimit}</Small>
       </Stack>
     );
   return (
@@ -199,12 +199,7 @@ function Fortnight({ of, use }: { readonly of: Key; readonly use: KeyUse | undef
   if (use === undefined) return null;
   const calls = use.calls.reduce((sum, count) => sum + count, 0);
   const spent = use.quota.reduce((sum, units) => sum + units, 0);
-  if (calls === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {text.noCalls}
-      </Text>
-    );
+  if (calls === 0) return <Muted>{text.noCalls}</Muted>;
   return (
     <Group gap="xs" wrap="nowrap">
       <Sparkline values={use.quota} label={text.fortnightOf(of.name, format.money(spent), format.number(calls))} />

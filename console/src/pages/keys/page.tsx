@@ -1,4 +1,5 @@
 /** The viewer's keys: search, create, change, rotate, delete. */
+
 import { Button, Checkbox, Group, Select, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
@@ -11,6 +12,7 @@ import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -137,22 +139,14 @@ export default function KeysPage() {
                 filtered ? (
                   <Empty
                     title={text.noneFound}
-                    action={
-                      <Button variant="default" onClick={() => filter({ q: '', state: '' })}>
-                        {text.allKeys}
-                      </Button>
-                    }
+                    action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.allKeys}</PlainButton>}
                   >
                     {text.noneFoundAbout}
                   </Empty>
                 ) : (
                   <Empty
                     title={text.empty}
-                    action={
-                      <Button variant="default" onClick={() => change({ open: 'new' })}>
-                        {text.emptyMake}
-                      </Button>
-                    }
+                    action={<PlainButton onClick={() => change({ open: 'new' })}>{text.emptyMake}</PlainButton>}
                   >
                     {text.emptyAbout}
                   </Empty>
@@ -221,9 +215,9 @@ function SelectionBar({
           <Text size="sm" aria-live="polite">
             {text.selected(format.number(chosen.length))}
           </Text>
-          <Button size="compact-xs" variant="default" leftSection={<IconTrash size={14} />} onClick={onDelete}>
+          <PlainButton size="compact-xs" leftSection={<IconTrash size={14} />} onClick={onDelete}>
             {text.deleteSelected}
-          </Button>
+          </PlainButton>
         </>
       )}
     </Group>

@@ -1,11 +1,13 @@
 /** Filters of the usage records: fields, and chips of the active filters. */
-import { Autocomplete, Button, Group, NativeSelect, TextInput } from '@mantine/core';
+
+import { Autocomplete, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import type { Line } from './line.ts';
 import { TEXT } from './text.ts';
@@ -166,9 +168,9 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
             setTyped((before) => ({ ...before, request_id }));
           }}
         />
-        <Button type="submit" variant="default" mt={28}>
+        <PlainButton type="submit" mt={28}>
           {text.apply}
-        </Button>
+        </PlainButton>
       </Group>
     </form>
   );

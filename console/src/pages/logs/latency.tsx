@@ -1,9 +1,11 @@
 /** Latency of the filtered calls: percentiles, and a distribution on demand. */
+
 import { ActionIcon, Box, Collapse, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useId } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { LatencyDistribution } from '../../api/operations.ts';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -48,18 +50,16 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
           <Text id={id} component="h2" size="sm" fw={500}>
             {text.title}
           </Text>
-          <Text size="sm" c="dimmed">
-            {data === undefined ? '…' : (percentiles(data.duration) ?? text.none)}
-          </Text>
+          <Muted>{data === undefined ? '…' : (percentiles(data.duration) ?? text.none)}</Muted>
         </Group>
       </Group>
       <Collapse expanded={open}>
         {data !== undefined && data.served > 0 && (
           <Stack gap="xs" p="sm" pt={4}>
-            <Text size="xs" c="dimmed">
+            <Small>
               {text.of(format.number(data.served))}, {text.since(format.moment(data.since))}.{' '}
               {text.others(format.number(data.refused), format.number(data.failed), format.number(data.aborted))}
-            </Text>
+            </Small>
             <Box className="two-columns">
               <Histogram title={text.duration} spread={data.duration} />
               <Histogram title={text.firstByte} spread={data.first_byte} />
@@ -95,9 +95,7 @@ function Histogram({ title, spread }: { readonly title: string; readonly spread:
       <Text component="h3" size="sm" fw={500}>
         {title}
       </Text>
-      <Text size="xs" c="dimmed" mb={6}>
-        {percentiles}
-      </Text>
+      <Small mb={6}>{percentiles}</Small>
       <Box className="logs-bars" role="img" aria-label={text.label(title, percentiles)}>
         {steps.map(({ le_ms, count }) => (
           <Tooltip key={le_ms ?? 'over'} label={`${nameOf(le_ms)}: ${format.number(count)}`}>

@@ -1,7 +1,9 @@
 /** Usage records as a table with paging. */
-import { Box, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+
+import { Box, Button, Group, Stack, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -139,11 +141,7 @@ function Subject({ line }: { readonly line: Line }) {
       <span>
         {line.model_name || facts.route || '–'} <Times line={line} />
       </span>
-      {reason !== '' && (
-        <Text size="xs" c="dimmed">
-          {reason}
-        </Text>
-      )}
+      {reason !== '' && <Small>{reason}</Small>}
     </Stack>
   );
 }
@@ -190,12 +188,12 @@ export function PageControls({
             {text.newest}
           </Button>
         )}
-        <Button variant="default" disabled={newer === undefined} onClick={newer}>
+        <PlainButton disabled={newer === undefined} onClick={newer}>
           {text.newer}
-        </Button>
-        <Button variant="default" disabled={older === undefined} onClick={older}>
+        </PlainButton>
+        <PlainButton disabled={older === undefined} onClick={older}>
           {text.older}
-        </Button>
+        </PlainButton>
       </Group>
     </Box>
   );

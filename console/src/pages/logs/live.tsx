@@ -1,10 +1,12 @@
 /** Running calls: their number, and a list on demand. Its height is fixed, so that nothing below it moves. */
+
 import { ActionIcon, Box, Collapse, Group, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -69,9 +71,9 @@ export function Live({ allUsers, onEnded }: { readonly allUsers: boolean; onEnde
       <Collapse expanded={open}>
         <Box className="logs-live">
           {data === undefined || total === 0 ? (
-            <Text size="sm" c="dimmed" px="sm" py="xs">
+            <Muted px="sm" py="xs">
               {text.none}
-            </Text>
+            </Muted>
           ) : (
             <Calls data={data} readAt={dataUpdatedAt} allUsers={allUsers} />
           )}
@@ -113,11 +115,7 @@ function Calls({
       cell: ({ phase, attempts }) => (
         <Group gap={6} wrap="nowrap">
           <State tone={PHASE_MOODS[phase]}>{text.phases[phase]}</State>
-          {attempts > 1 && (
-            <Text size="xs" c="dimmed">
-              {text.attempt(format.number(attempts))}
-            </Text>
-          )}
+          {attempts > 1 && <Small>{text.attempt(format.number(attempts))}</Small>}
         </Group>
       ),
     },
@@ -160,9 +158,9 @@ function Calls({
     <>
       <DataTable caption={text.caption} columns={columns} rows={data.items.slice(0, SHOWN)} rowKey={({ id }) => id} />
       {data.total > SHOWN && (
-        <Text size="xs" c="dimmed" px="sm" py={4}>
+        <Small px="sm" py={4}>
           {text.more(format.number(data.total - Math.min(SHOWN, data.items.length)))}
-        </Text>
+        </Small>
       )}
     </>
   );

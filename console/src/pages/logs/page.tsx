@@ -1,4 +1,5 @@
 /** The page of logs: running calls, usage records, and the details of each. */
+
 import { ActionIcon, Box, Button, Collapse, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -8,6 +9,7 @@ import { useAction } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { storeScope } from '../../parts/whose.ts';
@@ -54,14 +56,9 @@ export default function LogsPage() {
         <TimeRangePicker range={view.range} onChange={(range) => change({ ...range, before: '' })} />
         <KindSelect view={view} change={change} />
         <OutcomeSelect view={view} change={change} />
-        <Button
-          variant="default"
-          leftSection={<IconFilter size={14} />}
-          aria-expanded={fields}
-          onClick={() => setFields(!fields)}
-        >
+        <PlainButton leftSection={<IconFilter size={14} />} aria-expanded={fields} onClick={() => setFields(!fields)}>
           {text.filter.open}
-        </Button>
+        </PlainButton>
       </Group>
       <Collapse expanded={fields}>
         <FilterFields view={view} change={change} />
@@ -120,19 +117,10 @@ function EmptyState({ view, change }: { readonly view: View; change(change: Chan
   const rangeText = useRangeWords();
   if (view.before !== '')
     return (
-      <Empty
-        title={text.past}
-        action={
-          <Button variant="default" onClick={() => change({ before: '' })}>
-            {newest}
-          </Button>
-        }
-      />
+      <Empty title={text.past} action={<PlainButton onClick={() => change({ before: '' })}>{newest}</PlainButton>} />
     );
   const longer = view.range.name !== '30d' && (
-    <Button variant="default" onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>
-      {text.longer}
-    </Button>
+    <PlainButton onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>{text.longer}</PlainButton>
   );
   if (view.filters.length > 0)
     return (
@@ -141,9 +129,7 @@ function EmptyState({ view, change }: { readonly view: View; change(change: Chan
         action={
           <>
             {longer}
-            <Button variant="default" onClick={() => change(clearedOf(view))}>
-              {filter.clear}
-            </Button>
+            <PlainButton onClick={() => change(clearedOf(view))}>{filter.clear}</PlainButton>
           </>
         }
       >
@@ -203,14 +189,9 @@ function Actions({
           }}
         />
       )}
-      <Button
-        variant="default"
-        leftSection={<IconDownload size={14} />}
-        loading={save.isPending}
-        onClick={() => save.mutate()}
-      >
+      <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending} onClick={() => save.mutate()}>
         {text.csv}
-      </Button>
+      </PlainButton>
       <Tooltip label={text.refresh}>
         <ActionIcon variant="default" size={30} aria-label={text.refresh} onClick={onRefresh}>
           <IconRefresh size={16} />

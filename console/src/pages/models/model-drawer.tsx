@@ -1,9 +1,11 @@
 /** One model in full, with its actions. */
+
 import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { ABILITIES, type ModelCard, purposesOf } from '../../parts/model-card.ts';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { AMOUNT_TEXT, amountsOf, unitOf } from '../../parts/price-amounts.ts';
 import { PriceOf } from '../../parts/price-line.tsx';
 import { Copy, State, When } from '../../parts/values.tsx';
@@ -59,11 +61,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
         {model !== name && <Fact name={text.name}>{text.aliasOf(model)}</Fact>}
         {aliases.length > 0 && <Fact name={text.alsoCalled}>{aliases.join(', ')}</Fact>}
         <Fact name={text.purpose}>
-          {card.purposes === null && (
-            <Text size="xs" c="dimmed">
-              {text.purposeUnknown}
-            </Text>
-          )}
+          {card.purposes === null && <Small>{text.purposeUnknown}</Small>}
           {purposes(purposesOf(card))}
         </Fact>
         <Fact name={text.contextWindow}>{tokens(card.context_window)}</Fact>
@@ -92,9 +90,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
             <When at={recent.last_success_at} none="–" />
           </Fact>
         </dl>
-        <Text size="xs" c="dimmed" mt={4}>
-          {text.since(format.moment(recent.since))}
-        </Text>
+        <Small mt={4}>{text.since(format.moment(recent.since))}</Small>
       </Part>
       <Part title={text.style}>
         <StyleTable card={card} />
@@ -105,15 +101,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
             const can = card.abilities[ability];
             return (
               <Fact key={ability} name={text.abilities[ability]}>
-                {can === null ? (
-                  <Text span size="sm" c="dimmed">
-                    {text.unknown}
-                  </Text>
-                ) : can ? (
-                  text.yes
-                ) : (
-                  text.no
-                )}
+                {can === null ? <Muted span>{text.unknown}</Muted> : can ? text.yes : text.no}
               </Fact>
             );
           })}

@@ -1,5 +1,6 @@
 /** The models: what can be called, prices and health. */
-import { Alert, Anchor, Button, Text } from '@mantine/core';
+
+import { Alert, Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
@@ -9,6 +10,7 @@ import { type ModelCard, type ModelFilters, matchingModels } from '../../parts/m
 import { NoModels } from '../../parts/no-models.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { Filters } from './filters.tsx';
@@ -62,11 +64,7 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
         {matches.length === 0 ? (
           <Empty
             title={text.noneFound}
-            action={
-              <Button variant="default" onClick={() => change({ ...ANYTHING, page: '1' })}>
-                {text.clear}
-              </Button>
-            }
+            action={<PlainButton onClick={() => change({ ...ANYTHING, page: '1' })}>{text.clear}</PlainButton>}
           >
             {text.noneFoundAbout}
           </Empty>
@@ -77,11 +75,7 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
               open={address.open}
               onOpen={(name) => change({ open: name })}
             />
-            {since !== undefined && (
-              <Text size="xs" c="dimmed" p="xs">
-                {text.recentSince(format.moment(since))}
-              </Text>
-            )}
+            {since !== undefined && <Small p="xs">{text.recentSince(format.moment(since))}</Small>}
             {matches.length > PAGE_SIZE && (
               <Pager
                 page={page}

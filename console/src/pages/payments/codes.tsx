@@ -1,4 +1,5 @@
 /** Redemption codes: search, create, disable, delete. Codes are worth money, so full codes require a second factor. */
+
 import { Button, Group, Select, Text, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconEye, IconEyeOff, IconPlus } from '@tabler/icons-react';
@@ -9,6 +10,7 @@ import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -76,9 +78,7 @@ export function Codes({ address, onChange }: Filtered) {
               allowDeselect={false}
               w="9rem"
             />
-            <Button variant="default" onClick={() => cleaning.open(true)}>
-              {text.removeDead}
-            </Button>
+            <PlainButton onClick={() => cleaning.open(true)}>{text.removeDead}</PlainButton>
             <Button leftSection={<IconPlus size={16} />} onClick={() => onChange({ open: 'new' })}>
               {text.make}
             </Button>
@@ -90,15 +90,14 @@ export function Codes({ address, onChange }: Filtered) {
             <IconEyeOff size={16} aria-hidden />
             <Text size="sm">{text.cut}</Text>
             <Tooltip label={text.wholeAbout}>
-              <Button
+              <PlainButton
                 size="compact-xs"
-                variant="default"
                 leftSection={<IconEye size={14} />}
                 loading={reveal.isPending}
                 onClick={() => reveal.mutate()}
               >
                 {text.whole}
-              </Button>
+              </PlainButton>
             </Tooltip>
           </Group>
         )}
@@ -112,22 +111,14 @@ export function Codes({ address, onChange }: Filtered) {
                 filtered ? (
                   <Empty
                     title={text.none}
-                    action={
-                      <Button variant="default" onClick={() => filter({ q: '', state: '' })}>
-                        {text.all}
-                      </Button>
-                    }
+                    action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.all}</PlainButton>}
                   >
                     {text.noneAbout}
                   </Empty>
                 ) : (
                   <Empty
                     title={text.empty}
-                    action={
-                      <Button variant="default" onClick={() => onChange({ open: 'new' })}>
-                        {text.make}
-                      </Button>
-                    }
+                    action={<PlainButton onClick={() => onChange({ open: 'new' })}>{text.make}</PlainButton>}
                   >
                     {text.emptyAbout}
                   </Empty>

@@ -1,5 +1,6 @@
 /** The orders of all accounts. */
-import { Button, Select } from '@mantine/core';
+
+import { Select } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
@@ -15,6 +16,7 @@ import {
 } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
@@ -111,9 +113,9 @@ export function Orders({ address, onChange }: Filtered) {
                   <Empty
                     title={text.none}
                     action={
-                      <Button variant="default" onClick={() => filter({ q: '', state: '', provider: '', person: '' })}>
+                      <PlainButton onClick={() => filter({ q: '', state: '', provider: '', person: '' })}>
                         {text.all}
-                      </Button>
+                      </PlainButton>
                     }
                   >
                     {text.noneAbout}

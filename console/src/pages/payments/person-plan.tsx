@@ -1,4 +1,5 @@
 /** The plan of a user: assign or end it. */
+
 import { Button, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
@@ -8,6 +9,7 @@ import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import type { Plan } from '../../parts/plan-limits.tsx';
 import { State } from '../../parts/values.tsx';
 import { type SubscriptionState, SubscriptionWindows } from '../../parts/windows.tsx';
@@ -38,9 +40,7 @@ export function PersonPlan({
       <Stack gap="md" maw="34rem">
         <PersonSelect label={text.who} about={text.whoAbout} value={person} onChange={onPerson} />
         {person === '' ? (
-          <Text size="sm" c="dimmed">
-            {text.choose}
-          </Text>
+          <Muted>{text.choose}</Muted>
         ) : (
           <Loaded query={stats}>{(of) => <TheirPlan key={person} of={of} id={Number(person)} plans={plans} />}</Loaded>
         )}
@@ -79,15 +79,13 @@ function TheirPlan({
           <Group gap="xs">
             <Text fw={600}>{of.plan_name}</Text>
             <State tone={runs ? 'good' : 'bad'}>{runs ? text.active : text.expired}</State>
-            <Text size="sm" c="dimmed">
+            <Muted>
               {text.since} {format.day(of.starts_at)}, {runs ? text.until : text.ended} {format.day(of.expires_at)}
-            </Text>
+            </Muted>
           </Group>
           {runs && <SubscriptionWindows windows={of.windows} />}
           <Group>
-            <Button variant="default" onClick={() => ending.open(true)}>
-              {text.end}
-            </Button>
+            <PlainButton onClick={() => ending.open(true)}>{text.end}</PlainButton>
           </Group>
         </Stack>
       )}

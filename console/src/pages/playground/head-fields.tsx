@@ -1,8 +1,10 @@
 /** Selects model, key and task. */
-import { Button, NativeSelect, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+
+import { NativeSelect, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import type { ChosenKey, Key } from '../../parts/chosen-key.ts';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import type { Kind } from './prompt.ts';
 import { TEXT } from './text.ts';
@@ -18,17 +20,14 @@ export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
         <Text size="sm" fw={500}>
           {text.needsKey}
         </Text>
-        <Text size="xs" c="dimmed">
-          {text.needsKeyAbout}
-        </Text>
-        <Button
-          variant="default"
+        <Small>{text.needsKeyAbout}</Small>
+        <PlainButton
           leftSection={<IconPlus size={14} />}
           loading={chosen.isMaking}
           onClick={() => chosen.make('playground')}
         >
           {text.makeKey}
-        </Button>
+        </PlainButton>
       </Stack>
     );
   const named = ({ name, key: masked, status }: Key): string =>

@@ -1,4 +1,5 @@
 /** Prices of all models, their sources, and prices that need attention. */
+
 import { Alert, Box, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';
@@ -10,6 +11,7 @@ import { Coded } from '../../parts/coded.tsx';
 import { Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -55,9 +57,7 @@ function UnpricedNote({ models, onShow }: { readonly models: readonly Priced[]; 
     <Alert color="red" icon={<IconAlertTriangle />} title={text.lost(format.number(count))}>
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{text.lostAbout}</Text>
-        <Button variant="default" onClick={onShow}>
-          {text.showLost}
-        </Button>
+        <PlainButton onClick={onShow}>{text.showLost}</PlainButton>
       </Stack>
     </Alert>
   );
@@ -151,14 +151,7 @@ function NoMatches({ view, onClear }: { readonly view: View; onClear(): void }) 
     upcoming: text.nothingUpcoming,
   };
   return (
-    <Empty
-      title={titles[view]}
-      action={
-        <Button variant="default" onClick={onClear}>
-          {text.clear}
-        </Button>
-      }
-    >
+    <Empty title={titles[view]} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
       {view === 'upcoming' && <Coded>{text.nothingUpcomingAbout}</Coded>}
     </Empty>
   );

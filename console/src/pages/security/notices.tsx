@@ -1,5 +1,6 @@
 /** Notifications of a low balance, and whether the viewer's logs show IP addresses. */
-import { Button, Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
+
+import { Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
@@ -7,6 +8,7 @@ import { useStatus } from '../../api/status.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { notifyDone } from './said.ts';
@@ -142,9 +144,9 @@ export function Notices({ self }: { readonly self: Self }) {
           <Checkbox label={text.ips} checked={ips} onChange={(event) => setIps(event.currentTarget.checked)} />
           <Refused by={refusal} />
           <Group justify="flex-end">
-            <Button type="submit" variant="default" loading={change.isPending}>
+            <PlainButton type="submit" loading={change.isPending}>
               {save}
-            </Button>
+            </PlainButton>
           </Group>
         </Stack>
       </form>

@@ -1,10 +1,12 @@
 /** Changes or sets the password. */
-import { Button, Group, Stack, Text } from '@mantine/core';
+
+import { Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -63,9 +65,9 @@ export function Password({ self }: { readonly self: Self }) {
           />
           <Refused by={refusal} />
           <Group justify="flex-end">
-            <Button type="submit" variant="default" loading={change.isPending}>
+            <PlainButton type="submit" loading={change.isPending}>
               {hasOne ? text.go : text.set}
-            </Button>
+            </PlainButton>
           </Group>
         </Stack>
       </form>

@@ -1,10 +1,12 @@
 /** The names of the account. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+
+import { Group, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { notifyDone } from './said.ts';
@@ -54,14 +56,12 @@ export function Profile({ self }: { readonly self: Self }) {
             onChange={(event) => setDisplayName(event.currentTarget.value)}
             error={refusal.at('display_name')}
           />
-          <Text size="sm" c="dimmed">
-            {text.language}
-          </Text>
+          <Muted>{text.language}</Muted>
           <Refused by={refusal} />
           <Group justify="flex-end">
-            <Button type="submit" variant="default" disabled={isSame} loading={change.isPending}>
+            <PlainButton type="submit" disabled={isSame} loading={change.isPending}>
               {save}
-            </Button>
+            </PlainButton>
           </Group>
         </Stack>
       </form>

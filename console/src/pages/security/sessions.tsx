@@ -1,5 +1,6 @@
 /** The sessions of the account; each can be ended. */
-import { Button, Group, Text } from '@mantine/core';
+
+import { Group, Text } from '@mantine/core';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { OwnSession } from '../../api/operations.ts';
@@ -9,6 +10,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { notifyDone } from './said.ts';
@@ -70,14 +72,9 @@ export function Sessions() {
       align: 'right',
       cell: (row) =>
         !row.current && (
-          <Button
-            variant="default"
-            size="compact-xs"
-            onClick={() => asking.open(row)}
-            aria-label={text.endOne(nameOf(row))}
-          >
+          <PlainButton size="compact-xs" onClick={() => asking.open(row)} aria-label={text.endOne(nameOf(row))}>
             {text.end}
-          </Button>
+          </PlainButton>
         ),
     },
   ];
@@ -90,9 +87,7 @@ export function Sessions() {
       about={text.about}
       actions={
         (sessions.data?.length ?? 0) > 1 && (
-          <Button variant="default" onClick={() => asking.open('others')}>
-            {text.endOthers}
-          </Button>
+          <PlainButton onClick={() => asking.open('others')}>{text.endOthers}</PlainButton>
         )
       }
     >

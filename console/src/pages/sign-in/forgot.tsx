@@ -1,4 +1,5 @@
 /** Requests a password reset email. The page does not reveal whether the address belongs to an account. */
+
 import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
@@ -7,6 +8,7 @@ import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty } from '../../parts/notes.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { Frame } from './frame.tsx';
 import { TEXT } from './text.ts';
@@ -38,9 +40,9 @@ export function Forgot() {
           <Text size="sm" role="status">
             {status?.letters === 'logged' ? text.logged : text.sentAbout(sent)}
           </Text>
-          <Button variant="default" size="sm" onClick={() => setSent('')}>
+          <PlainButton size="sm" onClick={() => setSent('')}>
             {text.again}
-          </Button>
+          </PlainButton>
         </>
       )}
     </Frame>

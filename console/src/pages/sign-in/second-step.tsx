@@ -1,11 +1,13 @@
 /** The second step of a sign-in: an authenticator code or a backup code. */
-import { Button, Stack, Text } from '@mantine/core';
+
+import { Button, Stack } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import type { SecondStepRequired } from '../../api/operations.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { CodeField } from '../../parts/secret-fields.tsx';
 import { useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -64,14 +66,10 @@ export function SecondStep({
           <Button type="submit" size="sm" loading={finish.isPending} fullWidth>
             {text.go}
           </Button>
-          <Button variant="default" size="sm" fullWidth onClick={() => onRestart()}>
+          <PlainButton size="sm" fullWidth onClick={() => onRestart()}>
             {text.restart}
-          </Button>
-          {half !== undefined && (
-            <Text size="xs" c="dimmed" ta="center">
-              {text.until(format.time(half.expires_at))}
-            </Text>
-          )}
+          </PlainButton>
+          {half !== undefined && <Small ta="center">{text.until(format.time(half.expires_at))}</Small>}
         </Stack>
       </form>
     </Frame>

@@ -1,10 +1,12 @@
 /** The sign-in: password, passkey or OAuth account, then a code if required. */
+
 import { Alert, Anchor, Box, Divider, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { sentenceOfCode } from '../../api/refusals.ts';
 import { useStatus } from '../../api/status.ts';
 import { useAddress } from '../../parts/address.ts';
+import { Muted } from '../../parts/plain.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { Frame } from './frame.tsx';
@@ -25,9 +27,7 @@ function FirstStart() {
       <Text component="summary" size="sm" c="dimmed">
         {text.title}
       </Text>
-      <Text size="sm" c="dimmed" my="xs">
-        {text.about}
-      </Text>
+      <Muted my="xs">{text.about}</Muted>
       <Snippet code={NEW_PASSWORD} label={text.title} />
     </Box>
   );

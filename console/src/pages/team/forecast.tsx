@@ -1,11 +1,13 @@
 /** The forecast of the month by department, and whether budgets last. */
-import { Group, Text, Tooltip } from '@mantine/core';
+
+import { Group, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { useDepartments } from '../../parts/department-select.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -159,9 +161,7 @@ function Table({
       from: 'sm',
       cell: ({ budget, of }) =>
         budget === undefined ? (
-          <Text span size="sm" c="dimmed">
-            {of.department_id === 0 ? '' : text.none}
-          </Text>
+          <Muted span>{of.department_id === 0 ? '' : text.none}</Muted>
         ) : (
           <>
             <Money units={budget.budget} /> {text[budget.period]}

@@ -1,4 +1,5 @@
 /** The usage page: cost of the viewer's or all users' calls, by time and group. */
+
 import { ActionIcon, Anchor, Button, Group, Menu, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -10,6 +11,7 @@ import { MOST_SERIES, useSeriesColor } from '../../parts/chart-colors.ts';
 import { logsHref } from '../../parts/links.ts';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
@@ -118,14 +120,7 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
   const { clear } = useText(TEXT);
   if (view.filters.length > 0)
     return (
-      <Empty
-        title={text.filtered}
-        action={
-          <Button variant="default" onClick={() => change(WITHOUT_FILTERS)}>
-            {clear}
-          </Button>
-        }
-      >
+      <Empty title={text.filtered} action={<PlainButton onClick={() => change(WITHOUT_FILTERS)}>{clear}</PlainButton>}>
         {text.filteredAbout}
       </Empty>
     );
@@ -135,9 +130,9 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
       action={
         <>
           {view.range.name !== '30d' && (
-            <Button variant="default" onClick={() => change(withRange({ range: '30d', start: '', end: '' }))}>
+            <PlainButton onClick={() => change(withRange({ range: '30d', start: '', end: '' }))}>
               {text.longer}
-            </Button>
+            </PlainButton>
           )}
           <Button component={Link} href="/connect">
             {text.action}
@@ -190,9 +185,9 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
       )}
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="default" leftSection={<IconDownload size={14} />} loading={save.isPending}>
+          <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending}>
             {text.csv}
-          </Button>
+          </PlainButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => save.mutate('sums')}>{text.csvGroups(text.groups[group])}</Menu.Item>

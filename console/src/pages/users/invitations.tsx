@@ -1,4 +1,5 @@
 /** Invitations: links for creating accounts; create, list, revoke. */
+
 import { ActionIcon, Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text, Tooltip } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -12,6 +13,7 @@ import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { Copy, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -102,11 +104,7 @@ export function Invitations({
               empty={
                 <Empty
                   title={text.invitationsNone}
-                  action={
-                    <Button variant="default" onClick={onNew}>
-                      {text.invitationNew}
-                    </Button>
-                  }
+                  action={<PlainButton onClick={onNew}>{text.invitationNew}</PlainButton>}
                 >
                   {text.invitationsNoneAbout}
                 </Empty>
@@ -208,9 +206,9 @@ function Link({ created, onClose }: { readonly created: Data<'POST /api/user/inv
         <Text size="sm">{text.invitationLink}</Text>
         <Copy value={link.href} what={text.invitationLink} />
       </div>
-      <Text size="sm" c="dimmed">
+      <Muted>
         {text.invitationUntil} {format.moment(created.expires_at)}
-      </Text>
+      </Muted>
       <Group justify="flex-end">
         <Button onClick={onClose}>{text.close}</Button>
       </Group>

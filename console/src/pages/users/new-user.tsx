@@ -1,10 +1,12 @@
 /** Creates an account with a password that is shown until the dialog is closed. */
+
 import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -51,9 +53,7 @@ export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
             <Copy value={created.password} what={text.password} />
           </div>
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {text.close}
-            </Button>
+            <PlainButton onClick={onClose}>{text.close}</PlainButton>
             <Button onClick={() => onOpen(created.id)}>{text.toAccount}</Button>
           </Group>
         </Stack>
@@ -120,8 +120,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
           visible={visible}
           onVisibilityChange={setVisible}
         />
-        <Button
-          variant="default"
+        <PlainButton
           mt={6}
           onClick={() => {
             setPassword(randomPassword());
@@ -129,7 +128,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
           }}
         >
           {text.generate}
-        </Button>
+        </PlainButton>
       </div>
       <TextInput
         label={text.displayName}
@@ -159,11 +158,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
             { value: '10', label: text.administrator },
           ]}
         />
-        {!isRoot(self) && (
-          <Text size="xs" c="dimmed">
-            {text.onlyRootRoles}
-          </Text>
-        )}
+        {!isRoot(self) && <Small>{text.onlyRootRoles}</Small>}
       </div>
     </DialogForm>
   );

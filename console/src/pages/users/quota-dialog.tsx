@@ -1,4 +1,5 @@
 /** Adds, deducts or sets the balance of an account, with a preview. */
+
 import { Modal, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
@@ -7,6 +8,7 @@ import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
+import { Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { USER_CHANGES, type User } from './rights.ts';
@@ -101,9 +103,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
           {text.quotaAfter(format.money(user.quota), format.money(after.left))}{' '}
           {after.owed > 0 && text.quotaAfterDebt(format.money(after.owed))}
         </Text>
-        <Text size="xs" c="dimmed">
-          {text.quotaRunning}
-        </Text>
+        <Small>{text.quotaRunning}</Small>
       </div>
     </DialogForm>
   );

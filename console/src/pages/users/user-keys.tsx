@@ -1,5 +1,6 @@
 /** The keys of a user: create, limit, disable, delete. */
-import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
+
+import { Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -13,6 +14,7 @@ import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
 import { useSelf } from '../../shell/self.ts';
@@ -54,9 +56,7 @@ export function UserKeys({ user }: { readonly user: User }) {
       cell: ({ name, key, status }) => (
         <>
           {name} <State tone={status === 1 ? 'good' : 'idle'}>{text.states[status]}</State>
-          <Text size="xs" c="dimmed" className="number">
-            {key}
-          </Text>
+          <Small className="number">{key}</Small>
         </>
       ),
     },
@@ -81,23 +81,22 @@ export function UserKeys({ user }: { readonly user: User }) {
       align: 'right',
       cell: (key) => (
         <Group gap={4} justify="flex-end">
-          <Button size="compact-xs" variant="default" onClick={() => setForm(key)}>
+          <PlainButton size="compact-xs" onClick={() => setForm(key)}>
             {text.limit}
             <span className="aloud"> {key.name}</span>
-          </Button>
-          <Button
+          </PlainButton>
+          <PlainButton
             size="compact-xs"
-            variant="default"
             loading={enable.isPending && enable.variables?.id === key.id}
             onClick={() => enable.mutate(key)}
           >
             {key.status === 2 ? text.enable : text.disable}
             <span className="aloud"> {key.name}</span>
-          </Button>
-          <Button size="compact-xs" variant="default" onClick={() => ending.open(key)}>
+          </PlainButton>
+          <PlainButton size="compact-xs" onClick={() => ending.open(key)}>
             {text.end}
             <span className="aloud"> {key.name}</span>
-          </Button>
+          </PlainButton>
         </Group>
       ),
     },
@@ -119,11 +118,7 @@ export function UserKeys({ user }: { readonly user: User }) {
             columns={columns}
             rows={items}
             rowKey={({ id }) => id}
-            empty={
-              <Text size="sm" p="sm" c="dimmed">
-                {text.none}
-              </Text>
-            }
+            empty={<Muted p="sm">{text.none}</Muted>}
           />
         )}
       </Loaded>

@@ -1,5 +1,6 @@
 /** The sessions of a user; each can be ended. */
-import { ActionIcon, Text, Tooltip } from '@mantine/core';
+
+import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconLogout } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
@@ -10,6 +11,7 @@ import { deviceOf } from '../../parts/device.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { When } from '../../parts/values.tsx';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -88,11 +90,7 @@ export function UserSessions({ user }: { readonly user: User }) {
             columns={columns}
             rows={rows}
             rowKey={({ id }) => id}
-            empty={
-              <Text size="sm" p="sm" c="dimmed">
-                {text.noSessions}
-              </Text>
-            }
+            empty={<Muted p="sm">{text.noSessions}</Muted>}
           />
         )}
       </Loaded>

@@ -1,4 +1,5 @@
 /** The subscription of a user: limits; assign or end a plan. */
+
 import { Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -8,6 +9,7 @@ import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { SubscriptionWindows } from '../../parts/windows.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -61,9 +63,9 @@ export function UserSubscription({ user }: { readonly user: User }) {
               {stats.plan_name || stats.plan}
             </Text>
             <State tone={stats.status === 'active' ? 'good' : 'idle'}>{text.planStates[stats.status]}</State>
-            <Text size="sm" c="dimmed">
+            <Muted>
               {text.until} {format.moment(stats.expires_at)}
-            </Text>
+            </Muted>
           </Group>
           {stats.status === 'active' && <SubscriptionWindows windows={stats.windows} />}
         </Stack>

@@ -1,10 +1,12 @@
 /** The matching accounts, page by page. */
-import { Button, Group, Text } from '@mantine/core';
+
+import { Group, Text } from '@mantine/core';
 import type { Search } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -93,14 +95,7 @@ export function UserTable({
             open={open}
             onOpen={({ id }) => onOpen(id)}
             empty={
-              <Empty
-                title={text.nobody}
-                action={
-                  <Button variant="default" onClick={onClear}>
-                    {text.clear}
-                  </Button>
-                }
-              >
+              <Empty title={text.nobody} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
                 {text.nobodyAbout}
               </Empty>
             }
@@ -109,14 +104,7 @@ export function UserTable({
       </Loaded>
       <Pager page={page} pageSize={PAGE_SIZE} total={users.data?.total ?? 0} onPage={onPage} />
       {!isFiltered && users.data?.total === 1 && (
-        <Empty
-          title={text.alone}
-          action={
-            <Button variant="default" onClick={onInvite}>
-              {text.invite}
-            </Button>
-          }
-        >
+        <Empty title={text.alone} action={<PlainButton onClick={onInvite}>{text.invite}</PlainButton>}>
           {text.aloneAbout}
         </Empty>
       )}

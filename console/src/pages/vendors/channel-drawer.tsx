@@ -1,4 +1,5 @@
 /** One channel: health, models, and how to enable it. */
+
 import { Anchor, Drawer, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
@@ -8,6 +9,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { logsHref } from '../../parts/links.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Small } from '../../parts/plain.tsx';
 import { When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -84,9 +86,7 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
           )}
         </Fact>
       </dl>
-      <Text size="xs" c="dimmed">
-        {text.since(format.moment(recent.since))}
-      </Text>
+      <Small>{text.since(format.moment(recent.since))}</Small>
       <Anchor component={Link} href={logsHref({ channel: channel.name }, { allUsers: true })} size="sm">
         {text.seeLogs}
       </Anchor>
@@ -115,9 +115,9 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
         <>
           {name}
           {model !== name && (
-            <Text span display="block" size="xs" c="dimmed">
+            <Small span display="block">
               {text.there(model)}
-            </Text>
+            </Small>
           )}
         </>
       ),
@@ -128,11 +128,7 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
       cell: (model) => (
         <>
           <ChannelState condition={conditionOfModel(model)} />
-          {model.failures > 0 && (
-            <Text size="xs" c="dimmed">
-              {text.inARow(format.number(model.failures))}
-            </Text>
-          )}
+          {model.failures > 0 && <Small>{text.inARow(format.number(model.failures))}</Small>}
         </>
       ),
     },

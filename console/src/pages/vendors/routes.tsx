@@ -1,11 +1,13 @@
 /** The route of each public name, its price, and problems. */
-import { Anchor, Box, Button, Group, SegmentedControl, Text, Tooltip } from '@mantine/core';
+
+import { Anchor, Box, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { pageOf } from '../../parts/address.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useShortPrice } from '../../parts/price-amounts.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
@@ -51,9 +53,9 @@ export function Routes({
         <div className="chain-name">
           {name}
           {model !== name && (
-            <Text span display="block" size="xs" c="dimmed">
+            <Small span display="block">
               {text.aliasOf(model)}
-            </Text>
+            </Small>
           )}
         </div>
       ),
@@ -99,9 +101,7 @@ export function Routes({
             title={view.q === '' && chains.length > 0 ? text.nothingWrong : text.nothingFound}
             action={
               (view.q !== '' || view.show !== '') && (
-                <Button variant="default" onClick={() => onView({ q: '', show: '', page: '1' })}>
-                  {text.clear}
-                </Button>
+                <PlainButton onClick={() => onView({ q: '', show: '', page: '1' })}>{text.clear}</PlainButton>
               )
             }
           />
@@ -138,10 +138,7 @@ function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(nam
         <li key={`fallback ${name}`}>
           <Arrow />
           <span className="chain-place">
-            <Text span size="xs" c="dimmed">
-              {text.fallback}
-            </Text>{' '}
-            {name}
+            <Small span>{text.fallback}</Small> {name}
             {down && <State tone="bad">{text.health.down}</State>}
             {unpriced && <State tone="bad">{text.noPrice}</State>}
           </span>
@@ -169,16 +166,12 @@ function ChainPlace({
       <Anchor component="button" type="button" size="sm" onClick={() => onChannel(channel)}>
         {channel}
       </Anchor>
-      {upstreamName !== model && (
-        <Text span size="xs" c="dimmed">
-          {text.there(upstreamName)}
-        </Text>
-      )}
+      {upstreamName !== model && <Small span>{text.there(upstreamName)}</Small>}
       {isShared && (
         <Tooltip label={text.share(format.percent(share))}>
-          <Text span size="xs" c="dimmed" className="number">
+          <Small span className="number">
             {format.percent(share)}
-          </Text>
+          </Small>
         </Tooltip>
       )}
       {condition !== 'closed' && <ChannelState condition={condition} />}

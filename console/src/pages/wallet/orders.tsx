@@ -1,5 +1,6 @@
 /** The user's orders, and one of them with its history. */
-import { Button, Drawer, Select, Stack, Title } from '@mantine/core';
+
+import { Drawer, Select, Stack, Title } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
@@ -15,6 +16,7 @@ import {
   useProviderName,
 } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { useWatchedOrder } from './order-watch.tsx';
@@ -81,11 +83,7 @@ export function Orders({
             ) : (
               <Empty
                 title={text.none}
-                action={
-                  <Button variant="default" onClick={() => onChange({ state: '', page: '1' })}>
-                    {text.all}
-                  </Button>
-                }
+                action={<PlainButton onClick={() => onChange({ state: '', page: '1' })}>{text.all}</PlainButton>}
               />
             )
           }

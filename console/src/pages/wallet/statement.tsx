@@ -1,5 +1,6 @@
 /** The statement: balance over time, credits and debits by day, and other transactions. */
-import { Anchor, Button, Group, SegmentedControl, Stack } from '@mantine/core';
+
+import { Anchor, Group, SegmentedControl, Stack } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { saveBytes } from '../../api/client.ts';
@@ -10,6 +11,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { useProviderName } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { Copy, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -60,14 +62,13 @@ export function Statement({
           onChange={(chosen) => onChange({ days: chosen, before: '' })}
           data={PERIODS.map((period) => ({ value: period, label: text.lastDays(format.number(Number(period))) }))}
         />
-        <Button
-          variant="default"
+        <PlainButton
           leftSection={<IconDownload size={16} />}
           disabled={statement.data === undefined}
           onClick={() => statement.data !== undefined && saveDays(statement.data.days)}
         >
           {text.csv}
-        </Button>
+        </PlainButton>
       </Group>
       <Loaded query={statement} height={260}>
         {(data) => (
@@ -190,12 +191,12 @@ function Events({
       />
       {(!first || next !== null) && (
         <Group justify="flex-end" gap="xs" p="xs">
-          <Button variant="default" disabled={first} onClick={onNewest}>
+          <PlainButton disabled={first} onClick={onNewest}>
             {text.newest}
-          </Button>
-          <Button variant="default" disabled={next === null} onClick={() => next !== null && onOlder(next)}>
+          </PlainButton>
+          <PlainButton disabled={next === null} onClick={() => next !== null && onOlder(next)}>
             {text.older}
-          </Button>
+          </PlainButton>
         </Group>
       )}
     </Section>

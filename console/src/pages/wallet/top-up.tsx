@@ -1,4 +1,5 @@
 /** Buys balance: an amount with any payment method, or a product. */
+
 import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
@@ -9,6 +10,7 @@ import { useStatus } from '../../api/status.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { useMoneyOf } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { Money, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
@@ -126,9 +128,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
               ? sentenceOf(quote.error, language)
               : money !== undefined && text.youPay(money, units(Number(amount)))}
           </Text>
-          <Text size="xs" c="dimmed">
-            {text.leaves}
-          </Text>
+          <Small>{text.leaves}</Small>
         </Stack>
         <Button
           disabled={!fits}
@@ -169,8 +169,7 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
             <Text size="sm" className="number">
               {moneyOf(`${price}`, currency)}
             </Text>
-            <Button
-              variant="default"
+            <PlainButton
               aria-label={text.buy(name)}
               loading={paying.busy}
               onClick={() =>
@@ -178,7 +177,7 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
               }
             >
               {text.buyPlain}
-            </Button>
+            </PlainButton>
           </Group>
         </Group>
       ))}
