@@ -1,5 +1,4 @@
 /** A confirmation before an action that cannot be undone. */
-
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';

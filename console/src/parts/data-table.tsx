@@ -1,5 +1,4 @@
 /** A table that scrolls within its frame, opens rows, and has an empty state. */
-
 import { ActionIcon, Box, Group, Skeleton, Table, UnstyledButton } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } from 'react';

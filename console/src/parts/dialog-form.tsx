@@ -1,10 +1,9 @@
 /** A form in a dialog: fields, refusal, and two buttons. */
-
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
-import { type FormRefusal, Refused } from './form-refusal.tsx';
+import { type FormRefusal, RefusalForm, Refused } from './form-refusal.tsx';
 import { PlainButton } from './plain.tsx';
 
 const TEXT = texts({ cancel: ['Cancel', '取消'] });
@@ -37,25 +36,15 @@ export function DialogForm({
   const text = useText(TEXT);
   useCancelled(running);
   return (
-    <form
-      ref={refusal.form}
-      autoComplete={autoComplete}
-      onSubmit={(event) => {
-        event.preventDefault();
-        refusal.clear();
-        if (ready) onSubmit();
-      }}
-    >
-      <Stack>
-        {children}
-        <Refused by={refusal} />
-        <Group justify="flex-end" gap="xs">
-          <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
-          <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={running.isPending} disabled={!ready}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <RefusalForm refusal={refusal} gap="md" autoComplete={autoComplete} onSubmit={() => ready && onSubmit()}>
+      {children}
+      <Refused by={refusal} />
+      <Group justify="flex-end" gap="xs">
+        <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
+        <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={running.isPending} disabled={!ready}>
+          {action}
+        </Button>
+      </Group>
+    </RefusalForm>
   );
 }

@@ -1,5 +1,4 @@
 /** Verifies an email address: sends a code, which the user enters. */
-
 import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../api/client.ts';

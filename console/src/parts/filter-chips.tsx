@@ -1,5 +1,4 @@
 /** The active filters; each can be removed. */
-
 import { Button, Group } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';

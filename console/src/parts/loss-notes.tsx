@@ -1,5 +1,4 @@
 /** Translation warnings in words. */
-
 import { Code, Text } from '@mantine/core';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';

@@ -1,5 +1,4 @@
 /** Empty, error and loading states. */
-
 import { Alert, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';

@@ -1,5 +1,4 @@
 /** Payment orders: state, item, history. */
-
 import { Group, Stack, Text, Timeline } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type * as api from '../api/operations.ts';

@@ -1,5 +1,4 @@
 /** The frame of a page: title, description, actions. */
-
 import { Box, Group, Stack, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { useStatus } from '../api/status.ts';

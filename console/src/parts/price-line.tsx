@@ -1,5 +1,4 @@
 /** Prices in currency; quota units in a tooltip. */
-
 import { Tooltip } from '@mantine/core';
 import { useStatus } from '../api/status.ts';
 import { useFormat } from '../shell/format.ts';

@@ -1,5 +1,4 @@
 /** Totals by group: cost, share, calls, errors, tokens; with search and paging. */
-
 import { ActionIcon, Box, Group, Progress, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconListDetails, IconSearch } from '@tabler/icons-react';
 import type { ReactNode } from 'react';

@@ -1,5 +1,4 @@
 /** The limits of a subscription: usage per day, week and 30 days, and when each resets. */
-
 import { Stack } from '@mantine/core';
 import type * as api from '../api/operations.ts';
 import { texts, useText } from '../text.ts';

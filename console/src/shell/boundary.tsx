@@ -1,5 +1,4 @@
 /** Error boundaries: an error in a part does not break the console. */
-
 import { Alert, Stack, Text } from '@mantine/core';
 import { Component, type ReactNode, useEffect } from 'react';
 import { useLocation } from 'wouter';

@@ -1,5 +1,4 @@
 /** The hash chain of the audit log: verified in steps, with progress. */
-
 import { Alert, Group, Progress, Stack, Text } from '@mantine/core';
 import { IconCheck, IconLinkOff } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';

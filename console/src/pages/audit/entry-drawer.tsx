@@ -1,5 +1,4 @@
 /** One entry of the audit log with all its details. */
-
 import { Anchor, Code, Drawer, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';

@@ -1,5 +1,4 @@
 /** The audit log: filtered entries as sentences, their details, and the verification of the hash chain. */
-
 import { Group, Select, Text, TextInput } from '@mantine/core';
 import { IconChevronRight, IconChevronsLeft, IconDownload, IconRefresh } from '@tabler/icons-react';
 import { type Search, saveFile } from '../../api/client.ts';

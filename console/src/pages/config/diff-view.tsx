@@ -1,5 +1,4 @@
 /** The difference of two texts: removed and added lines. */
-
 import { useMemo } from 'react';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';

@@ -1,5 +1,4 @@
 /** A draft of gateway.yaml in the browser, validated by the gateway. The console never writes the file. */
-
 import { Alert, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';

@@ -1,5 +1,4 @@
 /** The description of the key at the pointer or cursor. */
-
 import { Code, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Coded } from '../../parts/coded.tsx';

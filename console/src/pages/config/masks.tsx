@@ -1,5 +1,4 @@
 /** Masked secrets. */
-
 import { IconLock } from '@tabler/icons-react';
 import { Muted } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';

@@ -1,5 +1,4 @@
 /** Whether the running configuration equals the file, and the Reload button. */
-
 import { Alert, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';

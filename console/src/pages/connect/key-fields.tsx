@@ -1,5 +1,4 @@
 /** Selects or creates a key, and accepts the secret of an existing one. */
-
 import { Alert, Button, Group, PasswordInput, Select, Stack, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';

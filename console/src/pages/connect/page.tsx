@@ -1,5 +1,4 @@
 /** Connects a client: select client, key and model, copy the configuration, test it. */
-
 import { Box, Chip, Group, Select, Stack } from '@mantine/core';
 import { useId } from 'react';
 import { GATEWAY } from '../../api/client.ts';

@@ -1,5 +1,4 @@
 /** The setup of the selected client: notes, links and snippets. */
-
 import { Alert, Box, Button, Code, Group, List, SegmentedControl, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconExternalLink } from '@tabler/icons-react';
 import { Section } from '../../parts/page.tsx';

@@ -1,5 +1,4 @@
 /** Makes the test call and shows the answer, or why it failed. */
-
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';

@@ -1,5 +1,4 @@
 /** Deletes a department, or says what prevents it. */
-
 import { Group, List, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { call } from '../../api/client.ts';

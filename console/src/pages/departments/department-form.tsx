@@ -106,9 +106,7 @@ function Fields({
     >
       <TextInput
         label={text.itsName}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={refusal.at('name')}
+        {...refusal.field('name', name, setName)}
         maxLength={64}
         required
         data-autofocus

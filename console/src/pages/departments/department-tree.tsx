@@ -1,5 +1,4 @@
 /** The department tree, with budgets as bars and the remaining amount. Keyboard support follows the ARIA tree pattern. */
-
 import { Box, Text } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState } from 'react';

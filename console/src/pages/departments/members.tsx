@@ -1,5 +1,4 @@
 /** Members of a department: search, add, remove. */
-
 import { ActionIcon, Anchor, Box, Group, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';

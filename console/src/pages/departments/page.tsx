@@ -1,5 +1,4 @@
 /** Departments: the tree and its dialogs. */
-
 import { Box, Button, Group } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';

@@ -1,5 +1,4 @@
 /** Adds to the total budget of a department, with a preview. */
-
 import { Modal, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';

@@ -76,9 +76,7 @@ function Fields({ onClose, onMade }: Template) {
       <Text size="sm">{text.templateAbout}</Text>
       <TextInput
         label={text.itsName}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={refusal.at('name')}
+        {...refusal.field('name', name, setName)}
         maxLength={64}
         required
         data-autofocus

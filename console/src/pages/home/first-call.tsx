@@ -1,5 +1,4 @@
 /** The first call: the command, waiting for the call, and its arrival. */
-
 import { Alert, Anchor, Button, Group, Loader, Text } from '@mantine/core';
 import { IconCheck, IconPlugConnected } from '@tabler/icons-react';
 import { Link } from 'wouter';

@@ -1,5 +1,4 @@
 /** Home: first steps, balance, cost, alerts, latest calls. */
-
 import { Skeleton } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';

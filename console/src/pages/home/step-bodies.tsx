@@ -1,5 +1,4 @@
 /** The content of each first step. */
-
 import { Anchor, Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';

@@ -1,5 +1,4 @@
 /** The first steps: done ones on one line, the next one with its content. Hidden when all are done or the user dismisses them. */
-
 import { Box, Button, Group, ThemeIcon, Title } from '@mantine/core';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';

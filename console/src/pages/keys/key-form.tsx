@@ -1,5 +1,4 @@
 /** The drawer that creates or changes a key. */
-
 import {
   Button,
   Chip,

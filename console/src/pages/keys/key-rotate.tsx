@@ -1,5 +1,4 @@
 /** Rotates a key, and sets how long the old one remains valid. */
-
 import { Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';

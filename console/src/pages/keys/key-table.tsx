@@ -1,5 +1,4 @@
 /** The list of keys: limits, usage, actions. */
-
 import { ActionIcon, Checkbox, Group, Menu, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';

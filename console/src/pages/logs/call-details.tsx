@@ -1,5 +1,4 @@
 /** A call in full: summary, timing, usage, translation warnings and receipt. */
-
 import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';

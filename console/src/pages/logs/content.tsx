@@ -1,5 +1,4 @@
 /** The stored prompt and answer of a call. Loaded only on request, because the audit log records it. */
-
 import { Code, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';

@@ -1,5 +1,4 @@
 /** Latency of the filtered calls: percentiles, and a distribution on demand. */
-
 import { ActionIcon, Box, Collapse, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useId } from 'react';

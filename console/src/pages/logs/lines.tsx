@@ -1,5 +1,4 @@
 /** Usage records as a table with paging. */
-
 import { Box, Button, Group, Stack, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';

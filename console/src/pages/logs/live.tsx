@@ -1,5 +1,4 @@
 /** Running calls: their number, and a list on demand. Its height is fixed, so that nothing below it moves. */
-
 import { ActionIcon, Box, Collapse, Group, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';

@@ -1,5 +1,4 @@
 /** The receipt of a call: its items, and its ledger entries. Numbers are shown to the last digit. */
-
 import { Alert, Box, Stack, Table, Text } from '@mantine/core';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Muted, Small } from '../../parts/plain.tsx';

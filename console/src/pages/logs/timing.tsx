@@ -1,5 +1,4 @@
 /** The duration of a call as a bar in parts, and its upstream attempts. */
-
 import { Box, Stack, Text } from '@mantine/core';
 import { useSeriesColor } from '../../parts/chart-colors.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';

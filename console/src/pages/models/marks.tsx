@@ -1,5 +1,4 @@
 /** Small elements for a model: health, APIs, capabilities. */
-
 import { Badge, Group, Text, Tooltip } from '@mantine/core';
 import { ABILITIES, type ModelCard, mainStyles } from '../../parts/model-card.ts';
 import { Muted, Small } from '../../parts/plain.tsx';

@@ -1,5 +1,4 @@
 /** One model in full, with its actions. */
-
 import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import type { ReactNode } from 'react';

@@ -1,5 +1,4 @@
 /** The models as a table, or as cards in narrow windows. */
-
 import { ActionIcon, Group, Stack, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';

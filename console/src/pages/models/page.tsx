@@ -1,5 +1,4 @@
 /** The models: what can be called, prices and health. */
-
 import { Alert, Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';

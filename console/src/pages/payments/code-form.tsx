@@ -1,5 +1,4 @@
 /** Creates redemption codes and shows them for copying and as a file. */
-
 import { Button, Drawer, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconDownload } from '@tabler/icons-react';

@@ -1,5 +1,4 @@
 /** Redemption codes as a table: amount, and whether each can be redeemed. */
-
 import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';

@@ -1,5 +1,4 @@
 /** One order with its history. An order whose payment was not confirmed can be completed manually. */
-
 import { Button, Drawer, Group, Modal, Stack, Text, Textarea, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { type FormEvent, useState } from 'react';

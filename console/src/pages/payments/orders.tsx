@@ -1,5 +1,4 @@
 /** The orders of all accounts. */
-
 import { Select } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';

@@ -1,5 +1,4 @@
 /** The plan of a user: assign or end it. */
-
 import { Button, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';

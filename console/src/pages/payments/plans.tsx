@@ -1,5 +1,4 @@
 /** The configured plans, and the plan of a user. */
-
 import { Stack } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';

@@ -1,5 +1,4 @@
 /** An answer as it streams. */
-
 import { Group, Stack, Text, Tooltip } from '@mantine/core';
 import { IconMessageForward } from '@tabler/icons-react';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';

@@ -1,5 +1,4 @@
 /** The estimate before a call: cost, translation warnings, or the refusal. */
-
 import { Stack } from '@mantine/core';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
 import { TranslationWarnings } from '../../parts/loss-notes.tsx';

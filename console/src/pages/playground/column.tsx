@@ -1,5 +1,4 @@
 /** One API: status, answer, request, raw answer. */
-
 import { Group, Stack, Tabs, Text } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { memo } from 'react';

@@ -1,5 +1,4 @@
 /** The system prompt and the turns of the conversation. */
-
 import { Group, Stack, Text, Textarea } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';

@@ -1,5 +1,4 @@
 /** An optional JSON field: a switch, a text field, and the error in it. */
-
 import { Button, Group, Text, Textarea } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';

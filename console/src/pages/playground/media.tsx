@@ -1,5 +1,4 @@
 /** Answers other than text: images, audio, vectors. */
-
 import { Anchor, Group, Table, Text } from '@mantine/core';
 import { Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';

@@ -1,5 +1,4 @@
 /** The estimated cost and the Send button. */
-
 import { Button, Group, Kbd, Text } from '@mantine/core';
 import { IconEraser, IconPlayerStop, IconSend } from '@tabler/icons-react';
 import { causeOf } from '../../parts/call-failure.ts';

@@ -1,5 +1,4 @@
 /** Settings: APIs, streaming, token limit, tools, structured output. */
-
 import { Chip, Group, Input, NumberInput, Select, Stack, Switch, Tooltip } from '@mantine/core';
 import type { KeyboardEvent } from 'react';
 import type { ModelCard } from '../../parts/model-card.ts';

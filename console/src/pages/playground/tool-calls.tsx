@@ -1,5 +1,4 @@
 /** Tool calls of the model, with fields for their results. */
-
 import { Code, Stack, Text, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { useState } from 'react';

@@ -1,5 +1,4 @@
 /** Prices of all models, their sources, and prices that need attention. */
-
 import { Alert, Box, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';

@@ -1,5 +1,4 @@
 /** One model: full price, scheduled changes, difference from the list price, and how to change it. */
-
 import { Alert, Drawer, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { Coded } from '../../parts/coded.tsx';

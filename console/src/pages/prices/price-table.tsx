@@ -1,5 +1,4 @@
 /** Models with their prices; those that need attention come first. */
-
 import { Box, Group, Text, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';

@@ -1,5 +1,4 @@
 /** How to change the price of a model: lines of gateway.yaml to copy. */
-
 import { Button, SegmentedControl, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';

@@ -1,5 +1,4 @@
 /** The personal access token: tools use it to call `/api` as its owner. */
-
 import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';

@@ -1,5 +1,4 @@
 /** Backup codes, shown once: the dialog stays open until the user confirms that they are saved. */
-
 import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';

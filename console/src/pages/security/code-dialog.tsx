@@ -48,13 +48,7 @@ function CodeForm<Out>({ about, action, danger = false, backup = false, work, on
       onClose={onClose}
     >
       <Text size="sm">{about}</Text>
-      <CodeField
-        backup={backup}
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-        error={refusal.at('code')}
-        data-autofocus
-      />
+      <CodeField backup={backup} {...refusal.field('code', code, setCode)} data-autofocus />
     </DialogForm>
   );
 }

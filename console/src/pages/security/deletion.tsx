@@ -1,5 +1,4 @@
 /** Deletes the account. */
-
 import { Group, Modal, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

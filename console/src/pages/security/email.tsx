@@ -1,5 +1,4 @@
 /** The email address of the account, verified by a code. */
-
 import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';

@@ -1,5 +1,4 @@
 /** Second factors: authenticator app, passkey, and the validity of the last confirmation. */
-
 import { Divider, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';

@@ -1,5 +1,4 @@
 /** Linked OAuth accounts. */
-
 import { Stack } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';

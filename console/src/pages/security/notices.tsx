@@ -1,5 +1,4 @@
 /** Notifications of a low balance, and whether the viewer's logs show IP addresses. */
-
 import { Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
@@ -98,9 +97,7 @@ export function Notices({ self }: { readonly self: Self }) {
                     description={text.toAbout(self.email)}
                     autoComplete="email"
                     maxLength={254}
-                    value={to}
-                    onChange={(event) => setTo(event.currentTarget.value)}
-                    error={refusal.at('notification_email')}
+                    {...refusal.field('notification_email', to, setTo)}
                   />
                   {status?.letters !== 'sent' && (
                     <Text size="sm" c="orange">
@@ -115,9 +112,7 @@ export function Notices({ self }: { readonly self: Self }) {
                     label={text.url}
                     description={text.urlAbout}
                     maxLength={2_000}
-                    value={url}
-                    onChange={(event) => setUrl(event.currentTarget.value)}
-                    error={refusal.at('webhook_url')}
+                    {...refusal.field('webhook_url', url, setUrl)}
                   />
                   <TextInput
                     label={text.secret}
@@ -126,9 +121,7 @@ export function Notices({ self }: { readonly self: Self }) {
                     spellCheck={false}
                     maxLength={500}
                     disabled={forget}
-                    value={secret}
-                    onChange={(event) => setSecret(event.currentTarget.value)}
-                    error={refusal.at('webhook_secret')}
+                    {...refusal.field('webhook_secret', secret, setSecret)}
                   />
                   {stored.webhook_secret_set === true && (
                     <Checkbox

@@ -1,5 +1,4 @@
 /** The passkey of the account: add, show, remove. */
-
 import { Anchor } from '@mantine/core';
 import { call, type Data } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';

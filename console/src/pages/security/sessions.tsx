@@ -1,5 +1,4 @@
 /** The sessions of the account; each can be ended. */
-
 import { Group, Text } from '@mantine/core';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';

@@ -73,13 +73,7 @@ function SetupForm({
       </Center>
       <Text size="sm">{text.byHand}</Text>
       <Copy value={setup.secret} shown={setup.secret.replace(/.{4}(?=.)/g, '$& ')} label={text.copyKey} />
-      <CodeField
-        label={text.code}
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-        error={refusal.at('code')}
-        data-autofocus
-      />
+      <CodeField label={text.code} {...refusal.field('code', code, setCode)} data-autofocus />
     </DialogForm>
   );
 }

@@ -1,5 +1,4 @@
 /** The authenticator app: state, backup codes, actions. */
-
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { call, type Data } from '../../api/client.ts';

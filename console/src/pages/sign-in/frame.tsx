@@ -1,5 +1,4 @@
 /** The frame of the sign-in pages: gateway name, language, theme, and one box. */
-
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';

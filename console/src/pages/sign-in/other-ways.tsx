@@ -1,5 +1,4 @@
 /** Other sign-in methods: passkey and OAuth accounts. */
-
 import { Anchor, Stack } from '@mantine/core';
 import { IconExternalLink, IconFingerprint } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';

@@ -1,5 +1,4 @@
 /** The sign-in: password, passkey or OAuth account, then a code if required. */
-
 import { Alert, Anchor, Box, Divider, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';

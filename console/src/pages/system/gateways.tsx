@@ -1,5 +1,4 @@
 /** The gateways on one database, and their health. */
-
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Section } from '../../parts/page.tsx';

@@ -1,5 +1,4 @@
 /** Running calls: new ones are appended, and ended ones stay while the pointer is over the list. */
-
 import { useMemo, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { RunningCalls } from '../../api/operations.ts';

@@ -1,5 +1,4 @@
 /** The system: health of the gateways and of this machine. */
-
 import { Alert, Anchor, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';

@@ -1,5 +1,4 @@
 /** Saves a part of the page as CSV; `/api` requires a second factor. */
-
 import { IconDownload } from '@tabler/icons-react';
 import { type Operation, saveFile } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';

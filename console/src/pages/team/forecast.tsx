@@ -1,5 +1,4 @@
 /** The forecast of the month by department, and whether budgets last. */
-
 import { Group, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';

@@ -1,5 +1,4 @@
 /** The empty state for a range without calls. */
-
 import { Empty } from '../../parts/notes.tsx';
 import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';

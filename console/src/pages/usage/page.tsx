@@ -1,5 +1,4 @@
 /** The usage page: cost of the viewer's or all users' calls, by time and group. */
-
 import { ActionIcon, Anchor, Button, Group, Menu, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';

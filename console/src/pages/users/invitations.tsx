@@ -1,5 +1,4 @@
 /** Invitations: links for creating accounts; create, list, revoke. */
-
 import { ActionIcon, Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text, Tooltip } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';

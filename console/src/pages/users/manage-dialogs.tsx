@@ -87,9 +87,7 @@ function Fields({ id, action, about, button, danger = false, onClose }: ManageDi
       <TextInput
         label={text.reason}
         description={text.reasonAbout}
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-        error={refusal.at('reason')}
+        {...refusal.field('reason', reason, setReason)}
         maxLength={200}
         data-autofocus
       />

@@ -1,5 +1,4 @@
 /** Creates an account with a password that is shown until the dialog is closed. */
-
 import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
@@ -101,9 +100,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
       <Text size="sm">{text.createAbout}</Text>
       <TextInput
         label={text.username}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={refusal.at('username')}
+        {...refusal.field('username', name, setName)}
         maxLength={64}
         autoCapitalize="none"
         spellCheck={false}
@@ -114,9 +111,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
         <PasswordField
           isNew
           label={text.password}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          error={refusal.at('password')}
+          {...refusal.field('password', password, setPassword)}
           visible={visible}
           onVisibilityChange={setVisible}
         />
@@ -130,21 +125,13 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
           {text.generate}
         </PlainButton>
       </div>
-      <TextInput
-        label={text.displayName}
-        value={displayName}
-        onChange={(event) => setShown(event.currentTarget.value)}
-        error={refusal.at('display_name')}
-        maxLength={64}
-      />
+      <TextInput label={text.displayName} {...refusal.field('display_name', displayName, setShown)} maxLength={64} />
       <TextInput
         label={text.email}
         description={text.emailAbout}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         type="email"
-        value={email}
-        onChange={(event) => setEmail(event.currentTarget.value)}
-        error={refusal.at('email')}
+        {...refusal.field('email', email, setEmail)}
         maxLength={254}
       />
       <div>

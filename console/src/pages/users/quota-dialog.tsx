@@ -1,5 +1,4 @@
 /** Adds, deducts or sets the balance of an account, with a preview. */
-
 import { Modal, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
@@ -93,9 +92,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
       <TextInput
         label={text.reason}
         description={text.reasonAbout}
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-        error={refusal.at('reason')}
+        {...refusal.field('reason', reason, setReason)}
         maxLength={200}
       />
       <div aria-live="polite">

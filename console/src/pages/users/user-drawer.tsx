@@ -1,5 +1,4 @@
 /** One account: balance, keys, profile, sign-in methods. */
-
 import { Button, Drawer, Group, Menu, Stack, Text } from '@mantine/core';
 import { IconChevronDown, IconCoins, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';

@@ -1,5 +1,4 @@
 /** The keys of a user: create, limit, disable, delete. */
-
 import { Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -203,9 +202,7 @@ function KeyForm({
           <Text size="sm">{text.createAbout(user.username)}</Text>
           <TextInput
             label={text.name}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={refusal.at('name')}
+            {...refusal.field('name', name, setName)}
             maxLength={200}
             required
             withAsterisk={false}

@@ -1,5 +1,4 @@
 /** The sessions of a user; each can be ended. */
-
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconLogout } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';

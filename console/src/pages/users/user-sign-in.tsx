@@ -195,9 +195,7 @@ function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(
       <PasswordField
         isNew
         label={text.newPassword}
-        value={password}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-        error={refusal.at('password')}
+        {...refusal.field('password', password, setPassword)}
         data-autofocus
       />
     </DialogForm>

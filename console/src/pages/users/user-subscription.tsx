@@ -1,5 +1,4 @@
 /** The subscription of a user: limits; assign or end a plan. */
-
 import { Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';

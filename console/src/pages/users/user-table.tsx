@@ -1,5 +1,4 @@
 /** The matching accounts, page by page. */
-
 import { Group, Text } from '@mantine/core';
 import type { Search } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';

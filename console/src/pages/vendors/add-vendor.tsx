@@ -1,5 +1,4 @@
 /** How to add a vendor: lines for gateway.yaml, the key, and the next steps. */
-
 import { Button, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';

@@ -1,5 +1,4 @@
 /** One channel: health, models, and how to enable it. */
-
 import { Anchor, Drawer, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';

@@ -1,5 +1,4 @@
 /** The health of a channel in words. */
-
 import { Group, Tooltip } from '@mantine/core';
 import { Small } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';

@@ -1,5 +1,4 @@
 /** The channels: state, health, and a test for each. */
-
 import { Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';

@@ -1,5 +1,4 @@
 /** The route of each public name, its price, and problems. */
-
 import { Anchor, Box, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { Link } from 'wouter';

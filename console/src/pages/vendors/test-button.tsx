@@ -1,5 +1,4 @@
 /** Tests a channel, or one of its models, and shows the result. */
-
 import { Box, Group, Text, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';

@@ -1,5 +1,4 @@
 /** The wallet: balance, top-up, statement. */
-
 import { Alert, Center, Modal, Stack, Tabs, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';

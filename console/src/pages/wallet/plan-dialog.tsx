@@ -1,5 +1,4 @@
 /** Buys or extends a plan, from the balance or at a provider. */
-
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';

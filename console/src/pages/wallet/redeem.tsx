@@ -1,5 +1,4 @@
 /** Redeems a code and shows the result. */
-
 import { Alert, Group, Stack, TextInput } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';

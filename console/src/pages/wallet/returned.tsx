@@ -1,5 +1,4 @@
 /** Shows the state of an order after the user returns from a payment page. */
-
 import { Alert, Anchor, Group, Loader, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';

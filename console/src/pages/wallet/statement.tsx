@@ -1,5 +1,4 @@
 /** The statement: balance over time, credits and debits by day, and other transactions. */
-
 import { Anchor, Group, SegmentedControl, Stack } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';

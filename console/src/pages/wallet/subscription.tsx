@@ -1,5 +1,4 @@
 /** The user's subscription: limits and usage, and plans to buy. */
-
 import { Alert, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { useDialog } from '../../parts/confirm.tsx';

@@ -1,5 +1,4 @@
 /** Buys balance: an amount with any payment method, or a product. */
-
 import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
