@@ -6,7 +6,7 @@ import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { Swatch } from './chart-tip.tsx';
-import { type Column, DataTable, OpenButton, Pager } from './data-table.tsx';
+import { type Column, DataTable, OpenButton, paged } from './data-table.tsx';
 import { Muted, Small } from './plain.tsx';
 import { type Measure, measureOf, type Sums } from './trend-series.ts';
 import { Money } from './values.tsx';
@@ -84,8 +84,7 @@ export function SumsTable({
   const matches = rows
     ?.filter(({ name, note = '' }) => query === '' || `${name} ${note}`.toLowerCase().includes(query))
     .sort((a, b) => measureOf(measure, b.sums) - measureOf(measure, a.sums));
-  const pages = Math.max(1, Math.ceil((matches?.length ?? 0) / PAGE_SIZE));
-  const at = Math.min(Math.max(1, page), pages);
+  const [shown, pager] = paged(matches ?? [], page, PAGE_SIZE, onView);
   const columns: readonly Column<SumRow>[] = [
     {
       key: 'name',
@@ -187,13 +186,11 @@ export function SumsTable({
       <DataTable
         caption={caption}
         columns={columns}
-        rows={matches?.slice((at - 1) * PAGE_SIZE, at * PAGE_SIZE)}
+        rows={matches && shown}
         rowKey={({ key }) => key}
         empty={query === '' ? empty : <Muted p="md">{text.nothing}</Muted>}
       />
-      {matches !== undefined && matches.length > PAGE_SIZE && (
-        <Pager page={at} pageSize={PAGE_SIZE} total={matches.length} onPage={(next) => onView({ page: `${next}` })} />
-      )}
+      {pager}
     </Box>
   );
 }

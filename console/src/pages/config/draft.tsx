@@ -4,7 +4,7 @@ import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { call, saveBytes } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
@@ -167,7 +167,7 @@ function Toolbar({
 }) {
   const text = useText(TEXT);
   const [copied, setCopied] = useState<boolean>();
-  const [isConfirming, setAsks] = useState(false);
+  const confirming = useDialog<true>();
   const copy = async (): Promise<void> => setCopied(await (pane.current?.copy() ?? Promise.resolve(false)));
   return (
     <Group gap="xs">
@@ -199,15 +199,14 @@ function Toolbar({
       >
         {text.save}
       </PlainButton>
-      {isChanged && <PlainButton onClick={() => setAsks(true)}>{text.startOver}</PlainButton>}
+      {isChanged && <PlainButton onClick={() => confirming.open(true)}>{text.startOver}</PlainButton>}
       <Muted role="status">{copied === false && text.byHand}</Muted>
       <Confirm
-        opened={isConfirming}
+        dialog={confirming}
         title={text.startOverTitle}
         action={text.startOver}
-        onClose={() => setAsks(false)}
         onConfirm={() => {
-          setAsks(false);
+          confirming.close();
           onStartOver();
         }}
       >

@@ -35,12 +35,11 @@ export function DeleteDepartment({
   if (people === 0 && children.length === 0) {
     return (
       <Confirm
-        opened={opened}
+        dialog={{ about: true, opened, close: onClose }}
         title={text.deleteTitle(name)}
         action={text.remove}
         doing={remove}
         onConfirm={() => remove.mutate()}
-        onClose={onClose}
       >
         {text.deleteAbout}
       </Confirm>

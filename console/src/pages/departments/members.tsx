@@ -8,8 +8,8 @@ import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PlainButton } from '../../parts/plain.tsx';
 import { Money, State } from '../../parts/values.tsx';
@@ -98,25 +98,22 @@ export function Members({ department }: { readonly department: Department }) {
   return (
     <Section title={text.members} about={text.membersAbout} flush>
       <AddPeople department={department} />
-      <Loaded query={members} height={180}>
-        {({ items }) => (
-          <DataTable
-            caption={text.members}
-            columns={columns}
-            rows={items}
-            rowKey={({ id }) => id}
-            empty={<Empty title={text.membersNone}>{text.membersNoneAbout}</Empty>}
-          />
-        )}
-      </Loaded>
-      <Pager page={page} pageSize={PAGE_SIZE} total={members.data?.total ?? 0} onPage={setPage} />
+      <QueryTable
+        query={members}
+        caption={text.members}
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={<Empty title={text.membersNone}>{text.membersNoneAbout}</Empty>}
+        page={page}
+        pageSize={PAGE_SIZE}
+        onPage={setPage}
+      />
       <Confirm
-        opened={leaving.opened}
+        dialog={leaving}
         title={text.takeOutTitle}
         action={text.takeOutDo}
         doing={takeOut}
-        onConfirm={() => leaving.about !== undefined && takeOut.mutate(leaving.about)}
-        onClose={leaving.close}
+        onConfirm={takeOut.mutate}
       >
         {text.takeOutAbout(leaving.about?.username ?? '', leaving.about?.department_name || department.name)}
       </Confirm>

@@ -165,12 +165,11 @@ export default function KeysPage() {
       <KeyShown created={newKey.about} opened={newKey.opened} onClose={newKey.close} />
       <KeyRotate about={rotating.about} opened={rotating.opened} onClose={rotating.close} onMade={showMade} />
       <Confirm
-        opened={deleting.opened}
+        dialog={deleting}
         title={text.deleting.title(deleting.about?.length ?? 1)}
         action={text.deleting.action(deleting.about?.length ?? 1)}
         doing={remove}
-        onConfirm={() => deleting.about !== undefined && remove.mutate(deleting.about)}
-        onClose={deleting.close}
+        onConfirm={remove.mutate}
       >
         <ul className="key-names">
           {deleting.about?.map(({ id, name, key }) => (

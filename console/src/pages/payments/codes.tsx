@@ -135,24 +135,22 @@ export function Codes({ address, onChange }: Filtered) {
       </Section>
       <CodeForm opened={address.open === 'new'} onClose={() => onChange({ open: '' })} />
       <Confirm
-        opened={deleting.opened}
+        dialog={deleting}
         title={deletingText.title}
         action={deletingText.action}
         doing={remove}
-        onConfirm={() => deleting.about !== undefined && remove.mutate(deleting.about)}
-        onClose={deleting.close}
+        onConfirm={remove.mutate}
       >
         {deleting.about?.status === 3
           ? deletingText.usedAbout(deleting.about.name)
           : deletingText.about(deleting.about?.name ?? '', format.money(deleting.about?.quota ?? 0))}
       </Confirm>
       <Confirm
-        opened={cleaning.opened}
+        dialog={cleaning}
         title={deletingText.deadTitle}
         action={deletingText.deadAction}
         doing={clean}
         onConfirm={() => clean.mutate()}
-        onClose={cleaning.close}
       >
         {deletingText.deadAbout}
       </Confirm>

@@ -2,8 +2,8 @@
 import { Select } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import {
   ORDER_STATES,
   ORDER_TEXT,
@@ -98,40 +98,33 @@ export function Orders({ address, onChange }: Filtered) {
           </>
         }
       >
-        <Loaded query={orders} height={180}>
-          {({ items }) => (
-            <DataTable
-              caption={text.title}
-              columns={columns}
-              rows={items}
-              rowKey={({ trade_no }) => trade_no}
-              open={address.open}
-              onOpen={({ trade_no }) => onChange({ open: trade_no })}
-              empty={
-                filtered ? (
-                  <Empty
-                    title={text.none}
-                    action={
-                      <PlainButton onClick={() => filter({ q: '', state: '', provider: '', person: '' })}>
-                        {text.all}
-                      </PlainButton>
-                    }
-                  >
-                    {text.noneAbout}
-                  </Empty>
-                ) : (
-                  <Empty title={text.empty}>
-                    {offer?.pay_methods.length === 0 && !offer.enable_creem_topup ? text.emptyOff : text.emptyAbout}
-                  </Empty>
-                )
-              }
-            />
-          )}
-        </Loaded>
-        <Pager
+        <QueryTable
+          query={orders}
+          caption={text.title}
+          columns={columns}
+          rowKey={({ trade_no }) => trade_no}
+          open={address.open}
+          onOpen={({ trade_no }) => onChange({ open: trade_no })}
+          empty={
+            filtered ? (
+              <Empty
+                title={text.none}
+                action={
+                  <PlainButton onClick={() => filter({ q: '', state: '', provider: '', person: '' })}>
+                    {text.all}
+                  </PlainButton>
+                }
+              >
+                {text.noneAbout}
+              </Empty>
+            ) : (
+              <Empty title={text.empty}>
+                {offer?.pay_methods.length === 0 && !offer.enable_creem_topup ? text.emptyOff : text.emptyAbout}
+              </Empty>
+            )
+          }
           page={page}
           pageSize={PAGE_SIZE}
-          total={orders.data?.total ?? 0}
           onPage={(to) => onChange({ page: `${to}` })}
         />
       </Section>

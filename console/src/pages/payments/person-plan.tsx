@@ -90,12 +90,11 @@ function TheirPlan({
       )}
       {plans.length > 0 && <AssignPlan of={of} id={id} plans={plans} />}
       <Confirm
-        opened={ending.opened}
+        dialog={ending}
         title={text.endTitle(account?.username ?? `#${id}`)}
         action={text.endAction}
         doing={end}
         onConfirm={() => end.mutate()}
-        onClose={ending.close}
       >
         {text.endAbout}
       </Confirm>

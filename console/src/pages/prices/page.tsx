@@ -7,7 +7,7 @@ import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Coded } from '../../parts/coded.tsx';
-import { Pager } from '../../parts/data-table.tsx';
+import { paged } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { PlainButton } from '../../parts/plain.tsx';
@@ -83,7 +83,7 @@ function Prices({
   const view: View = VIEWS.find((each) => each === address.show) ?? 'all';
   const ordered = useMemo(() => inOrder(models), [models]);
   const matches = ordered.filter((model) => isIn(view, model) && priceFits(model, address.q));
-  const page = Math.min(pageOf(address.page), Math.max(1, Math.ceil(matches.length / PAGE_SIZE)));
+  const [shown, pager] = paged(matches, pageOf(address.page), PAGE_SIZE, onChange);
   const isFiltered = view !== 'all' || address.q !== '';
   return (
     <>
@@ -104,7 +104,7 @@ function Prices({
         />
       </Group>
       <PriceTable
-        rows={matches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+        rows={shown}
         open={address.model}
         onOpen={(model) => onChange({ model })}
         empty={
@@ -129,14 +129,7 @@ function Prices({
           {format.number(matches.length)}
         </span>
       )}
-      {matches.length > PAGE_SIZE && (
-        <Pager
-          page={page}
-          pageSize={PAGE_SIZE}
-          total={matches.length}
-          onPage={(next) => onChange({ page: `${next}` })}
-        />
-      )}
+      {pager}
     </>
   );
 }

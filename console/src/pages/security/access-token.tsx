@@ -64,12 +64,11 @@ export function AccessToken() {
         )}
       </Loaded>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={isRenewal ? text.renewTitle : text.removeTitle}
         action={isRenewal ? text.renew : text.remove}
         doing={isRenewal ? make : remove}
         onConfirm={() => (isRenewal ? make.mutate() : remove.mutate())}
-        onClose={asking.close}
       >
         {isRenewal ? text.renewAbout : text.removeAbout}
       </Confirm>

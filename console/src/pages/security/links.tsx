@@ -76,12 +76,11 @@ export function Links({ self }: { readonly self: Self }) {
         ))}
       </Stack>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={text.title2(asking.about?.label ?? '')}
         action={text.disconnect}
         doing={disconnect}
-        onConfirm={() => asking.about !== undefined && disconnect.mutate(asking.about.name)}
-        onClose={asking.close}
+        onConfirm={(about) => disconnect.mutate(about.name)}
       >
         {text.about2}
       </Confirm>

@@ -67,12 +67,11 @@ export function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/pas
         )}
       </Item>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={text.removeTitle}
         action={text.remove}
         doing={remove}
         onConfirm={() => remove.mutate()}
-        onClose={asking.close}
       >
         {text.removeAbout}
       </Confirm>

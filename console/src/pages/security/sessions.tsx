@@ -94,12 +94,11 @@ export function Sessions() {
         {(rows) => <DataTable caption={text.title} columns={columns} rows={rows} rowKey={({ sid }) => sid} />}
       </Loaded>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={isOne ? text.endTitle : text.othersTitle}
         action={isOne ? text.end : text.endOthers}
         doing={isOne ? endOne : endOthers}
         onConfirm={() => (isOne ? endOne.mutate(about.sid) : endOthers.mutate())}
-        onClose={asking.close}
       >
         <Text size="sm">{isOne ? text.endAbout(nameOf(about)) : text.othersAbout}</Text>
       </Confirm>

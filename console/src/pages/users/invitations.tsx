@@ -7,10 +7,10 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import type { Invitation } from '../../api/operations.ts';
 import { useStatus } from '../../api/status.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { Copy, State, type Tone, When } from '../../parts/values.tsx';
@@ -93,34 +93,25 @@ export function Invitations({
     <>
       <RegistrationNote />
       <Section flush>
-        <Loaded query={invitations} height={180}>
-          {({ items }) => (
-            <DataTable
-              caption={text.tabs.invitations}
-              columns={columns}
-              rows={items}
-              rowKey={({ id }) => id}
-              empty={
-                <Empty
-                  title={text.invitationsNone}
-                  action={<PlainButton onClick={onNew}>{text.invitationNew}</PlainButton>}
-                >
-                  {text.invitationsNoneAbout}
-                </Empty>
-              }
-            />
-          )}
-        </Loaded>
-        <Pager page={page} pageSize={PAGE_SIZE} total={invitations.data?.total ?? 0} onPage={onPage} />
+        <QueryTable
+          query={invitations}
+          caption={text.tabs.invitations}
+          columns={columns}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty
+              title={text.invitationsNone}
+              action={<PlainButton onClick={onNew}>{text.invitationNew}</PlainButton>}
+            >
+              {text.invitationsNoneAbout}
+            </Empty>
+          }
+          page={page}
+          pageSize={PAGE_SIZE}
+          onPage={onPage}
+        />
       </Section>
-      <Confirm
-        opened={revoking.opened}
-        title={text.revokeTitle}
-        action={text.revoke}
-        doing={revoke}
-        onConfirm={() => revoking.about !== undefined && revoke.mutate(revoking.about)}
-        onClose={revoking.close}
-      >
+      <Confirm dialog={revoking} title={text.revokeTitle} action={text.revoke} doing={revoke} onConfirm={revoke.mutate}>
         {text.revokeAbout}
       </Confirm>
     </>

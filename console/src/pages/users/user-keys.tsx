@@ -6,12 +6,11 @@ import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { Key } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
-import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
@@ -110,18 +109,17 @@ export function UserKeys({ user }: { readonly user: User }) {
         </GuardedButton>
       }
     >
-      <Loaded query={keys} height={60}>
-        {({ items }) => (
-          <DataTable
-            caption={text.title}
-            columns={columns}
-            rows={items}
-            rowKey={({ id }) => id}
-            empty={<Muted p="sm">{text.none}</Muted>}
-          />
-        )}
-      </Loaded>
-      <Pager page={page} pageSize={PAGE_SIZE} total={keys.data?.total ?? 0} onPage={setPage} />
+      <QueryTable
+        query={keys}
+        height={60}
+        caption={text.title}
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={<Muted p="sm">{text.none}</Muted>}
+        page={page}
+        pageSize={PAGE_SIZE}
+        onPage={setPage}
+      />
       <Modal
         opened={form !== undefined}
         onClose={() => setForm(undefined)}
@@ -144,12 +142,11 @@ export function UserKeys({ user }: { readonly user: User }) {
         onClose={() => setMade(undefined)}
       />
       <Confirm
-        opened={ending.opened}
+        dialog={ending}
         title={text.endTitle(ending.about?.name ?? '')}
         action={text.end}
         doing={end}
-        onConfirm={() => ending.about !== undefined && end.mutate(ending.about)}
-        onClose={ending.close}
+        onConfirm={end.mutate}
       >
         {text.endAbout}
       </Confirm>

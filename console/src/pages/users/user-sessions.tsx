@@ -94,12 +94,11 @@ export function UserSessions({ user }: { readonly user: User }) {
         )}
       </Loaded>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={text.endAllTitle(user.username)}
         action={text.endAll}
         doing={endAll}
         onConfirm={() => endAll.mutate()}
-        onClose={asking.close}
       >
         {text.endAllAbout}
       </Confirm>

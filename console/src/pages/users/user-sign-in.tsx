@@ -129,12 +129,11 @@ export function UserSignIn({ user }: { readonly user: User }) {
         })}
       </Stack>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={asking.about?.title ?? ''}
         action={asking.about?.action ?? ''}
         doing={answer}
-        onConfirm={() => asking.about !== undefined && answer.mutate(asking.about)}
-        onClose={asking.close}
+        onConfirm={answer.mutate}
       >
         {asking.about?.about}
       </Confirm>

@@ -70,12 +70,11 @@ export function UserSubscription({ user }: { readonly user: User }) {
         </Stack>
       )}
       <Confirm
-        opened={ending.opened}
+        dialog={ending}
         title={text.endPlanTitle}
         action={text.endPlan}
         doing={end}
         onConfirm={() => end.mutate()}
-        onClose={ending.close}
       >
         {text.endPlanAbout}
       </Confirm>

@@ -3,8 +3,8 @@ import { Group, Text } from '@mantine/core';
 import type { Search } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import { PlainButton } from '../../parts/plain.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
@@ -84,24 +84,22 @@ export function UserTable({
   ];
   return (
     <>
-      <Loaded query={users} height={180}>
-        {({ items }) => (
-          <DataTable
-            caption={text.tabs.accounts}
-            columns={columns}
-            rows={items}
-            rowKey={({ id }) => id}
-            open={open}
-            onOpen={({ id }) => onOpen(id)}
-            empty={
-              <Empty title={text.nobody} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
-                {text.nobodyAbout}
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
-      <Pager page={page} pageSize={PAGE_SIZE} total={users.data?.total ?? 0} onPage={onPage} />
+      <QueryTable
+        query={users}
+        caption={text.tabs.accounts}
+        columns={columns}
+        rowKey={({ id }) => id}
+        open={open}
+        onOpen={({ id }) => onOpen(id)}
+        empty={
+          <Empty title={text.nobody} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
+            {text.nobodyAbout}
+          </Empty>
+        }
+        page={page}
+        pageSize={PAGE_SIZE}
+        onPage={onPage}
+      />
       {!isFiltered && users.data?.total === 1 && (
         <Empty title={text.alone} action={<PlainButton onClick={onInvite}>{text.invite}</PlainButton>}>
           {text.aloneAbout}

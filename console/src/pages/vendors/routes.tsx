@@ -3,7 +3,7 @@ import { Anchor, Box, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { pageOf } from '../../parts/address.ts';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PlainButton, Small } from '../../parts/plain.tsx';
@@ -43,7 +43,7 @@ export function Routes({
   const format = useFormat();
   const wrong = chains.filter(needsAttention);
   const matches = (view.show === 'attention' ? wrong : chains).filter((chain) => chainFits(chain, view.q));
-  const page = Math.min(pageOf(view.page), Math.max(1, Math.ceil(matches.length / PAGE_SIZE)));
+  const [shown, pager] = paged(matches, pageOf(view.page), PAGE_SIZE, onView);
   const columns: readonly Column<Chain>[] = [
     {
       key: 'model',
@@ -93,7 +93,7 @@ export function Routes({
       <DataTable
         caption={text.routes}
         columns={columns}
-        rows={matches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+        rows={shown}
         rowKey={({ name }) => name}
         empty={
           <Empty
@@ -106,9 +106,7 @@ export function Routes({
           />
         }
       />
-      {matches.length > PAGE_SIZE && (
-        <Pager page={page} pageSize={PAGE_SIZE} total={matches.length} onPage={(next) => onView({ page: `${next}` })} />
-      )}
+      {pager}
     </Section>
   );
 }
