@@ -163,7 +163,12 @@ interface Paging {
   onPage(page: number): void;
 }
 
-/** A table of rows that are queried page by page. */
+/** What a list takes that knows its columns. */
+export interface ListProps<Row> extends Paging, Pick<TableProps<Row>, 'empty' | 'open' | 'onOpen'> {
+  readonly query: UseQueryResult<{ readonly items: readonly Row[]; readonly total: number }, Refusal>;
+}
+
+/** A table of rows that are queried page by page. `height`: while loading. */
 export function QueryTable<Row>({
   query,
   height = 180,
@@ -171,11 +176,7 @@ export function QueryTable<Row>({
   pageSize,
   onPage,
   ...table
-}: Omit<TableProps<Row>, 'rows'> &
-  Paging & {
-    readonly height?: number;
-    readonly query: UseQueryResult<{ readonly items: readonly Row[]; readonly total: number }, Refusal>;
-  }) {
+}: Omit<TableProps<Row>, 'rows'> & ListProps<Row> & { readonly height?: number }) {
   return (
     <>
       <Loaded query={query} height={height}>

@@ -1,10 +1,9 @@
 /** The list of keys: limits, usage, actions. */
 import { ActionIcon, Checkbox, Group, Menu, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { KeyUsage } from '../../api/operations.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
 import { logsHref } from '../../parts/links.ts';
 import { Muted, Small } from '../../parts/plain.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
@@ -27,21 +26,16 @@ export interface KeyActions {
 
 /** The list. `uses` is undefined while loading. */
 export function KeyTable({
-  keys,
   uses,
   selected,
   onSelect,
-  open,
   actions,
-  empty,
-}: {
-  readonly keys: readonly Key[];
+  ...list
+}: ListProps<Key> & {
   readonly uses: ReadonlyMap<number, KeyUse> | undefined;
   readonly selected: ReadonlySet<number>;
   onSelect(ids: ReadonlySet<number>): void;
-  readonly open: number | undefined;
   readonly actions: KeyActions;
-  readonly empty: ReactNode;
 }) {
   const text = useText(TEXT);
   const select = (id: number, chosen: boolean): void => {
@@ -118,9 +112,7 @@ export function KeyTable({
     },
     { key: 'actions', title: text.actions, quiet: true, cell: (key) => <RowMenu of={key} actions={actions} /> },
   ];
-  return (
-    <DataTable caption={text.list} columns={columns} rows={keys} rowKey={({ id }) => id} open={open} empty={empty} />
-  );
+  return <QueryTable {...list} caption={text.list} columns={columns} rowKey={({ id }) => id} />;
 }
 
 /** The state of a key, with a tooltip on hover and focus. */

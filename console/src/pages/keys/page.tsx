@@ -1,4 +1,5 @@
 /** The viewer's keys: search, create, change, rotate, delete. */
+
 import { Button, Checkbox, Group, Select, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
@@ -8,8 +9,8 @@ import { useAction, useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
@@ -98,16 +99,11 @@ export default function KeysPage() {
         actions={
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
-            <Select
-              aria-label={text.state}
-              data={[
-                { value: '', label: text.anyState },
-                ...STATES.map((state) => ({ value: state, label: text.states[state] })),
-              ]}
+            <FilterSelect
+              label={text.state}
+              data={anyOr(text.anyState, STATES, (state) => text.states[state])}
               value={address.state}
-              onChange={(state) => filter({ state: state ?? '' })}
-              allowDeselect={false}
-              w="9rem"
+              onChange={(state) => filter({ state })}
             />
           </>
         }
@@ -120,45 +116,38 @@ export default function KeysPage() {
             onDelete={() => deleting.open(chosen)}
           />
         )}
-        <Loaded query={keys} height={180}>
-          {({ items }) => (
-            <KeyTable
-              keys={items}
-              uses={uses}
-              selected={selected}
-              onSelect={setSelected}
-              open={Number(address.open) || undefined}
-              actions={{
-                edit: ({ id }) => change({ open: `${id}` }),
-                rotate: rotating.open,
-                remove: (key) => deleting.open([key]),
-                enable: (key, enabled) => enable.mutate({ key, enabled }),
-              }}
-              empty={
-                filtered ? (
-                  <Empty
-                    title={text.noneFound}
-                    action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.allKeys}</PlainButton>}
-                  >
-                    {text.noneFoundAbout}
-                  </Empty>
-                ) : (
-                  <Empty
-                    title={text.empty}
-                    action={<PlainButton onClick={() => change({ open: 'new' })}>{text.emptyMake}</PlainButton>}
-                  >
-                    {text.emptyAbout}
-                  </Empty>
-                )
-              }
-            />
-          )}
-        </Loaded>
-        <Pager
+        <KeyTable
+          query={keys}
           page={page}
           pageSize={PAGE_SIZE}
-          total={keys.data?.total ?? 0}
           onPage={(to) => filter({ page: `${to}` })}
+          uses={uses}
+          selected={selected}
+          onSelect={setSelected}
+          open={Number(address.open) || undefined}
+          actions={{
+            edit: ({ id }) => change({ open: `${id}` }),
+            rotate: rotating.open,
+            remove: (key) => deleting.open([key]),
+            enable: (key, enabled) => enable.mutate({ key, enabled }),
+          }}
+          empty={
+            filtered ? (
+              <Empty
+                title={text.noneFound}
+                action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.allKeys}</PlainButton>}
+              >
+                {text.noneFoundAbout}
+              </Empty>
+            ) : (
+              <Empty
+                title={text.empty}
+                action={<PlainButton onClick={() => change({ open: 'new' })}>{text.emptyMake}</PlainButton>}
+              >
+                {text.emptyAbout}
+              </Empty>
+            )
+          }
         />
       </Section>
       <KeyDrawer open={address.open} onClose={() => change({ open: '' })} onMade={(key) => showMade({ key })} />

@@ -1,10 +1,12 @@
 /** Filters of the usage records: fields, and chips of the active filters. */
+
 import { Autocomplete, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
+import { anyOr } from '../../parts/filter-select.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
 import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
@@ -32,10 +34,7 @@ export function KindSelect({ view, change }: { readonly view: View; change(chang
     <NativeSelect
       size="xs"
       aria-label={text.filter.kind}
-      data={[
-        { value: '', label: text.filter.everything },
-        ...(Object.keys(KINDS) as Kind[]).map((kind) => ({ value: kind, label: text.kinds[kind] })),
-      ]}
+      data={anyOr(text.filter.everything, Object.keys(KINDS) as Kind[], (kind) => text.kinds[kind])}
       value={filterOf(view, 'kind')}
       onChange={({ currentTarget }) => change({ kind: currentTarget.value, outcome: '', before: '' })}
     />
@@ -49,10 +48,7 @@ export function OutcomeSelect({ view, change }: { readonly view: View; change(ch
     <NativeSelect
       size="xs"
       aria-label={text.filter.outcome}
-      data={[
-        { value: '', label: text.filter.anyOutcome },
-        ...OUTCOMES.map((outcome) => ({ value: outcome, label: text.outcomes[outcome] })),
-      ]}
+      data={anyOr(text.filter.anyOutcome, OUTCOMES, (outcome) => text.outcomes[outcome])}
       value={filterOf(view, 'outcome')}
       // Only calls have an outcome: with another kind, the list would be empty.
       onChange={({ currentTarget }) => change({ outcome: currentTarget.value, kind: '', before: '' })}

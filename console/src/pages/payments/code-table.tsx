@@ -1,9 +1,8 @@
 /** Redemption codes as a table: amount, and whether each can be redeemed. */
 import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import type { RedemptionCode } from '../../api/operations.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
 import { Muted, Small } from '../../parts/plain.tsx';
 import { Copy, Money, State, type Tone, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
@@ -36,15 +35,12 @@ function isUnreadable(key: string): boolean {
 
 /** The table. */
 export function CodeTable({
-  codes,
   onEnable,
   onDelete,
-  empty,
-}: {
-  readonly codes: readonly Code[];
+  ...list
+}: ListProps<Code> & {
   onEnable(id: number, enabled: boolean): void;
   onDelete(code: Code): void;
-  readonly empty: ReactNode;
 }) {
   const { codes: text } = useText(TEXT);
   const columns: readonly Column<Code>[] = [
@@ -112,7 +108,7 @@ export function CodeTable({
       ),
     },
   ];
-  return <DataTable caption={text.title} columns={columns} rows={codes} rowKey={({ id }) => id} empty={empty} />;
+  return <QueryTable {...list} caption={text.title} columns={columns} rowKey={({ id }) => id} />;
 }
 
 /** Whether the code can be redeemed, or why not. */

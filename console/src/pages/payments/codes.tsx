@@ -1,13 +1,14 @@
 /** Redemption codes: search, create, disable, delete. Codes are worth money, so full codes require a second factor. */
-import { Button, Group, Select, Text, Tooltip } from '@mantine/core';
+
+import { Button, Group, Text, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconEye, IconEyeOff, IconPlus } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
@@ -66,16 +67,11 @@ export function Codes({ address, onChange }: Filtered) {
         actions={
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
-            <Select
-              aria-label={text.state}
-              data={[
-                { value: '', label: text.any },
-                ...CODE_STATES.map((each) => ({ value: each, label: text.states[each] })),
-              ]}
+            <FilterSelect
+              label={text.state}
+              data={anyOr(text.any, CODE_STATES, (each) => text.states[each])}
               value={state ?? ''}
-              onChange={(chosen) => filter({ state: chosen ?? '' })}
-              allowDeselect={false}
-              w="9rem"
+              onChange={(chosen) => filter({ state: chosen })}
             />
             <PlainButton onClick={() => cleaning.open(true)}>{text.removeDead}</PlainButton>
             <Button leftSection={<IconPlus size={16} />} onClick={() => onChange({ open: 'new' })}>
@@ -100,37 +96,30 @@ export function Codes({ address, onChange }: Filtered) {
             </Tooltip>
           </Group>
         )}
-        <Loaded query={codes} height={180}>
-          {({ items }) => (
-            <CodeTable
-              codes={items}
-              onEnable={(id, enabled) => enable.mutate({ id, enabled })}
-              onDelete={deleting.open}
-              empty={
-                filtered ? (
-                  <Empty
-                    title={text.none}
-                    action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.all}</PlainButton>}
-                  >
-                    {text.noneAbout}
-                  </Empty>
-                ) : (
-                  <Empty
-                    title={text.empty}
-                    action={<PlainButton onClick={() => onChange({ open: 'new' })}>{text.make}</PlainButton>}
-                  >
-                    {text.emptyAbout}
-                  </Empty>
-                )
-              }
-            />
-          )}
-        </Loaded>
-        <Pager
+        <CodeTable
+          query={codes}
           page={page}
           pageSize={PAGE_SIZE}
-          total={codes.data?.total ?? 0}
           onPage={(to) => onChange({ page: `${to}` })}
+          onEnable={(id, enabled) => enable.mutate({ id, enabled })}
+          onDelete={deleting.open}
+          empty={
+            filtered ? (
+              <Empty
+                title={text.none}
+                action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.all}</PlainButton>}
+              >
+                {text.noneAbout}
+              </Empty>
+            ) : (
+              <Empty
+                title={text.empty}
+                action={<PlainButton onClick={() => onChange({ open: 'new' })}>{text.make}</PlainButton>}
+              >
+                {text.emptyAbout}
+              </Empty>
+            )
+          }
         />
       </Section>
       <CodeForm opened={address.open === 'new'} onClose={() => onChange({ open: '' })} />

@@ -1,8 +1,9 @@
 /** The orders of all accounts. */
-import { Select } from '@mantine/core';
+
 import { useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
+import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import {
   ORDER_STATES,
@@ -66,27 +67,17 @@ export function Orders({ address, onChange }: Filtered) {
         actions={
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
-            <Select
-              aria-label={text.state}
-              data={[
-                { value: '', label: text.any },
-                ...ORDER_STATES.map((each) => ({ value: each, label: states[each] })),
-              ]}
+            <FilterSelect
+              label={text.state}
+              data={anyOr(text.any, ORDER_STATES, (each) => states[each])}
               value={status ?? ''}
-              onChange={(state) => filter({ state: state ?? '' })}
-              allowDeselect={false}
-              w="9rem"
+              onChange={(state) => filter({ state })}
             />
-            <Select
-              aria-label={text.provider}
-              data={[
-                { value: '', label: text.anyProvider },
-                ...[...providers].map((name) => ({ value: name, label: providerName(name) })),
-              ]}
+            <FilterSelect
+              label={text.provider}
+              data={anyOr(text.anyProvider, providers, (name) => providerName(name))}
               value={address.provider}
-              onChange={(provider) => filter({ provider: provider ?? '' })}
-              allowDeselect={false}
-              w="9rem"
+              onChange={(provider) => filter({ provider })}
             />
             <PersonSelect
               hiddenLabel

@@ -1,7 +1,9 @@
 /** The user's orders, and one of them with its history. */
-import { Drawer, Select, Stack, Title } from '@mantine/core';
+
+import { Drawer, Stack, Title } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
 import {
   ORDER_STATES,
@@ -56,13 +58,11 @@ export function Orders({
       flush
       title={text.title}
       actions={
-        <Select
-          aria-label={text.state}
-          data={[{ value: '', label: text.any }, ...ORDER_STATES.map((each) => ({ value: each, label: states[each] }))]}
+        <FilterSelect
+          label={text.state}
+          data={anyOr(text.any, ORDER_STATES, (each) => states[each])}
           value={status ?? ''}
-          onChange={(chosen) => onChange({ state: chosen ?? '', page: '1' })}
-          allowDeselect={false}
-          w="10rem"
+          onChange={(chosen) => onChange({ state: chosen, page: '1' })}
         />
       }
     >
