@@ -95,7 +95,7 @@ describe('keys', () => {
     await row('the <b>laptop</b>').getByText('Enabled').waitFor();
     await becomes(
       () => row('the <b>laptop</b>').textContent(),
-      /\$0\.00 of \$1\.50.*per 30 days.*test-model.*2 networks/,
+      /\$0\.00 of \$1\.50.*in 30 days.*test-model.*2 networks/,
     );
     assert.equal(await call(key), 200);
     const [stored] = (await ann.data('GET', '/api/token/')).items;
