@@ -86,7 +86,7 @@ export function Draft({
       {view === 'difference' ? (
         <DiffView title={text.diffDraft} before={disk} after={content} same={text.sameDraft} />
       ) : (
-        <div className="config-columns">
+        <div className="columns config-columns">
           <CodePane
             label={text.draftLabel(file)}
             text={content}

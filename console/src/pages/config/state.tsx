@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import type { Configuration } from '../../api/operations.ts';
+import { Fact } from '../../parts/facts.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PlainButton, Small } from '../../parts/plain.tsx';
@@ -72,24 +73,15 @@ export function ConfigState({ config, onAgain }: { readonly config: Config; onAg
           </Text>
         </Group>
         <dl className="config-times">
-          <div>
-            <dt>{text.generation}</dt>
-            <dd>
-              {format.number(config.generation)} <Small span>{text.generationNote}</Small>
-            </dd>
-          </div>
-          <div>
-            <dt>{text.loaded}</dt>
-            <dd>
-              <When at={config.running.loaded_at} />
-            </dd>
-          </div>
-          <div>
-            <dt>{text.modified}</dt>
-            <dd>
-              <When at={config.disk.modified_at} none={text.modifiedNever} />
-            </dd>
-          </div>
+          <Fact name={text.generation}>
+            {format.number(config.generation)} <Small span>{text.generationNote}</Small>
+          </Fact>
+          <Fact name={text.loaded}>
+            <When at={config.running.loaded_at} />
+          </Fact>
+          <Fact name={text.modified}>
+            <When at={config.disk.modified_at} none={text.modifiedNever} />
+          </Fact>
         </dl>
         {isRefused && config.problems.length > 0 && (
           <Alert color="red" icon={<IconAlertTriangle />} title={text.refused}>

@@ -45,7 +45,7 @@ export function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; read
         </Button>
         <Small>{text.making(client)}</Small>
       </Group>
-      <div aria-live="polite" className="connect-news">
+      <div aria-live="polite" className="news">
         {chosen.isNew && chosen.text !== undefined && (
           <Alert color="green" icon={<IconKey />} p="xs" styles={{ body: { minWidth: 0 } }}>
             <Stack gap={6} miw={0}>

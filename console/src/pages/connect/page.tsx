@@ -37,7 +37,7 @@ export default function ConnectPage() {
       <Section title={text.client}>
         <ClientPicker chosen={client.id} onChoose={(id) => change({ client: id })} />
       </Section>
-      <div className="connect-columns">
+      <div className="columns connect-columns">
         <Stack gap="md" miw={0}>
           <Section title={text.keyAndModel}>
             <Stack gap="md">

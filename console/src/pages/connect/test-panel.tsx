@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { Refused } from '../../parts/call-failure.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { Fact } from '../../parts/facts.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { RequestLink } from '../../parts/request-link.tsx';
@@ -78,7 +79,7 @@ export function TestPanel({
             </PlainButton>
           )}
         </Group>
-        <div role="status" className="connect-news">
+        <div role="status" className="news">
           {test.isPending && answer !== '' && <blockquote className="connect-answer">{answer}</blockquote>}
           {!test.isPending && test.data?.kind === 'heard' && <Success result={test.data.heard} />}
           {!test.isPending && test.data?.kind === 'refused' && (
@@ -115,25 +116,16 @@ function Success({ result }: { readonly result: TestResult }) {
           {cut && <Muted span>{` … (${text.cut})`}</Muted>}
         </blockquote>
       )}
-      <dl className="connect-facts">
-        <dt>{text.cost}</dt>
-        <dd>
+      <dl className="facts">
+        <Fact name={text.cost}>
           <Cost heard={result} />
-        </dd>
-        {showsChannel && (
-          <>
-            <dt>{text.channel}</dt>
-            <dd>{channel}</dd>
-          </>
-        )}
-        <dt>{text.firstByte}</dt>
-        <dd>{format.duration(firstByteMs)}</dd>
-        <dt>{text.total}</dt>
-        <dd>{format.duration(totalMs)}</dd>
-        <dt>{text.request}</dt>
-        <dd>
+        </Fact>
+        {showsChannel && <Fact name={text.channel}>{channel}</Fact>}
+        <Fact name={text.firstByte}>{format.duration(firstByteMs)}</Fact>
+        <Fact name={text.total}>{format.duration(totalMs)}</Fact>
+        <Fact name={text.request}>
           <RequestLink id={requestId} />
-        </dd>
+        </Fact>
       </dl>
     </Stack>
   );

@@ -51,7 +51,7 @@ export function FirstCall({ calls, firstKey }: { readonly calls: Calls; readonly
           <Muted>{text.waiting}</Muted>
         </Group>
       </Group>
-      <div role="alert" className="home-news">
+      <div role="alert" className="news">
         {calls.refused !== undefined && <RefusedFirst line={calls.refused} />}
       </div>
     </>

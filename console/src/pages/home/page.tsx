@@ -44,7 +44,7 @@ function Home({ self }: { readonly self: Self }) {
     return <Skeleton height={480} aria-label={text.reading} role="status" />;
   return (
     <>
-      <div role="status" className="home-news">
+      <div role="status" className="news">
         {calls.first !== undefined && <FirstArrived line={calls.first} />}
       </div>
       {steps !== undefined && (
@@ -58,7 +58,7 @@ function Home({ self }: { readonly self: Self }) {
       {admin && <AllUsersFigures costs={allUsersCosts} />}
       <Figures self={self} costs={costs} />
       {(calls.landed === true || used === true) && (
-        <div className={plan === undefined ? undefined : 'home-columns'}>
+        <div className={plan === undefined ? undefined : 'columns'}>
           <CostChart allUsers={admin} />
           {plan !== undefined && (
             <Section

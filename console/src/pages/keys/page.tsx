@@ -1,5 +1,4 @@
 /** The viewer's keys: search, create, change, rotate, delete. */
-
 import { Button, Checkbox, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlus, IconTrash } from '@tabler/icons-react';

@@ -2,6 +2,7 @@
 import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { FactList, Links } from '../../parts/facts.tsx';
 import { WarningList } from '../../parts/loss-notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Muted, Small } from '../../parts/plain.tsx';
@@ -10,7 +11,6 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { CallContents } from './content.tsx';
 import { DETAIL } from './detail-text.ts';
-import { FactList, Links } from './facts.tsx';
 import { type CallDetail, factsOf } from './line.ts';
 import { LineState } from './lines.tsx';
 import { useReason } from './reasons.ts';

@@ -1,5 +1,4 @@
 /** Filters of the usage records: fields, and chips of the active filters. */
-
 import { Autocomplete, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useEffect, useState } from 'react';

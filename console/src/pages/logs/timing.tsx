@@ -2,13 +2,13 @@
 import { Box, Stack, Text } from '@mantine/core';
 import { useSeriesColor } from '../../parts/chart-colors.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { FactList } from '../../parts/facts.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Muted, Small } from '../../parts/plain.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { DETAIL } from './detail-text.ts';
-import { FactList } from './facts.tsx';
 import type { CallDetail } from './line.ts';
 import { useFailure } from './reasons.ts';
 

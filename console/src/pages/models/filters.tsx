@@ -1,5 +1,4 @@
 /** Filters of the model list. */
-
 import { Checkbox, Group, NativeSelect } from '@mantine/core';
 import { anyOr } from '../../parts/filter-select.tsx';
 import { ABILITIES, type ModelCard, type ModelFilters, PURPOSES, purposesOf } from '../../parts/model-card.ts';

@@ -3,6 +3,7 @@ import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { Fact } from '../../parts/facts.tsx';
 import { ABILITIES, type ModelCard, purposesOf } from '../../parts/model-card.ts';
 import { Muted, Small } from '../../parts/plain.tsx';
 import { AMOUNT_TEXT, amountsOf, unitOf } from '../../parts/price-amounts.ts';
@@ -134,15 +135,6 @@ function Part({ title, children }: { readonly title: string; readonly children: 
       </Title>
       {children}
     </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -1,5 +1,4 @@
 /** Redemption codes: search, create, disable, delete. Codes are worth money, so full codes require a second factor. */
-
 import { Button, Group, Text, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconEye, IconEyeOff, IconPlus } from '@tabler/icons-react';

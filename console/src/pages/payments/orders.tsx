@@ -1,5 +1,4 @@
 /** The orders of all accounts. */
-
 import { useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';

@@ -1,6 +1,7 @@
 /** The estimate before a call: cost, translation warnings, or the refusal. */
 import { Stack } from '@mantine/core';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { Fact } from '../../parts/facts.tsx';
 import { TranslationWarnings } from '../../parts/loss-notes.tsx';
 import { Muted } from '../../parts/plain.tsx';
 import { Money } from '../../parts/values.tsx';
@@ -29,30 +30,21 @@ export function BeforeView({ estimate }: { readonly estimate: Estimate | undefin
       <TranslationWarnings losses={estimate.losses} before />
       <dl className="pg-facts">
         {most !== null && (
-          <div>
-            <dt>{grows && most > 0 ? text.atFirst : text.atMost}</dt>
-            <dd>{most === 0 ? text.free : <Money units={most} />}</dd>
-          </div>
+          <Fact name={grows && most > 0 ? text.atFirst : text.atMost}>
+            {most === 0 ? text.free : <Money units={most} />}
+          </Fact>
         )}
-        {input !== null && (
-          <div>
-            <dt>{text.inputTokens}</dt>
-            <dd>{text.tokensOf(format.number(input))}</dd>
-          </div>
-        )}
+        {input !== null && <Fact name={text.inputTokens}>{text.tokensOf(format.number(input))}</Fact>}
         {places !== null && places.length > 0 && (
-          <div>
-            <dt>{text.goesTo}</dt>
-            <dd>
-              {places.map(({ channel, asked }, index) => (
-                <span key={channel}>
-                  {index > 0 && ', '}
-                  {channel}
-                  {!asked && ` (${text.passedOver})`}
-                </span>
-              ))}
-            </dd>
-          </div>
+          <Fact name={text.goesTo}>
+            {places.map(({ channel, asked }, index) => (
+              <span key={channel}>
+                {index > 0 && ', '}
+                {channel}
+                {!asked && ` (${text.passedOver})`}
+              </span>
+            ))}
+          </Fact>
         )}
       </dl>
     </Stack>

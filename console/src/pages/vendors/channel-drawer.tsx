@@ -1,10 +1,10 @@
 /** One channel: health, models, and how to enable it. */
 import { Anchor, Drawer, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Fact } from '../../parts/facts.tsx';
 import { logsHref } from '../../parts/links.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -57,7 +57,7 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
         <Text size="sm">{text.means[condition]}</Text>
       </Stack>
       {channel.on ? <TestButton channel={channel.name} tests={tests} /> : <EnableHelp channel={channel.name} />}
-      <dl className="vendor-facts">
+      <dl className="facts">
         <Fact name={text.vendor}>{channel.vendor}</Fact>
         <Fact name={text.priority}>{format.number(channel.priority)}</Fact>
         <Fact name={text.weight}>{format.number(channel.weight)}</Fact>
@@ -91,15 +91,6 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
       </Anchor>
       <Models channel={channel} tests={tests} />
     </Stack>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 

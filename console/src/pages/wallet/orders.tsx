@@ -1,5 +1,4 @@
 /** The user's orders, and one of them with its history. */
-
 import { Drawer, Stack, Title } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
