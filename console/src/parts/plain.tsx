@@ -1,6 +1,15 @@
 /** Text and buttons that are secondary to what stands beside them. */
-import { Button, type ButtonProps, Text, type TextProps } from '@mantine/core';
+import {
+  ActionIcon,
+  type ActionIconProps,
+  Button,
+  type ButtonProps,
+  Text,
+  type TextProps,
+  Tooltip,
+} from '@mantine/core';
 import type { ComponentPropsWithRef } from 'react';
+import { Link } from 'wouter';
 
 type Props<Own, Element extends 'p' | 'button'> = Own & Omit<ComponentPropsWithRef<Element>, keyof Own>;
 
@@ -17,4 +26,22 @@ export function Small(props: Props<TextProps, 'p'>) {
 /** A button that is not the main action. */
 export function PlainButton(props: Props<ButtonProps, 'button'>) {
   return <Button variant="default" {...props} />;
+}
+
+/** A link that looks like it. */
+export function LinkButton(props: ButtonProps & { readonly href: string }) {
+  return <Button component={Link} variant="default" {...props} />;
+}
+
+/** An icon with a tooltip. `hint`: the tooltip, if it is not the accessible name. */
+export function IconButton({
+  label,
+  hint = label,
+  ...props
+}: Props<ActionIconProps, 'button'> & { readonly label: string; readonly hint?: string }) {
+  return (
+    <Tooltip label={hint}>
+      <ActionIcon variant="subtle" color="gray" aria-label={label} {...props} />
+    </Tooltip>
+  );
 }

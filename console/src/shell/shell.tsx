@@ -1,4 +1,5 @@
 /** The frame of every page: navigation, palette, language, theme, account. */
+
 import {
   ActionIcon,
   AppShell,
@@ -8,7 +9,6 @@ import {
   NavLink,
   ScrollArea,
   Text,
-  Tooltip,
   UnstyledButton,
   useMantineColorScheme,
 } from '@mantine/core';
@@ -32,6 +32,7 @@ import { useAction } from '../api/hooks.ts';
 import { useStatus } from '../api/status.ts';
 import { PAGES, type PageName } from '../page-list.ts';
 import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
+import { IconButton } from '../parts/plain.tsx';
 import { Money } from '../parts/values.tsx';
 import { LanguageContext, texts, useText } from '../text.ts';
 import { Boundary } from './boundary.tsx';
@@ -123,11 +124,9 @@ export function Shell({
             </Link>
           </Group>
           <Group gap={4} wrap="nowrap">
-            <Tooltip label={text.palette}>
-              <ActionIcon variant="subtle" color="gray" aria-label={text.palette} onClick={() => setPalette('open')}>
-                <IconSearch size={18} />
-              </ActionIcon>
-            </Tooltip>
+            <IconButton label={text.palette} onClick={() => setPalette('open')}>
+              <IconSearch size={18} />
+            </IconButton>
             <LanguageButton />
             <ColorMenu />
             <AccountMenu self={self} />
@@ -215,17 +214,9 @@ export function LanguageButton() {
   const { language, choose } = useContext(LanguageContext);
   const other = language === 'en' ? 'zh' : 'en';
   return (
-    <Tooltip label={text.languageAbout}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={text.languageAbout}
-        lang={other === 'zh' ? 'zh-CN' : 'en'}
-        onClick={() => choose(other)}
-      >
-        <IconLanguage size={18} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton label={text.languageAbout} lang={other === 'zh' ? 'zh-CN' : 'en'} onClick={() => choose(other)}>
+      <IconLanguage size={18} />
+    </IconButton>
   );
 }
 

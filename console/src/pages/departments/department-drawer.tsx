@@ -2,14 +2,13 @@
 import { Anchor, Breadcrumbs, Button, Drawer, Group, Menu, Stack, Text } from '@mantine/core';
 import { IconCoins, IconDots, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { usageHref } from '../../parts/links.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import { LinkButton, Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { Meter, Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -203,16 +202,10 @@ function Usage({ department: { id } }: { readonly department: Department }) {
       about={text.usageAbout}
       actions={
         <>
-          <Button component={Link} href={`/team?department_id=${id}&range=month`} variant="default">
-            {names.team}
-          </Button>
-          <Button
-            component={Link}
-            href={usageHref({ department_id: `${id}`, range: 'month' }, { allUsers: true })}
-            variant="default"
-          >
+          <LinkButton href={`/team?department_id=${id}&range=month`}>{names.team}</LinkButton>
+          <LinkButton href={usageHref({ department_id: `${id}`, range: 'month' }, { allUsers: true })}>
             {names.usage}
-          </Button>
+          </LinkButton>
         </>
       }
     >

@@ -1,5 +1,5 @@
 /** Members of a department: search, add, remove. */
-import { ActionIcon, Anchor, Box, Group, Tooltip } from '@mantine/core';
+import { Anchor, Box, Group } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -11,7 +11,7 @@ import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { IconButton, PlainButton } from '../../parts/plain.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -79,18 +79,15 @@ export function Members({ department }: { readonly department: Department }) {
       cell(person) {
         const mayMove = isRoot(self) || person.role < 10;
         return (
-          <Tooltip label={mayMove ? text.takeOut(person.username) : text.notBelow}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={text.takeOut(person.username)}
-              data-disabled={!mayMove || undefined}
-              aria-disabled={!mayMove}
-              onClick={() => mayMove && leaving.open(person)}
-            >
-              <IconUserMinus size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <IconButton
+            label={text.takeOut(person.username)}
+            hint={mayMove ? text.takeOut(person.username) : text.notBelow}
+            data-disabled={!mayMove || undefined}
+            aria-disabled={!mayMove}
+            onClick={() => mayMove && leaving.open(person)}
+          >
+            <IconUserMinus size={16} />
+          </IconButton>
         );
       },
     },

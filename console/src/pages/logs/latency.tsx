@@ -1,10 +1,10 @@
 /** Latency of the filtered calls: percentiles, and a distribution on demand. */
-import { ActionIcon, Box, Collapse, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
+import { Box, Collapse, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useId } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { LatencyDistribution } from '../../api/operations.ts';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { IconButton, Muted, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -34,17 +34,9 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
   return (
     <Box component="section" className="section" aria-labelledby={id}>
       <Group gap="xs" px="sm" py={6} wrap="nowrap">
-        <Tooltip label={text.show}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={text.show}
-            aria-expanded={open}
-            onClick={() => change({ latency: open ? '' : 'open' })}
-          >
-            {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
-          </ActionIcon>
-        </Tooltip>
+        <IconButton label={text.show} aria-expanded={open} onClick={() => change({ latency: open ? '' : 'open' })}>
+          {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+        </IconButton>
         <Group gap={12} miw={0}>
           <Text id={id} component="h2" size="sm" fw={500}>
             {text.title}

@@ -1,11 +1,11 @@
 /** Running calls: their number, and a list on demand. Its height is fixed, so that nothing below it moves. */
-import { ActionIcon, Box, Collapse, Group, Text, Tooltip } from '@mantine/core';
+import { Box, Collapse, Group, Text } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { IconButton, Muted, Small } from '../../parts/plain.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -52,17 +52,9 @@ export function Live({ allUsers, onEnded }: { readonly allUsers: boolean; onEnde
   return (
     <Box component="section" className="section" aria-labelledby={id}>
       <Group gap="xs" px="sm" py={6} wrap="nowrap">
-        <Tooltip label={text.show}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={text.show}
-            aria-expanded={open}
-            onClick={() => setChosen(!open)}
-          >
-            {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
-          </ActionIcon>
-        </Tooltip>
+        <IconButton label={text.show} aria-expanded={open} onClick={() => setChosen(!open)}>
+          {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+        </IconButton>
         <Text id={id} component="h2" size="sm" fw={500} className="number">
           {text.title(format.number(total))}
         </Text>

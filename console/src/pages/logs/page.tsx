@@ -1,5 +1,5 @@
 /** The page of logs: running calls, usage records, and the details of each. */
-import { ActionIcon, Box, Button, Collapse, Group, SegmentedControl, Tooltip } from '@mantine/core';
+import { Box, Button, Collapse, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
@@ -8,7 +8,7 @@ import { useAction } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { IconButton, PlainButton } from '../../parts/plain.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { storeScope } from '../../parts/whose.ts';
@@ -191,11 +191,9 @@ function Actions({
       <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending} onClick={() => save.mutate()}>
         {text.csv}
       </PlainButton>
-      <Tooltip label={text.refresh}>
-        <ActionIcon variant="default" size={30} aria-label={text.refresh} onClick={onRefresh}>
-          <IconRefresh size={16} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton label={text.refresh} variant="default" size={30} onClick={onRefresh}>
+        <IconRefresh size={16} />
+      </IconButton>
     </Group>
   );
 }

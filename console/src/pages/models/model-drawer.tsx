@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Fact } from '../../parts/facts.tsx';
 import { ABILITIES, type ModelCard, purposesOf } from '../../parts/model-card.ts';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { LinkButton, Muted, Small } from '../../parts/plain.tsx';
 import { AMOUNT_TEXT, amountsOf, unitOf } from '../../parts/price-amounts.ts';
 import { PriceOf } from '../../parts/price-line.tsx';
 import { Copy, State, When } from '../../parts/values.tsx';
@@ -44,14 +44,9 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
       <Group gap="sm" justify="space-between">
         <Copy value={name} label={text.copyName(name)} />
         <Group gap="xs">
-          <Button
-            component={Link}
-            href={`/connect${search}`}
-            variant="default"
-            leftSection={<IconPlugConnected size={14} />}
-          >
+          <LinkButton href={`/connect${search}`} leftSection={<IconPlugConnected size={14} />}>
             {text.connect}
-          </Button>
+          </LinkButton>
           <Button component={Link} href={`/playground${search}`} leftSection={<IconPrompt size={14} />}>
             {text.tryIt}
           </Button>

@@ -1,10 +1,9 @@
 /** How to change the price of a model: lines of gateway.yaml to copy. */
-import { Button, SegmentedControl, Stack } from '@mantine/core';
+import { SegmentedControl, Stack } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { Coded } from '../../parts/coded.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Muted } from '../../parts/plain.tsx';
+import { LinkButton, Muted } from '../../parts/plain.tsx';
 import { Snippet } from '../../parts/values.tsx';
 import { yamlName } from '../../parts/yaml-name.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -53,9 +52,9 @@ export function SetPrice({ model }: { readonly model: Priced }) {
         />
         <Muted>{text.after}</Muted>
         {mayConfigure && (
-          <Button component={Link} href="/config" variant="default" style={{ alignSelf: 'flex-start' }}>
+          <LinkButton href="/config" style={{ alignSelf: 'flex-start' }}>
             {text.toConfig}
-          </Button>
+          </LinkButton>
         )}
       </Stack>
     </Section>

@@ -1,11 +1,13 @@
 /** The target of the link in a password reset email: sets a new password. */
+
 import { Button } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty } from '../../parts/notes.tsx';
+import { LinkButton } from '../../parts/plain.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { useText } from '../../text.ts';
 import { Frame } from './frame.tsx';
@@ -17,9 +19,9 @@ export function Reset() {
   const [search] = useSearchParams();
   const [email, token] = [search.get('email') ?? '', search.get('code') ?? ''];
   const another = (
-    <Button component={Link} href="/forgot" variant="default" size="sm">
+    <LinkButton href="/forgot" size="sm">
       {text.another}
-    </Button>
+    </LinkButton>
   );
   if (email === '' || token === '')
     return (

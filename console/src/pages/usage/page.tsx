@@ -1,5 +1,5 @@
 /** The usage page: cost of the viewer's or all users' calls, by time and group. */
-import { ActionIcon, Anchor, Button, Group, Menu, SegmentedControl, Tooltip } from '@mantine/core';
+import { Anchor, Button, Group, Menu, SegmentedControl } from '@mantine/core';
 import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -10,7 +10,7 @@ import { MOST_SERIES, useSeriesColor } from '../../parts/chart-colors.ts';
 import { logsHref } from '../../parts/links.ts';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { IconButton, PlainButton } from '../../parts/plain.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
@@ -195,18 +195,16 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Tooltip label={text.refresh}>
-        <ActionIcon
-          variant="default"
-          size={30}
-          aria-label={text.refresh}
-          onClick={() =>
-            void queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => `${name}`.includes('/api/usage/') })
-          }
-        >
-          <IconRefresh size={16} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton
+        label={text.refresh}
+        variant="default"
+        size={30}
+        onClick={() =>
+          void queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => `${name}`.includes('/api/usage/') })
+        }
+      >
+        <IconRefresh size={16} />
+      </IconButton>
     </Group>
   );
 }

@@ -1,5 +1,5 @@
 /** Invitations: links for creating accounts; create, list, revoke. */
-import { ActionIcon, Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text, Tooltip } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, type Data, HOME } from '../../api/client.ts';
@@ -12,7 +12,7 @@ import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton } from '../../parts/plain.tsx';
+import { IconButton, Muted, PlainButton } from '../../parts/plain.tsx';
 import { Copy, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -76,16 +76,9 @@ export function Invitations({
       align: 'right',
       cell: ({ id, status }) =>
         status === 'open' && (
-          <Tooltip label={text.revoke}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`${text.revoke} ${id}`}
-              onClick={() => revoking.open(id)}
-            >
-              <IconTrash size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <IconButton label={`${text.revoke} ${id}`} hint={text.revoke} onClick={() => revoking.open(id)}>
+            <IconTrash size={16} />
+          </IconButton>
         ),
     },
   ];

@@ -1,14 +1,13 @@
 /** One account: balance, keys, profile, sign-in methods. */
-import { Button, Drawer, Group, Menu, Stack, Text } from '@mantine/core';
+import { Drawer, Group, Menu, Stack, Text } from '@mantine/core';
 import { IconChevronDown, IconCoins, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { logsHref, usageHref } from '../../parts/links.ts';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import { LinkButton, Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { Figure, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -56,12 +55,8 @@ function Content({ user, onClose }: { readonly user: User; onClose(): void }) {
       <Group justify="space-between" gap="xs">
         <UserLine user={user} />
         <Group gap="xs">
-          <Button component={Link} href={logsHref({ username: user.username }, { allUsers: true })} variant="default">
-            {names.logs}
-          </Button>
-          <Button component={Link} href={usageHref({ user_id: `${user.id}` }, { allUsers: true })} variant="default">
-            {names.usage}
-          </Button>
+          <LinkButton href={logsHref({ username: user.username }, { allUsers: true })}>{names.logs}</LinkButton>
+          <LinkButton href={usageHref({ user_id: `${user.id}` }, { allUsers: true })}>{names.usage}</LinkButton>
         </Group>
       </Group>
       <div className="grid-figures">

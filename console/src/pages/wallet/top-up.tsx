@@ -1,15 +1,14 @@
 /** Buys balance: an amount with any payment method, or a product. */
 import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
+import { useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { useStatus } from '../../api/status.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { useMoneyOf } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { LinkButton, PlainButton, Small } from '../../parts/plain.tsx';
 import { Money, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
@@ -41,7 +40,7 @@ function PaymentsOff() {
   const { topUp: text } = useText(TEXT);
   const admin = isAdmin(useSelf());
   return (
-    <Empty title={text.off} action={admin && <LinkButton to="/payments?tab=codes">{text.makeCodes}</LinkButton>}>
+    <Empty title={text.off} action={admin && <LinkButton href="/payments?tab=codes">{text.makeCodes}</LinkButton>}>
       {admin ? text.offAdmin : text.offAbout}
     </Empty>
   );
@@ -181,14 +180,5 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
         </Group>
       ))}
     </Stack>
-  );
-}
-
-/** The link. */
-function LinkButton({ to, children }: { readonly to: string; readonly children: ReactNode }) {
-  return (
-    <Button variant="default" component={Link} href={to}>
-      {children}
-    </Button>
   );
 }
