@@ -1,8 +1,10 @@
 /** The range of a page: selected by name or by date, kept in the address. Days are the UTC days of the ledger. */
-import { Group, NativeSelect, SegmentedControl, Text, TextInput } from '@mantine/core';
+
+import { Group, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
+import { Choice } from './choice.tsx';
 import { dateOf, RANGE_NAMES, type RangeName, rangeFrom, type TimeRange } from './range.ts';
 
 const TEXT = texts({
@@ -74,22 +76,7 @@ export function TimeRangePicker({
   const today = dateOf(Date.now() / 1_000);
   return (
     <Group gap="xs" align="center">
-      <SegmentedControl
-        size="xs"
-        visibleFrom="sm"
-        aria-label={text.label}
-        data={choices}
-        value={range.name}
-        onChange={choose}
-      />
-      <NativeSelect
-        size="xs"
-        hiddenFrom="sm"
-        aria-label={text.label}
-        data={choices}
-        value={range.name}
-        onChange={(event) => choose(event.currentTarget.value)}
-      />
+      <Choice label={text.label} data={choices} value={range.name} onChange={choose} />
       {range.name === 'custom' && (
         <Group gap={6} wrap="nowrap" maw="100%">
           <DayInput label={text.from} value={dateOf(range.start)} max={today} onChange={(day) => date(day, 'start')} />

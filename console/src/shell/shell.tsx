@@ -1,5 +1,4 @@
 /** The frame of every page: navigation, palette, language, theme, account. */
-
 import {
   ActionIcon,
   AppShell,

@@ -1,5 +1,4 @@
 /** Cost per day of the last 30 days, by model. */
-
 import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { Chart, type Series } from '../../parts/chart.tsx';

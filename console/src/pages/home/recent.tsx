@@ -1,5 +1,4 @@
 /** The last ten calls. The list changes only when the user refreshes it. */
-
 import { IconRefresh } from '@tabler/icons-react';
 import { useLocation } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';

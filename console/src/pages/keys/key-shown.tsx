@@ -1,5 +1,4 @@
 /** A new key: the only time that its secret is shown. */
-
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { LinkButton } from '../../parts/plain.tsx';

@@ -1,10 +1,11 @@
 /** Latency of the filtered calls: percentiles, and a distribution on demand. */
-import { Box, Collapse, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
-import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+
+import { Box, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useId } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { LatencyDistribution } from '../../api/operations.ts';
-import { IconButton, Muted, Small } from '../../parts/plain.tsx';
+import { Foldout } from '../../parts/foldout.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -32,33 +33,33 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
   if (!aboutCalls) return null;
   const open = view.latency;
   return (
-    <Box component="section" className="section" aria-labelledby={id}>
-      <Group gap="xs" px="sm" py={6} wrap="nowrap">
-        <IconButton label={text.show} aria-expanded={open} onClick={() => change({ latency: open ? '' : 'open' })}>
-          {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
-        </IconButton>
+    <Foldout
+      id={id}
+      label={text.show}
+      head={
         <Group gap={12} miw={0}>
           <Text id={id} component="h2" size="sm" fw={500}>
             {text.title}
           </Text>
           <Muted>{data === undefined ? '…' : (percentiles(data.duration) ?? text.none)}</Muted>
         </Group>
-      </Group>
-      <Collapse expanded={open}>
-        {data !== undefined && data.served > 0 && (
-          <Stack gap="xs" p="sm" pt={4}>
-            <Small>
-              {text.of(format.number(data.served))}, {text.since(format.moment(data.since))}.{' '}
-              {text.others(format.number(data.refused), format.number(data.failed), format.number(data.aborted))}
-            </Small>
-            <Box className="two-columns">
-              <Histogram title={text.duration} spread={data.duration} />
-              <Histogram title={text.firstByte} spread={data.first_byte} />
-            </Box>
-          </Stack>
-        )}
-      </Collapse>
-    </Box>
+      }
+      open={open}
+      onToggle={() => change({ latency: open ? '' : 'open' })}
+    >
+      {data !== undefined && data.served > 0 && (
+        <Stack gap="xs" p="sm" pt={4}>
+          <Small>
+            {text.of(format.number(data.served))}, {text.since(format.moment(data.since))}.{' '}
+            {text.others(format.number(data.refused), format.number(data.failed), format.number(data.aborted))}
+          </Small>
+          <Box className="two-columns">
+            <Histogram title={text.duration} spread={data.duration} />
+            <Histogram title={text.firstByte} spread={data.first_byte} />
+          </Box>
+        </Stack>
+      )}
+    </Foldout>
   );
 }
 

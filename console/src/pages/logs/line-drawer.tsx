@@ -1,5 +1,4 @@
 /** The drawer of one record: a call or an event. It can be opened by its address. */
-
 import { Drawer, Group, Stack, Text } from '@mantine/core';
 import { IconArrowLeft, IconArrowRight } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';

@@ -1,11 +1,12 @@
 /** Running calls: their number, and a list on demand. Its height is fixed, so that nothing below it moves. */
-import { Box, Collapse, Group, Text } from '@mantine/core';
-import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+
+import { Box, Group, Text } from '@mantine/core';
 import { useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { IconButton, Muted, Small } from '../../parts/plain.tsx';
+import { Foldout } from '../../parts/foldout.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -50,27 +51,27 @@ export function Live({ allUsers, onEnded }: { readonly allUsers: boolean; onEnde
   const open = chosen === true;
   const total = data?.total ?? 0;
   return (
-    <Box component="section" className="section" aria-labelledby={id}>
-      <Group gap="xs" px="sm" py={6} wrap="nowrap">
-        <IconButton label={text.show} aria-expanded={open} onClick={() => setChosen(!open)}>
-          {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
-        </IconButton>
+    <Foldout
+      id={id}
+      label={text.show}
+      head={
         <Text id={id} component="h2" size="sm" fw={500} className="number">
           {text.title(format.number(total))}
         </Text>
-      </Group>
-      <Collapse expanded={open}>
-        <Box className="logs-live">
-          {data === undefined || total === 0 ? (
-            <Muted px="sm" py="xs">
-              {text.none}
-            </Muted>
-          ) : (
-            <Calls data={data} readAt={dataUpdatedAt} allUsers={allUsers} />
-          )}
-        </Box>
-      </Collapse>
-    </Box>
+      }
+      open={open}
+      onToggle={() => setChosen(!open)}
+    >
+      <Box className="logs-live">
+        {data === undefined || total === 0 ? (
+          <Muted px="sm" py="xs">
+            {text.none}
+          </Muted>
+        ) : (
+          <Calls data={data} readAt={dataUpdatedAt} allUsers={allUsers} />
+        )}
+      </Box>
+    </Foldout>
   );
 }
 

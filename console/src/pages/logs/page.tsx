@@ -1,5 +1,5 @@
 /** The page of logs: running calls, usage records, and the details of each. */
-import { Box, Button, Collapse, Group, SegmentedControl, Tooltip } from '@mantine/core';
+import { Box, Button, Collapse, Group, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
@@ -11,7 +11,7 @@ import { Page, Section } from '../../parts/page.tsx';
 import { IconButton, PlainButton } from '../../parts/plain.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
-import { storeScope } from '../../parts/whose.ts';
+import { ScopeSelect } from '../../parts/whose.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { Chips, clearedOf, FilterFields, KindSelect, OutcomeSelect } from './filters.tsx';
@@ -174,18 +174,11 @@ function Actions({
   return (
     <Group gap="xs">
       {view.admin && (
-        <SegmentedControl
-          size="xs"
-          aria-label={text.whose.label}
-          data={[
-            { value: '', label: text.whose.mine },
-            { value: 'all', label: text.whose.all },
-          ]}
-          value={allUsers ? 'all' : ''}
-          onChange={(scope) => {
-            storeScope(scope === 'all');
-            change({ ...WITHOUT_FILTERS, whose: scope });
-          }}
+        <ScopeSelect
+          label={text.whose}
+          mine=""
+          allUsers={allUsers}
+          onChange={(scope) => change({ ...WITHOUT_FILTERS, whose: scope })}
         />
       )}
       <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending} onClick={() => save.mutate()}>

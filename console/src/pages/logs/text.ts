@@ -11,7 +11,7 @@ export const TEXT = texts({
     (range: string) => `Calls and events of all users. ${range}.`,
     (range: string) => `所有用户的调用和事件。${range}。`,
   ],
-  whose: { label: ['Scope', '范围'], mine: ['Mine', '我的'], all: ['All users', '所有用户'] },
+  whose: ['Scope', '范围'],
   csv: ['Download CSV', '下载 CSV'],
   refresh: ['Refresh', '刷新'],
   lines: ['Calls and events', '调用与事件'],

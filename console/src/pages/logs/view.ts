@@ -3,7 +3,7 @@ import type { Search } from '../../api/client.ts';
 import { type Step, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { useRangeOf } from '../../parts/time-range.tsx';
-import { useScope } from '../../parts/whose.ts';
+import { useScope } from '../../parts/whose.tsx';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 
 /** The record kinds with their numbers in `/api`. */

@@ -1,7 +1,9 @@
 /** Selects model, key and task. */
-import { NativeSelect, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+
+import { Select, Stack, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
+import { Choice } from '../../parts/choice.tsx';
 import type { ChosenKey, Key } from '../../parts/chosen-key.ts';
 import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
@@ -97,24 +99,5 @@ export function KindField({
   const text = useText(TEXT);
   if (kinds.length < 2) return null;
   const data = kinds.map((each) => ({ value: each, label: text.kinds[each] }));
-  return (
-    <>
-      <SegmentedControl
-        size="xs"
-        visibleFrom="sm"
-        aria-label={text.kind}
-        data={data}
-        value={kind}
-        onChange={(value) => onChoose(value as Kind)}
-      />
-      <NativeSelect
-        size="xs"
-        hiddenFrom="sm"
-        aria-label={text.kind}
-        data={data}
-        value={kind}
-        onChange={({ currentTarget: { value } }) => onChoose(value as Kind)}
-      />
-    </>
-  );
+  return <Choice label={text.kind} data={data} value={kind} onChange={onChoose} />;
 }

@@ -1,5 +1,4 @@
 /** One turn of the conversation: role, text, images. */
-
 import { CloseButton, FileButton, Group, NativeSelect, Textarea } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPhotoPlus, IconTrash } from '@tabler/icons-react';

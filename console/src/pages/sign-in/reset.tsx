@@ -1,5 +1,4 @@
 /** The target of the link in a password reset email: sets a new password. */
-
 import { Button } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';

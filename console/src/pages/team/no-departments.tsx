@@ -1,5 +1,4 @@
 /** The empty state without departments. */
-
 import { Empty } from '../../parts/notes.tsx';
 import { LinkButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';

@@ -1,5 +1,5 @@
 /** The usage page: cost of the viewer's or all users' calls, by time and group. */
-import { Anchor, Button, Group, Menu, SegmentedControl } from '@mantine/core';
+import { Anchor, Button, Group, Menu } from '@mantine/core';
 import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -15,7 +15,7 @@ import { dateOf } from '../../parts/range.ts';
 import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { dearestFirst } from '../../parts/trend-series.ts';
-import { storeScope } from '../../parts/whose.ts';
+import { ScopeSelect } from '../../parts/whose.tsx';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { Figures } from './figures.tsx';
@@ -168,18 +168,11 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
   return (
     <Group gap="xs">
       {admin && (
-        <SegmentedControl
-          size="xs"
-          aria-label={text.whose.label}
-          data={[
-            { value: 'mine', label: text.whose.mine },
-            { value: 'all', label: text.whose.all },
-          ]}
-          value={allUsers ? 'all' : 'mine'}
-          onChange={(scope) => {
-            storeScope(scope === 'all');
-            change({ ...WITHOUT_FILTERS, whose: scope, group: 'model' });
-          }}
+        <ScopeSelect
+          label={text.whose}
+          mine="mine"
+          allUsers={allUsers}
+          onChange={(scope) => change({ ...WITHOUT_FILTERS, whose: scope, group: 'model' })}
         />
       )}
       <Menu position="bottom-end">

@@ -5,7 +5,7 @@ import { texts } from '../../text.ts';
 export const TEXT = texts({
   mine: [(range: string) => `What your calls cost. ${range}.`, (range: string) => `您的调用费用。${range}。`],
   all: [(range: string) => `Cost of all users’ calls. ${range}.`, (range: string) => `所有用户的调用费用。${range}。`],
-  whose: { label: ['Scope', '查看范围'], mine: ['Mine', '我的'], all: ['All users', '所有用户'] },
+  whose: ['Scope', '查看范围'],
   refresh: ['Refresh', '刷新'],
   csv: ['Download CSV', '下载 CSV'],
   csvGroups: [(by: string) => `Table: by ${by}`, (by: string) => `表格：按${by}`],

@@ -4,7 +4,7 @@ import { pageOf, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { type RangeChange, useRangeOf } from '../../parts/time-range.tsx';
 import { MEASURES, type Measure } from '../../parts/trend-series.ts';
-import { useScope } from '../../parts/whose.ts';
+import { useScope } from '../../parts/whose.tsx';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 
 /** Groups for the viewer's own usage. */
