@@ -13,35 +13,44 @@ export function DialogForm({
   refusal,
   action,
   danger = false,
-  running,
   ready = true,
   autoComplete,
-  onSubmit,
   onClose,
   children,
+  ...work
 }: {
   readonly refusal: FormRefusal;
   /** The label of the submit button: `Create account`. */
   readonly action: string;
   readonly danger?: boolean;
-  /** The action that submitting begins. It is cancelled when the dialog closes. */
-  readonly running: Running;
   /** False if the form is not complete yet. */
   readonly ready?: boolean;
   readonly autoComplete?: 'off';
-  onSubmit(): void;
   onClose(): void;
   readonly children: ReactNode;
-}) {
+} & (
+  | {
+      /** The action that submitting begins. It is cancelled when the dialog closes. */ readonly running: Running & {
+        mutate(): void;
+      };
+      readonly onSubmit?: undefined;
+    }
+  | { readonly running: Running /** Submits in place of `running.mutate()`. */; onSubmit(): void }
+)) {
   const text = useText(TEXT);
-  useCancelled(running);
+  useCancelled(work.running);
+  const submit = (): void => {
+    if (!ready) return;
+    if (work.onSubmit === undefined) work.running.mutate();
+    else work.onSubmit();
+  };
   return (
-    <RefusalForm refusal={refusal} gap="md" autoComplete={autoComplete} onSubmit={() => ready && onSubmit()}>
+    <RefusalForm refusal={refusal} gap="md" autoComplete={autoComplete} onSubmit={submit}>
       {children}
       <Refused by={refusal} />
       <Group justify="flex-end" gap="xs">
         <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
-        <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={running.isPending} disabled={!ready}>
+        <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={work.running.isPending} disabled={!ready}>
           {action}
         </Button>
       </Group>

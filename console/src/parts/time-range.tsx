@@ -1,5 +1,4 @@
 /** The range of a page: selected by name or by date, kept in the address. Days are the UTC days of the ledger. */
-
 import { Group, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useFormat } from '../shell/format.ts';

@@ -101,7 +101,6 @@ function Fields({
       refusal={refusal}
       action={before === undefined ? text.make : text.save}
       running={send}
-      onSubmit={() => send.mutate()}
       onClose={onClose}
     >
       <TextInput

@@ -43,7 +43,6 @@ function Fields({ department, onClose }: { readonly department: Department; onCl
       action={text.recharge}
       running={recharge}
       ready={amount !== null && amount > 0}
-      onSubmit={() => recharge.mutate()}
       onClose={onClose}
     >
       <MoneyInput

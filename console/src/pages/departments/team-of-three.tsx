@@ -66,13 +66,7 @@ function Fields({ onClose, onMade }: Template) {
     },
   );
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.templateMake}
-      running={make}
-      onSubmit={() => make.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.templateMake} running={make} onClose={onClose}>
       <Text size="sm">{text.templateAbout}</Text>
       <TextInput
         label={text.itsName}

@@ -1,5 +1,4 @@
 /** Latency of the filtered calls: percentiles, and a distribution on demand. */
-
 import { Box, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useId } from 'react';
 import { useApi } from '../../api/hooks.ts';

@@ -1,5 +1,4 @@
 /** Running calls: their number, and a list on demand. Its height is fixed, so that nothing below it moves. */
-
 import { Box, Group, Text } from '@mantine/core';
 import { useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';

@@ -1,5 +1,4 @@
 /** Selects model, key and task. */
-
 import { Select, Stack, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';

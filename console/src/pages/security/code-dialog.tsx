@@ -39,14 +39,7 @@ function CodeForm<Out>({ about, action, danger = false, backup = false, work, on
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={action}
-      running={doing}
-      danger={danger}
-      onSubmit={() => doing.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={action} running={doing} danger={danger} onClose={onClose}>
       <Text size="sm">{about}</Text>
       <CodeField backup={backup} {...refusal.field('code', code, setCode)} data-autofocus />
     </DialogForm>

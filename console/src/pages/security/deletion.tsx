@@ -42,15 +42,7 @@ function DeletionForm({ name, onClose }: { readonly name: string; onClose(): voi
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.go}
-      danger
-      running={remove}
-      ready={typed === name}
-      onSubmit={() => remove.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.go} danger running={remove} ready={typed === name} onClose={onClose}>
       <Text size="sm">
         {text.about} {text.never}
       </Text>

@@ -154,13 +154,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: Data<'PO
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.invitationMake}
-      running={make}
-      onSubmit={() => make.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.invitationMake} running={make} onClose={onClose}>
       <Text size="sm">{text.invitationAbout}</Text>
       <RegistrationNote />
       <NumberInput

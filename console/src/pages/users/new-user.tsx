@@ -89,14 +89,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
     },
   );
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.createDo}
-      running={make}
-      autoComplete="off"
-      onSubmit={() => make.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.createDo} running={make} autoComplete="off" onClose={onClose}>
       <Text size="sm">{text.createAbout}</Text>
       <TextInput
         label={text.username}

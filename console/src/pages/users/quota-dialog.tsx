@@ -61,14 +61,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
   const after = preview(user, mode, amount ?? 0);
   const isPossible = amount !== null && (amount > 0 || mode === 'override') && !(mode === 'override' && user.debt > 0);
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.quotaModes[mode]}
-      running={change}
-      ready={isPossible}
-      onSubmit={() => change.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.quotaModes[mode]} running={change} ready={isPossible} onClose={onClose}>
       <div>
         <SegmentedControl
           fullWidth

@@ -191,7 +191,6 @@ function KeyForm({
       action={of === undefined ? text.create : save}
       running={saving}
       ready={of !== undefined || name.trim() !== ''}
-      onSubmit={() => saving.mutate()}
       onClose={onClose}
     >
       {of === undefined && (

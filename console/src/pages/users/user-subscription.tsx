@@ -107,14 +107,7 @@ function GiveForm({
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.giveDo}
-      running={give}
-      ready={plan !== ''}
-      onSubmit={() => give.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.giveDo} running={give} ready={plan !== ''} onClose={onClose}>
       <Text size="sm">{text.giveAbout}</Text>
       <Select
         label={text.plan}
