@@ -15,9 +15,10 @@ export function DialogForm({
   danger = false,
   ready = true,
   autoComplete,
+  running,
+  onSubmit = () => running.mutate(),
   onClose,
   children,
-  ...work
 }: {
   readonly refusal: FormRefusal;
   /** The label of the submit button: `Create account`. */
@@ -26,31 +27,22 @@ export function DialogForm({
   /** False if the form is not complete yet. */
   readonly ready?: boolean;
   readonly autoComplete?: 'off';
+  /** The action that submitting begins. It is cancelled when the dialog closes. */
+  readonly running: Running & { mutate(): void };
+  /** Submits in place of `running.mutate()`. */
+  onSubmit?(): void;
   onClose(): void;
   readonly children: ReactNode;
-} & (
-  | {
-      /** The action that submitting begins. It is cancelled when the dialog closes. */ readonly running: Running & {
-        mutate(): void;
-      };
-      readonly onSubmit?: undefined;
-    }
-  | { readonly running: Running /** Submits in place of `running.mutate()`. */; onSubmit(): void }
-)) {
+}) {
   const text = useText(TEXT);
-  useCancelled(work.running);
-  const submit = (): void => {
-    if (!ready) return;
-    if (work.onSubmit === undefined) work.running.mutate();
-    else work.onSubmit();
-  };
+  useCancelled(running);
   return (
-    <RefusalForm refusal={refusal} gap="md" autoComplete={autoComplete} onSubmit={submit}>
+    <RefusalForm refusal={refusal} gap="md" autoComplete={autoComplete} onSubmit={() => ready && onSubmit()}>
       {children}
       <Refused by={refusal} />
       <Group justify="flex-end" gap="xs">
         <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
-        <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={work.running.isPending} disabled={!ready}>
+        <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={running.isPending} disabled={!ready}>
           {action}
         </Button>
       </Group>

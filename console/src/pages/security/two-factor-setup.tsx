@@ -63,7 +63,7 @@ function SetupForm({
     refused: refusal.refused,
   });
   return (
-    <DialogForm refusal={refusal} action={text.go} running={enable} onSubmit={() => enable.mutate()} onClose={onClose}>
+    <DialogForm refusal={refusal} action={text.go} running={enable} onClose={onClose}>
       <Text size="sm">{text.scan}</Text>
       <Center>
         {/* White in the dark theme, too, because cameras expect dark modules on a light ground. */}
