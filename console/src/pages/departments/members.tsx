@@ -5,7 +5,7 @@ import { IconUserMinus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
@@ -33,7 +33,7 @@ export function Members({ department }: { readonly department: Department }) {
   const members = useApi(
     'GET /api/user/',
     { search: { department_id: department.id, p: page, page_size: PAGE_SIZE } },
-    { placeholderData: (before) => before },
+    KEEPS_DATA,
   );
   const takeOut = useAction(
     ({ id, department_id }: Person) =>

@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
@@ -34,7 +34,7 @@ export default function KeysPage() {
   const keys = useApi(
     'GET /api/token/',
     { search: { p: page, page_size: PAGE_SIZE, keyword: address.q, status: statusOf(address.state) } },
-    { placeholderData: (before) => before },
+    KEEPS_DATA,
   );
   const rows = keys.data?.items;
   // Only for the keys on the page, because there may be thousands.

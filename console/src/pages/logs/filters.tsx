@@ -2,7 +2,7 @@
 import { Autocomplete, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useEffect, useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
 import { anyOr } from '../../parts/filter-select.tsx';
@@ -75,7 +75,7 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
   const keys = useApi(
     'GET /api/token/search',
     { search: { keyword, page_size: OFFERED } },
-    { staleTime: 30_000, enabled: !view.allUsers, placeholderData: (before) => before },
+    { staleTime: 30_000, enabled: !view.allUsers, ...KEEPS_DATA },
   );
   const wrong = typed.request_id !== '' && !isId(typed.request_id);
   const apply = (more: Partial<typeof active> = {}): void => {

@@ -1,7 +1,7 @@
 /** Latency of the filtered calls: percentiles, and a distribution on demand. */
 import { Box, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useId } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { LatencyDistribution } from '../../api/operations.ts';
 import { Foldout } from '../../parts/foldout.tsx';
 import { Muted, Small } from '../../parts/plain.tsx';
@@ -26,7 +26,7 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
   const { data } = useApi(
     view.allUsers ? 'GET /api/log/latency' : 'GET /api/log/self/latency',
     { search: search as object },
-    { enabled: aboutCalls, staleTime: 60_000, refetchOnWindowFocus: false, placeholderData: (before) => before },
+    { enabled: aboutCalls, staleTime: 60_000, refetchOnWindowFocus: false, ...KEEPS_DATA },
   );
   const percentiles = usePercentiles();
   if (!aboutCalls) return null;

@@ -3,7 +3,7 @@ import { Button, Group, Text, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconEye, IconEyeOff, IconPlus } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
@@ -25,7 +25,7 @@ export function Codes({ address, onChange }: Filtered) {
   const state = CODE_STATES.find((each) => each === address.state);
   const page = pageOf(address.page);
   const search = { p: page, page_size: PAGE_SIZE, keyword: address.q, state };
-  const codes = useApi('GET /api/redemption/search', { search }, { placeholderData: (before) => before });
+  const codes = useApi('GET /api/redemption/search', { search }, KEEPS_DATA);
   const deleting = useDialog<Code>();
   const cleaning = useDialog<true>();
   const changes = ['GET /api/redemption/search'] as const;

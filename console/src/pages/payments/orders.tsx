@@ -1,5 +1,5 @@
 /** The orders of all accounts. */
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
@@ -43,7 +43,7 @@ export function Orders({ address, onChange }: Filtered) {
         ...(/^[1-9]\d{0,14}$/.test(address.person) && { user_id: Number(address.person) }),
       },
     },
-    { placeholderData: (before) => before },
+    KEEPS_DATA,
   );
   const providers = new Set([...(offer?.pay_methods ?? []).map(({ provider }) => provider), 'balance']);
   if (offer?.enable_creem_topup === true) providers.add('creem');

@@ -3,7 +3,7 @@ import { Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text } from '@
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, type Data, HOME } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import type { Invitation } from '../../api/operations.ts';
 import { useStatus } from '../../api/status.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
@@ -41,11 +41,7 @@ export function Invitations({
 }) {
   const text = useText(TEXT);
   const revoking = useDialog<number>();
-  const invitations = useApi(
-    'GET /api/user/invitations',
-    { search: { p: page, page_size: PAGE_SIZE } },
-    { placeholderData: (before) => before },
-  );
+  const invitations = useApi('GET /api/user/invitations', { search: { p: page, page_size: PAGE_SIZE } }, KEEPS_DATA);
   const revoke = useAction((id: number) => call('DELETE /api/user/invitations/{id}', { params: { id } }), {
     changes: CHANGES,
     done: revoking.close,

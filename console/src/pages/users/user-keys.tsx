@@ -3,7 +3,7 @@ import { Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import type { Key } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
@@ -32,7 +32,7 @@ export function UserKeys({ user }: { readonly user: User }) {
   const keys = useApi(
     'GET /api/token/',
     { search: { user_id: user.id, p: page, page_size: PAGE_SIZE } },
-    { enabled: why === undefined, placeholderData: (before) => before },
+    { enabled: why === undefined, ...KEEPS_DATA },
   );
   const [form, setForm] = useState<'new' | Key>();
   const [newKey, setMade] = useState<string>();

@@ -1,7 +1,7 @@
 /** The matching accounts, page by page. */
 import { Group, Text } from '@mantine/core';
 import type { Search } from '../../api/client.ts';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
@@ -46,11 +46,7 @@ export function UserTable({
     ...(department > 0 && { department_id: department }),
   };
   const isFiltered = Object.keys(search).length > 0;
-  const users = useApi(
-    'GET /api/user/',
-    { search: { ...search, p: page, page_size: PAGE_SIZE } },
-    { placeholderData: (before) => before },
-  );
+  const users = useApi('GET /api/user/', { search: { ...search, p: page, page_size: PAGE_SIZE } }, KEEPS_DATA);
   const columns: readonly Column<Row>[] = [
     {
       key: 'person',

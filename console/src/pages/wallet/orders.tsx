@@ -1,6 +1,6 @@
 /** The user's orders, and one of them with its history. */
 import { Drawer, Stack, Title } from '@mantine/core';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
@@ -43,7 +43,7 @@ export function Orders({
   const orders = useApi(
     'GET /api/user/topup/self',
     { search: { p: page, page_size: PAGE_SIZE, status } },
-    { retry: false, placeholderData: (before) => before },
+    { retry: false, ...KEEPS_DATA },
   );
   const columns: readonly Column<Order>[] = [
     { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },

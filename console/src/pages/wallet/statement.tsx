@@ -3,7 +3,7 @@ import { Anchor, Group, SegmentedControl, Stack } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { saveBytes } from '../../api/client.ts';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
@@ -49,7 +49,7 @@ export function Statement({
   const statement = useApi(
     'GET /api/user/statement',
     { search: { days: Number(days), ...(address.before !== '' && { before: address.before }) } },
-    { placeholderData: (before) => before },
+    KEEPS_DATA,
   );
   return (
     <Stack gap="md">
