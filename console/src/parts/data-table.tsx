@@ -29,6 +29,8 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right';
   /** The smallest window that shows it: `sm` 48em, `md` 62em, `lg` 75em. The drawer of a row shows hidden columns. */
   readonly from?: 'sm' | 'md' | 'lg';
+  /** False: the table is shown without it. */
+  readonly when?: boolean;
   cell(row: Row): ReactNode;
 }
 
@@ -50,9 +52,10 @@ interface TableProps<Row> {
 }
 
 /** A table. */
-export function DataTable<Row>({ caption, columns, rows, rowKey, onOpen, hrefOf, empty, open }: TableProps<Row>) {
+export function DataTable<Row>({ caption, columns: all, rows, rowKey, onOpen, hrefOf, empty, open }: TableProps<Row>) {
   const text = useText(TEXT);
   const table = useAlignedMoney(rows);
+  const columns = all.filter(({ when }) => when !== false);
   if (rows === undefined) return <Skeleton height={180} aria-label={text.reading} role="status" />;
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (

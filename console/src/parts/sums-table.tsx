@@ -149,24 +149,21 @@ export function SumsTable({
       from: 'md',
       cell: ({ sums }) => (sums.requests === 0 ? '–' : <Money units={Math.round(sums.quota / sums.requests)} />),
     },
-    ...((rows ?? []).some(({ logs }) => logs !== undefined)
-      ? [
-          {
-            key: 'logs',
-            title: text.logs,
-            quiet: true,
-            align: 'right' as const,
-            cell: ({ name, logs }: SumRow) =>
-              logs !== undefined && (
-                <Tooltip label={text.logsOf(name)}>
-                  <ActionIcon component={Link} href={logs} variant="subtle" color="gray" aria-label={text.logsOf(name)}>
-                    <IconListDetails size={16} />
-                  </ActionIcon>
-                </Tooltip>
-              ),
-          },
-        ]
-      : []),
+    {
+      when: (rows ?? []).some(({ logs }) => logs !== undefined),
+      key: 'logs',
+      title: text.logs,
+      quiet: true,
+      align: 'right',
+      cell: ({ name, logs }) =>
+        logs !== undefined && (
+          <Tooltip label={text.logsOf(name)}>
+            <ActionIcon component={Link} href={logs} variant="subtle" color="gray" aria-label={text.logsOf(name)}>
+              <IconListDetails size={16} />
+            </ActionIcon>
+          </Tooltip>
+        ),
+    },
   ];
   return (
     <Box>

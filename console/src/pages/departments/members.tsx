@@ -55,16 +55,13 @@ export function Members({ department }: { readonly department: Department }) {
         </Group>
       ),
     },
-    ...(department.children.length === 0
-      ? []
-      : [
-          {
-            key: 'in',
-            title: text.in,
-            from: 'sm' as const,
-            cell: (person: Person) => person.department_name,
-          },
-        ]),
+    {
+      when: department.children.length > 0,
+      key: 'in',
+      title: text.in,
+      from: 'sm',
+      cell: (person) => person.department_name,
+    },
     {
       key: 'balance',
       title: text.balance,

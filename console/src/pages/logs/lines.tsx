@@ -30,9 +30,7 @@ export function Lines({
   const format = useFormat();
   const columns: readonly Column<Line>[] = [
     { key: 'time', title: `${text.time} (${format.zone})`, cell: ({ created_at }) => <Moment at={created_at} /> },
-    ...(allUsers
-      ? [{ key: 'person', title: text.person, from: 'sm' as const, cell: ({ username }: Line) => username ?? '' }]
-      : []),
+    { when: allUsers, key: 'person', title: text.person, from: 'sm', cell: ({ username }) => username ?? '' },
     { key: 'state', title: text.state, from: 'sm', cell: (line) => <LineState line={line} /> },
     { key: 'model', title: text.model, cell: (line) => <Subject line={line} /> },
     {
@@ -62,9 +60,7 @@ export function Lines({
       from: 'lg',
       cell: (line) => durationOf(factsOf(line).firstByteMs, format.duration),
     },
-    ...(allUsers
-      ? [{ key: 'channel', title: text.channel, from: 'lg' as const, cell: (line: Line) => line.channel_name ?? '' }]
-      : []),
+    { when: allUsers, key: 'channel', title: text.channel, from: 'lg', cell: (line) => line.channel_name ?? '' },
   ];
   return (
     <DataTable

@@ -89,16 +89,7 @@ function Calls({
   const several = data.items.some(({ gateway }) => typeof gateway === 'string');
   const columns: readonly Column<RunningCall>[] = [
     { key: 'model', title: names.model, cell: ({ model }) => model || text.unread },
-    ...(allUsers
-      ? [
-          {
-            key: 'person',
-            title: names.person,
-            from: 'sm' as const,
-            cell: ({ username }: RunningCall) => username || text.unread,
-          },
-        ]
-      : []),
+    { when: allUsers, key: 'person', title: names.person, from: 'sm', cell: ({ username }) => username || text.unread },
     { key: 'key', title: names.key, from: 'md', cell: ({ token_name }) => token_name },
     {
       key: 'phase',
@@ -110,26 +101,8 @@ function Calls({
         </Group>
       ),
     },
-    ...(allUsers
-      ? [
-          {
-            key: 'channel',
-            title: names.channel,
-            from: 'md' as const,
-            cell: ({ channel }: RunningCall) => channel ?? '–',
-          },
-        ]
-      : []),
-    ...(several
-      ? [
-          {
-            key: 'gateway',
-            title: text.gateway,
-            from: 'md' as const,
-            cell: ({ gateway }: RunningCall) => gateway ?? '–',
-          },
-        ]
-      : []),
+    { when: allUsers, key: 'channel', title: names.channel, from: 'md', cell: ({ channel }) => channel ?? '–' },
+    { when: several, key: 'gateway', title: text.gateway, from: 'md', cell: ({ gateway }) => gateway ?? '–' },
     {
       key: 'output',
       title: text.output,

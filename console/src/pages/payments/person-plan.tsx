@@ -48,15 +48,13 @@ export function PersonPlan({
   );
 }
 
-function TheirPlan({
-  of,
-  id,
-  plans,
-}: {
+interface PlanProps {
   readonly of: SubscriptionState;
   readonly id: number;
   readonly plans: readonly Plan[];
-}) {
+}
+
+function TheirPlan({ of, id, plans }: PlanProps) {
   const { plans: text } = useText(TEXT);
   const { data: account } = useApi('GET /api/user/{id}', { params: { id } }, { staleTime: 60_000 });
   const format = useFormat();
@@ -102,15 +100,7 @@ function TheirPlan({
   );
 }
 
-function AssignPlan({
-  of,
-  id,
-  plans,
-}: {
-  readonly of: SubscriptionState;
-  readonly id: number;
-  readonly plans: readonly Plan[];
-}) {
+function AssignPlan({ of, id, plans }: PlanProps) {
   const { plans: text } = useText(TEXT);
   const runs = of.status === 'active';
   const [plan, setPlan] = useState(runs ? (of.plan ?? '') : (plans[0]?.id ?? ''));
