@@ -16,9 +16,7 @@ export const TEXT = texts({
     shell: ['Shell', 'Shell'],
   },
   keyAndModel: ['Key and model', '密钥与模型'],
-  key: ['Key', '密钥'],
   keyAbout: ['The key that the client uses.', '客户端使用的密钥。'],
-  noKeyFound: ['No matching keys', '没有符合条件的密钥'],
   makeKey: ['Create key', '创建密钥'],
   making: [
     (client: string) => `Creates a key called “${client}” for all models that never expires. Change it under Keys.`,
@@ -47,7 +45,6 @@ export const TEXT = texts({
   ],
   noModel: ['No model supports this API', '没有模型支持此 API'],
   noModelFound: ['No matching models', '没有符合条件的模型'],
-  keyStates: { 2: ['disabled', '已停用'], 3: ['expired', '已过期'], 4: ['used up', '额度用尽'] },
   setUp: [(client: string) => `Set up ${client}`, (client: string) => `配置 ${client}`],
   shell: ['Shell type', 'Shell 类型'],
   sh: ['macOS, Linux', 'macOS、Linux'],

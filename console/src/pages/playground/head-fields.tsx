@@ -1,9 +1,9 @@
 /** Selects model, key and task. */
 import { Select, Stack, Text } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { Choice } from '../../parts/choice.tsx';
-import type { ChosenKey, Key } from '../../parts/chosen-key.ts';
+import type { ChosenKey } from '../../parts/chosen-key.ts';
+import { KeySelect } from '../../parts/key-select.tsx';
 import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import type { Kind } from './prompt.ts';
@@ -12,8 +12,7 @@ import { TEXT } from './text.ts';
 /** The key for the calls; without a key, offers to create one. */
 export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
   const text = useText(TEXT);
-  const { key, keys, none } = chosen;
-  const find = useDebouncedCallback((typed: string) => chosen.find(typed), 250);
+  const { none } = chosen;
   if (none)
     return (
       <Stack gap={4} align="flex-start">
@@ -30,23 +29,11 @@ export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
         </PlainButton>
       </Stack>
     );
-  const named = ({ name, key: masked, status }: Key): string =>
-    `${name} · ${masked}${status === 1 ? '' : ` (${text.keyStates[status]})`}`;
-  const options = [...(keys ?? []), ...(key !== undefined && !keys?.some(({ id }) => id === key.id) ? [key] : [])];
   return (
-    <Select
-      label={text.key}
+    <KeySelect
+      chosen={chosen}
       description={text.keyAbout}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
-      data={options.map((each) => ({ value: String(each.id), label: named(each) }))}
-      value={key === undefined ? null : String(key.id)}
-      onChange={(id) => id !== null && chosen.choose(Number(id))}
-      // The gateway searches, because there may be more keys than were loaded.
-      onSearchChange={(typed) => find(key !== undefined && typed === named(key) ? '' : typed)}
-      filter={({ options: all }) => all}
-      nothingFoundMessage={text.noKeyFound}
-      searchable
-      allowDeselect={false}
     />
   );
 }

@@ -12,10 +12,7 @@ export const TEXT = texts({
   noModel: ['No model can be called with this key', '此密钥没有可用的模型'],
   noModelFound: ['No matching models', '没有符合条件的模型'],
   modelGone: ['The model does not exist, or this key is not allowed to call it.', '模型不存在，或此密钥不允许调用它。'],
-  key: ['Key', '密钥'],
   keyAbout: ['This key’s limits apply.', '受此密钥的限制约束。'],
-  keyStates: { 2: ['disabled', '已停用'], 3: ['expired', '已过期'], 4: ['used up', '额度用尽'] },
-  noKeyFound: ['No matching keys', '没有符合条件的密钥'],
   needsKey: ['You need a key first', '请先创建密钥'],
   needsKeyAbout: [
     'The playground calls models with one of your keys. The limits of the key apply.',
