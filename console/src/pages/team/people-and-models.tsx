@@ -22,7 +22,7 @@ export function Members({ view, change }: ListProps) {
   const [, go] = useLocation();
   const members = useApi('GET /api/team/members', { search: searchOf(view) }, { refetchOnWindowFocus: false });
   const departments = new Map(members.data?.items.map((row) => [`${row.user_id}`, row.department]));
-  const which = { range: view.range, everybody: true };
+  const which = { range: view.range, allUsers: true };
   const rows = members.data?.items.map(
     (row): SumRow => ({
       key: `${row.user_id}`,
@@ -72,7 +72,7 @@ export function Models({ view, change }: ListProps) {
   const [, go] = useLocation();
   const models = useApi('GET /api/team/models', { search: searchOf(view) }, { refetchOnWindowFocus: false });
   const of: Record<string, string> = view.department === '' ? {} : { department_id: view.department };
-  const which = { range: view.range, everybody: true };
+  const which = { range: view.range, allUsers: true };
   const rows = models.data?.items.map(
     (row): SumRow => ({
       key: row.model,
