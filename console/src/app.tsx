@@ -20,20 +20,12 @@ import { chosenZone, storeZone, type Zone, ZoneContext } from './shell/zone.ts';
 import { firstLanguage, type Language, LanguageContext, texts, useText } from './text.ts';
 
 const SignIn = fetched(() => import('./pages/sign-in/page.tsx'));
-const TEXT = texts(
-  {
-    nothing: 'Page not found',
-    nothingAbout: 'Choose a page in the navigation.',
-    close: 'Close',
-    reveal: 'Show or hide the password',
-  },
-  {
-    nothing: '未找到页面',
-    nothingAbout: '请在导航栏中选择页面。',
-    close: '关闭',
-    reveal: '显示或隐藏密码',
-  },
-);
+const TEXT = texts({
+  nothing: ['Page not found', '未找到页面'],
+  nothingAbout: ['Choose a page in the navigation.', '请在导航栏中选择页面。'],
+  close: ['Close', '关闭'],
+  reveal: ['Show or hide the password', '显示或隐藏密码'],
+});
 
 /** When a session has ended, shows the sign-in at the same address. */
 function refreshSession(error: unknown): void {

@@ -22,51 +22,29 @@ import {
 import type { ComponentType } from 'react';
 import { PAGES, type PageName } from './page-list.ts';
 import { fetched } from './shell/fetched.tsx';
-import { texts } from './text.ts';
+import { type Pair, texts } from './text.ts';
 
 /** The names of the pages. */
-export const PAGE_NAMES = texts(
-  {
-    home: 'Home',
-    connect: 'Connect',
-    keys: 'Keys',
-    playground: 'Playground',
-    models: 'Models',
-    logs: 'Logs',
-    usage: 'Usage',
-    wallet: 'Wallet',
-    security: 'Security',
-    departments: 'Departments',
-    team: 'Team',
-    users: 'Users',
-    payments: 'Payments',
-    vendors: 'Vendors',
-    prices: 'Prices',
-    config: 'Config',
-    audit: 'Audit',
-    system: 'System',
-  } satisfies Record<PageName, string>,
-  {
-    home: '首页',
-    connect: '接入',
-    keys: '密钥',
-    playground: '模型体验',
-    models: '模型',
-    logs: '日志',
-    usage: '用量',
-    wallet: '钱包',
-    security: '安全',
-    departments: '部门',
-    team: '团队',
-    users: '用户',
-    payments: '支付',
-    vendors: '供应商',
-    prices: '价格',
-    config: '配置',
-    audit: '审计',
-    system: '系统',
-  },
-);
+export const PAGE_NAMES = texts({
+  home: ['Home', '首页'],
+  connect: ['Connect', '接入'],
+  keys: ['Keys', '密钥'],
+  playground: ['Playground', '模型体验'],
+  models: ['Models', '模型'],
+  logs: ['Logs', '日志'],
+  usage: ['Usage', '用量'],
+  wallet: ['Wallet', '钱包'],
+  security: ['Security', '安全'],
+  departments: ['Departments', '部门'],
+  team: ['Team', '团队'],
+  users: ['Users', '用户'],
+  payments: ['Payments', '支付'],
+  vendors: ['Vendors', '供应商'],
+  prices: ['Prices', '价格'],
+  config: ['Config', '配置'],
+  audit: ['Audit', '审计'],
+  system: ['System', '系统'],
+} satisfies Record<PageName, Pair>);
 
 /** The icons of the pages. */
 export const PAGE_ICONS: Readonly<Record<PageName, ComponentType<{ size?: number; stroke?: number }>>> = {

@@ -6,22 +6,37 @@ export const LANGUAGES = ['en', 'zh'] as const;
 /** A value of `LANGUAGES`. */
 export type Language = (typeof LANGUAGES)[number];
 
-/** A text: a string, or a function of values. Sets of texts can be nested. */
-type Text = string | ((...values: never[]) => string) | { readonly [name: string]: Text };
-
-/** The same names with texts of the same type: the shape of every other language. */
-type Like<T> = T extends string
-  ? string
-  : T extends (...values: infer V) => string
-    ? (...values: V) => string
-    : { readonly [K in keyof T]: Like<T[K]> };
+/** A text in one language. */
+type Text = string | ((...values: never[]) => string);
+/** A text in English and Chinese. */
+export type Pair<T extends Text = string> = readonly [en: T, zh: T];
+/** Texts by name; sets of texts can be nested. */
+type Table = { readonly [name: string]: Pair<Text> | Table };
+/** A text of the same type. */
+type Like<T> = T extends (...values: infer V) => string ? (...values: V) => string : string;
+/** One language of a table; a text whose two languages take different values is `never`. */
+type InOne<T> = {
+  readonly [K in keyof T]: T[K] extends readonly [infer E, infer Z]
+    ? Z extends Like<E>
+      ? Like<E>
+      : never
+    : InOne<T[K]>;
+};
 
 /** Texts by language. */
 export type Texts<T> = Readonly<Record<Language, T>>;
 
-/** Pairs the languages, with a type check: `texts({ title: 'Keys' }, { title: '密钥' })`. */
-export function texts<T extends { readonly [name: string]: Text }>(en: T, zh: Like<T>): Texts<T> {
-  return { en, zh: zh as unknown as T };
+/** Separates the languages of `texts({ title: ['Keys', '密钥'] })`; one that is missing does not compile. */
+export function texts<T extends Table>(table: T): Texts<InOne<T>> {
+  return { en: inOne<T>(table, 0), zh: inOne<T>(table, 1) };
+}
+
+function inOne<T>(table: Table, language: 0 | 1): InOne<T> {
+  const named = Object.entries(table).map(([name, of]) => [
+    name,
+    Array.isArray(of) ? of[language] : inOne(of as Table, language),
+  ]);
+  return Object.fromEntries(named) as InOne<T>;
 }
 
 /** The viewer's language, and how to change it. */

@@ -1,6 +1,7 @@
 /** Hooks for `/api`: cached queries and actions. */
 import { notifications } from '@mantine/notifications';
 import {
+  keepPreviousData,
   type UseQueryOptions,
   type UseQueryResult,
   useMutation,
@@ -24,6 +25,9 @@ export function useApi<O extends Operation>(
     ...options,
   });
 }
+
+/** Options of a query whose data stays until that of its next input has arrived. */
+export const KEEPS_DATA = { placeholderData: keepPreviousData } as const;
 
 /** Options of an action. */
 export interface ActionOptions<In, Out> {

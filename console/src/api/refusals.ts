@@ -17,16 +17,16 @@ type OwnCode =
   | 'passkey_known'
   | 'passkey_failed';
 
-const WAIT = texts(
-  {
-    soon: (seconds: number) => (seconds === 1 ? 'in one second' : `in ${seconds} seconds`),
-    later: (minutes: number, clock: string) => `in ${minutes} minutes (at ${clock})`,
-  },
-  {
-    soon: (seconds: number) => `${seconds} 秒后`,
-    later: (minutes: number, clock: string) => `${minutes} 分钟后（${clock}）`,
-  },
-);
+const WAIT = texts({
+  soon: [
+    (seconds: number) => (seconds === 1 ? 'in one second' : `in ${seconds} seconds`),
+    (seconds: number) => `${seconds} 秒后`,
+  ],
+  later: [
+    (minutes: number, clock: string) => `in ${minutes} minutes (at ${clock})`,
+    (minutes: number, clock: string) => `${minutes} 分钟后（${clock}）`,
+  ],
+});
 
 /** Codes whose messages name API paths: the console shows the general sentence of the error table instead. */
 const SHOWN_BY_CODE: ReadonlySet<string> = new Set<ErrorCode>([

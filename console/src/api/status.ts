@@ -1,5 +1,4 @@
 /** The public status of the gateway: its name, its features, and the quota units per currency unit. */
-
 import { useApi } from './hooks.ts';
 import type * as api from './operations.ts';
 

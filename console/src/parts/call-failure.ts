@@ -1,5 +1,4 @@
 /** The cause of a failed call, derived from the gateway's answer. Pure. */
-
 import type { ErrorCode } from '../api/errors.ts';
 
 /** The causes; the texts have a sentence and a next step for each. */

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { texts, useText } from '../text.ts';
 import type { Series } from './chart-plot.ts';
 
-const TEXT = texts({ table: 'Show as a table', time: 'Time' }, { table: '显示为表格', time: '时间' });
+const TEXT = texts({ table: ['Show as a table', '显示为表格'], time: ['Time', '时间'] });
 
 /** Rows are rendered only after it is opened. */
 export function ChartTable({

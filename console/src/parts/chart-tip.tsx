@@ -3,10 +3,10 @@ import { useLayoutEffect, useRef } from 'react';
 import { texts, useText } from '../text.ts';
 import type { Series } from './chart-plot.ts';
 
-const TEXT = texts(
-  { total: 'Total', more: (count: number) => `and ${count} more` },
-  { total: '合计', more: (count: number) => `另有 ${count} 项` },
-);
+const TEXT = texts({
+  total: ['Total', '合计'],
+  more: [(count: number) => `and ${count} more`, (count: number) => `另有 ${count} 项`],
+});
 
 /** The maximum number of rows. */
 const MOST_ROWS = 9;

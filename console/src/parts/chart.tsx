@@ -50,20 +50,15 @@ function tickWriter({ dates, zone }: Format, step: number): (unix: number, apart
 
 export type { Series } from './chart-plot.ts';
 
-const TEXT = texts(
-  {
-    days: 'Days are UTC',
-    hours: (zone: string) => `Times are ${zone}`,
-    read: (label: string) => `${label}. Use the arrow keys to read each value.`,
-    nothing: 'No data yet.',
-  },
-  {
-    days: '日期按 UTC 计算',
-    hours: (zone: string) => `时间为 ${zone}`,
-    read: (label: string) => `${label}。用方向键逐个查看数值。`,
-    nothing: '还没有数据。',
-  },
-);
+const TEXT = texts({
+  days: ['Days are UTC', '日期按 UTC 计算'],
+  hours: [(zone: string) => `Times are ${zone}`, (zone: string) => `时间为 ${zone}`],
+  read: [
+    (label: string) => `${label}. Use the arrow keys to read each value.`,
+    (label: string) => `${label}。用方向键逐个查看数值。`,
+  ],
+  nothing: ['No data yet.', '还没有数据。'],
+});
 
 /** A chart. `times`: ascending unix seconds. `stacked`: stacks the layers. `show` formats a value. */
 export function Chart({

@@ -3,8 +3,9 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
+import { PlainButton } from './plain.tsx';
 
-const TEXT = texts({ cancel: 'Cancel' }, { cancel: '取消' });
+const TEXT = texts({ cancel: ['Cancel', '取消'] });
 
 interface Question {
   readonly children: ReactNode;
@@ -13,24 +14,30 @@ interface Question {
   readonly danger?: boolean;
   /** The action that confirming begins, if any. It is cancelled when the dialog closes. */
   readonly doing?: Running;
-  onConfirm(): void;
-  onClose(): void;
 }
 
-/** The dialog. */
-export function Confirm({
-  opened,
+/** The dialog. Nothing is confirmed before it was opened with a subject. */
+export function Confirm<T>({
+  dialog: { about, opened, close },
   title,
+  onConfirm,
   ...question
-}: Question & { readonly opened: boolean; readonly title: string }) {
+}: Question & { readonly dialog: Omit<Dialog<T>, 'open'>; readonly title: string; onConfirm(about: T): void }) {
   return (
-    <Modal opened={opened} onClose={question.onClose} title={title}>
-      <ConfirmBody {...question} />
+    <Modal opened={opened} onClose={close} title={title}>
+      <ConfirmBody {...question} onConfirm={() => about !== undefined && onConfirm(about)} onClose={close} />
     </Modal>
   );
 }
 
-function ConfirmBody({ children, action, danger = true, doing, onConfirm, onClose }: Question) {
+function ConfirmBody({
+  children,
+  action,
+  danger = true,
+  doing,
+  onConfirm,
+  onClose,
+}: Question & { onConfirm(): void; onClose(): void }) {
   const text = useText(TEXT);
   useCancelled(doing);
   return (
@@ -40,9 +47,9 @@ function ConfirmBody({ children, action, danger = true, doing, onConfirm, onClos
       </Text>
       <Group justify="flex-end" gap="xs">
         {/* Cancel has the focus, so that an early Enter does not confirm. */}
-        <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
+        <PlainButton onClick={onClose} data-autofocus={danger || undefined}>
           {text.cancel}
-        </Button>
+        </PlainButton>
         <Button
           color={danger ? 'red.9' : 'pine'}
           loading={doing?.isPending === true}
@@ -56,13 +63,16 @@ function ConfirmBody({ children, action, danger = true, doing, onConfirm, onClos
   );
 }
 
-/** Keeps the subject of a dialog while it is open: `const deleting = useDialog<Row>()`, `deleting.open(row)`. */
-export function useDialog<T>(): {
+/** A dialog and its subject. */
+interface Dialog<T> {
   readonly about: T | undefined;
   readonly opened: boolean;
   open(about: T): void;
   close(): void;
-} {
+}
+
+/** Keeps the subject of a dialog while it is open: `const deleting = useDialog<Row>()`, `deleting.open(row)`. */
+export function useDialog<T>(): Dialog<T> {
   const [state, setState] = useState<{ readonly about: T | undefined; readonly opened: boolean }>({
     about: undefined,
     opened: false,

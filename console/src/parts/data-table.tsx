@@ -1,24 +1,23 @@
 /** A table that scrolls within its frame, opens rows, and has an empty state. */
-import { ActionIcon, Box, Group, Skeleton, Table, Text, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Box, Group, Skeleton, Table, UnstyledButton } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
+import type { Refusal } from '../api/client.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
+import { Loaded } from './notes.tsx';
+import { Muted } from './plain.tsx';
 
-const TEXT = texts(
-  {
-    earlier: 'Previous page',
-    later: 'Next page',
-    range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
-    reading: 'Loading…',
-  },
-  {
-    earlier: '上一页',
-    later: '下一页',
-    range: (from: string, to: string, total: string) => `${from}–${to}，共 ${total}`,
-    reading: '加载中…',
-  },
-);
+const TEXT = texts({
+  earlier: ['Previous page', '上一页'],
+  later: ['Next page', '下一页'],
+  range: [
+    (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
+    (from: string, to: string, total: string) => `${from}–${to}，共 ${total}`,
+  ],
+  reading: ['Loading…', '加载中…'],
+});
 
 /** A column. */
 export interface Column<Row> {
@@ -30,25 +29,19 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right';
   /** The smallest window that shows it: `sm` 48em, `md` 62em, `lg` 75em. The drawer of a row shows hidden columns. */
   readonly from?: 'sm' | 'md' | 'lg';
+  /** False: the table is shown without it. */
+  readonly when?: boolean;
   cell(row: Row): ReactNode;
 }
 
-/** A table. `caption` is its accessible name. `onOpen` makes the first column a button. */
-export function DataTable<Row>({
-  caption,
-  columns,
-  rows,
-  rowKey,
-  onOpen,
-  hrefOf,
-  empty,
-  open,
-}: {
+interface TableProps<Row> {
+  /** The accessible name. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   /** Undefined while loading. */
   readonly rows: readonly Row[] | undefined;
   rowKey(row: Row): Key;
+  /** Makes the first column a button. */
   onOpen?(row: Row): void;
   /** The address of a row: the first column becomes a link, for new tabs and for copying. */
   hrefOf?(row: Row): string;
@@ -56,9 +49,13 @@ export function DataTable<Row>({
   readonly empty?: ReactNode;
   /** The open row. */
   readonly open?: Key | undefined;
-}) {
+}
+
+/** A table. */
+export function DataTable<Row>({ caption, columns: all, rows, rowKey, onOpen, hrefOf, empty, open }: TableProps<Row>) {
   const text = useText(TEXT);
   const table = useAlignedMoney(rows);
+  const columns = all.filter(({ when }) => when !== false);
   if (rows === undefined) return <Skeleton height={180} aria-label={text.reading} role="status" />;
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
@@ -162,31 +159,67 @@ function useAlignedMoney(rows: unknown): React.RefObject<HTMLTableElement | null
   return table;
 }
 
-/** Pagination. `page` counts from 1. */
-export function Pager({
-  page,
-  pageSize,
-  total,
-  onPage,
-}: {
+interface Paging {
+  /** From 1. */
   readonly page: number;
   readonly pageSize: number;
-  readonly total: number;
   onPage(page: number): void;
-}) {
+}
+
+/** What a list takes that knows its columns. */
+export interface ListProps<Row> extends Paging, Pick<TableProps<Row>, 'empty' | 'open' | 'onOpen'> {
+  readonly query: UseQueryResult<{ readonly items: readonly Row[]; readonly total: number }, Refusal>;
+}
+
+/** A table of rows that are queried page by page. `height`: while loading. */
+export function QueryTable<Row>({
+  query,
+  height = 180,
+  page,
+  pageSize,
+  onPage,
+  ...table
+}: Omit<TableProps<Row>, 'rows'> & ListProps<Row> & { readonly height?: number }) {
+  return (
+    <>
+      <Loaded query={query} height={height}>
+        {({ items }) => <DataTable {...table} rows={items} />}
+      </Loaded>
+      <Pager page={page} pageSize={pageSize} total={query.data?.total ?? 0} onPage={onPage} />
+    </>
+  );
+}
+
+/** The rows of one page of loaded rows, and the pager if there are several pages. */
+export function paged<Row>(
+  rows: readonly Row[],
+  page: number,
+  pageSize: number,
+  onPage: (change: { readonly page: string }) => void,
+): [shown: readonly Row[], pager: ReactNode] {
+  const at = Math.min(Math.max(1, page), Math.max(1, Math.ceil(rows.length / pageSize)));
+  const turn = (to: number): void => onPage({ page: `${to}` });
+  return [
+    rows.slice((at - 1) * pageSize, at * pageSize),
+    rows.length > pageSize && <Pager page={at} pageSize={pageSize} total={rows.length} onPage={turn} />,
+  ];
+}
+
+/** Pagination. */
+export function Pager({ page, pageSize, total, onPage }: Paging & { readonly total: number }) {
   const text = useText(TEXT);
   const format = useFormat();
   if (total === 0) return null;
   const pages = Math.max(1, Math.ceil(total / pageSize));
   return (
     <Group justify="flex-end" gap="xs" p="xs" className="table-pager">
-      <Text size="sm" c="dimmed" className="number">
+      <Muted className="number">
         {text.range(
           format.number((page - 1) * pageSize + 1),
           format.number(Math.min(total, page * pageSize)),
           format.number(total),
         )}
-      </Text>
+      </Muted>
       <ActionIcon variant="default" aria-label={text.earlier} disabled={page <= 1} onClick={() => onPage(page - 1)}>
         <IconChevronLeft size={16} />
       </ActionIcon>

@@ -1,21 +1,22 @@
 /** A form in a dialog: fields, refusal, and two buttons. */
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
-import { type FormRefusal, Refused } from './form-refusal.tsx';
+import { type FormRefusal, RefusalForm, Refused } from './form-refusal.tsx';
+import { PlainButton } from './plain.tsx';
 
-const TEXT = texts({ cancel: 'Cancel' }, { cancel: '取消' });
+const TEXT = texts({ cancel: ['Cancel', '取消'] });
 
 /** The form. Enter submits it. */
 export function DialogForm({
   refusal,
   action,
   danger = false,
-  running,
   ready = true,
   autoComplete,
-  onSubmit,
+  running,
+  onSubmit = () => running.mutate(),
   onClose,
   children,
 }: {
@@ -23,39 +24,28 @@ export function DialogForm({
   /** The label of the submit button: `Create account`. */
   readonly action: string;
   readonly danger?: boolean;
-  /** The action that submitting begins. It is cancelled when the dialog closes. */
-  readonly running: Running;
   /** False if the form is not complete yet. */
   readonly ready?: boolean;
   readonly autoComplete?: 'off';
-  onSubmit(): void;
+  /** The action that submitting begins. It is cancelled when the dialog closes. */
+  readonly running: Running & { mutate(): void };
+  /** Submits in place of `running.mutate()`. */
+  onSubmit?(): void;
   onClose(): void;
   readonly children: ReactNode;
 }) {
   const text = useText(TEXT);
   useCancelled(running);
   return (
-    <form
-      ref={refusal.form}
-      autoComplete={autoComplete}
-      onSubmit={(event) => {
-        event.preventDefault();
-        refusal.clear();
-        if (ready) onSubmit();
-      }}
-    >
-      <Stack>
-        {children}
-        <Refused by={refusal} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {text.cancel}
-          </Button>
-          <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={running.isPending} disabled={!ready}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <RefusalForm refusal={refusal} gap="md" autoComplete={autoComplete} onSubmit={() => ready && onSubmit()}>
+      {children}
+      <Refused by={refusal} />
+      <Group justify="flex-end" gap="xs">
+        <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
+        <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={running.isPending} disabled={!ready}>
+          {action}
+        </Button>
+      </Group>
+    </RefusalForm>
   );
 }

@@ -1,30 +1,27 @@
 /** Verifies an email address: sends a code, which the user enters. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../api/client.ts';
 import { useAction } from '../api/hooks.ts';
 import { useStatus } from '../api/status.ts';
 import { texts, useText } from '../text.ts';
 import { Refused, useFormRefusal } from './form-refusal.tsx';
+import { PlainButton } from './plain.tsx';
 
-const TEXT = texts(
-  {
-    email: 'Email address',
-    send: 'Send code',
-    again: 'Send new code',
-    code: 'Code from the email',
-    sent: (email: string) => `A code was sent to ${email}. It is valid for ten minutes.`,
-    logged: 'This gateway sends no email: the code is in its log. Ask an administrator.',
-  },
-  {
-    email: '邮箱',
-    send: '发送验证码',
-    again: '重新发送验证码',
-    code: '邮件中的验证码',
-    sent: (email: string) => `验证码已发送到 ${email}，十分钟内有效。`,
-    logged: '此网关不发送邮件：验证码在其日志中。请联系管理员。',
-  },
-);
+const TEXT = texts({
+  email: ['Email address', '邮箱'],
+  send: ['Send code', '发送验证码'],
+  again: ['Send new code', '重新发送验证码'],
+  code: ['Code from the email', '邮件中的验证码'],
+  sent: [
+    (email: string) => `A code was sent to ${email}. It is valid for ten minutes.`,
+    (email: string) => `验证码已发送到 ${email}，十分钟内有效。`,
+  ],
+  logged: [
+    'This gateway sends no email: the code is in its log. Ask an administrator.',
+    '此网关不发送邮件：验证码在其日志中。请联系管理员。',
+  ],
+});
 
 /** Two fields of a form, with the button between them. */
 export function EmailProof({
@@ -69,8 +66,7 @@ export function EmailProof({
             onChange={(event) => onChange({ email: event.currentTarget.value })}
             error={refusal.at('email') ?? errors.email}
           />
-          <Button
-            variant="default"
+          <PlainButton
             size="sm"
             disabled={!/.@./.test(email)}
             loading={send.isPending}
@@ -80,7 +76,7 @@ export function EmailProof({
             }}
           >
             {sent === '' ? text.send : text.again}
-          </Button>
+          </PlainButton>
         </Group>
         <Text size="sm" role="status" mt={sent === '' ? 0 : 4}>
           {sent !== '' && (status?.letters === 'logged' ? text.logged : text.sent(sent))}

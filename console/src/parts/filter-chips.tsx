@@ -3,21 +3,17 @@ import { Button, Group } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { texts, useText } from '../text.ts';
+import { PlainButton } from './plain.tsx';
 
-const TEXT = texts(
-  {
-    filters: 'Filters',
-    chip: (what: string, value: string) => `${what}: ${value}`,
-    remove: (what: string, value: string) => `Remove the filter ${what}: ${value}`,
-    clear: 'Clear filters',
-  },
-  {
-    filters: '筛选条件',
-    chip: (what: string, value: string) => `${what}：${value}`,
-    remove: (what: string, value: string) => `移除筛选条件 ${what}：${value}`,
-    clear: '清除筛选',
-  },
-);
+const TEXT = texts({
+  filters: ['Filters', '筛选条件'],
+  chip: [(what: string, value: string) => `${what}: ${value}`, (what: string, value: string) => `${what}：${value}`],
+  remove: [
+    (what: string, value: string) => `Remove the filter ${what}: ${value}`,
+    (what: string, value: string) => `移除筛选条件 ${what}：${value}`,
+  ],
+  clear: ['Clear filters', '清除筛选'],
+});
 
 /** A row of `FilterChip`s. `onClear`: removes all of them; shown if there are several. */
 export function FilterChips({
@@ -52,8 +48,7 @@ export function FilterChip({
 }) {
   const text = useText(TEXT);
   return (
-    <Button
-      variant="default"
+    <PlainButton
       size="compact-sm"
       fw={400}
       maw="100%"
@@ -62,6 +57,6 @@ export function FilterChip({
       onClick={onRemove}
     >
       {text.chip(what, value)}
-    </Button>
+    </PlainButton>
   );
 }

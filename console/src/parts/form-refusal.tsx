@@ -1,7 +1,7 @@
 /** Refusals in forms: shown at the field or above the button; the field gets the focus. */
-import { Alert } from '@mantine/core';
+import { Alert, Stack, type StackProps } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { type ChangeEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Refusal } from '../api/client.ts';
 import { sentenceOf } from '../api/refusals.ts';
 import { useLanguage } from './values.tsx';
@@ -18,6 +18,16 @@ export interface FormRefusal {
   readonly form: React.RefObject<HTMLFormElement | null>;
   /** For `error` of a field. */
   at(field: string): string | undefined;
+  /** For a text field: its value, how it changes, and its refusal. */
+  field(
+    name: string,
+    value: string,
+    set: (value: string) => void,
+  ): {
+    value: string;
+    onChange(event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>): void;
+    error: string | undefined;
+  };
   /** For `<Refused>`: a refusal that is not about a field. */
   readonly formMessage: string | undefined;
   /** For `refused` of `useAction`. */
@@ -36,9 +46,11 @@ export function useFormRefusal(...fields: readonly string[]): FormRefusal {
     if (message !== undefined && message.field !== '')
       form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [message]);
+  const at = (field: string): string | undefined => (message?.field === field ? message.sentence : undefined);
   return {
     form,
-    at: (field) => (message?.field === field ? message.sentence : undefined),
+    at,
+    field: (name, value, set) => ({ value, onChange: (event) => set(event.currentTarget.value), error: at(name) }),
     formMessage: message?.field === '' ? message.sentence : undefined,
     refused(refusal) {
       // If the user closed the verification dialog, no message is needed.
@@ -49,6 +61,36 @@ export function useFormRefusal(...fields: readonly string[]): FormRefusal {
     say: (field, sentence) => setSaid({ field, sentence }),
     clear: () => setSaid(undefined),
   };
+}
+
+/** A form whose refusals are shown in it: its fields, `<Refused>` and buttons below each other. */
+export function RefusalForm({
+  refusal,
+  gap = 'sm',
+  onSubmit,
+  children,
+  ...rest
+}: {
+  readonly refusal: FormRefusal;
+  readonly gap?: StackProps['gap'];
+  readonly autoComplete?: 'off' | undefined;
+  readonly noValidate?: boolean;
+  onSubmit(): void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <form
+      ref={refusal.form}
+      {...rest}
+      onSubmit={(event) => {
+        event.preventDefault();
+        refusal.clear();
+        onSubmit();
+      }}
+    >
+      <Stack gap={gap}>{children}</Stack>
+    </form>
+  );
 }
 
 /** The refusal that is not about a field; announced to screen readers. */

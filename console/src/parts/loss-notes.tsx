@@ -3,29 +3,24 @@ import { Code, Text } from '@mantine/core';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { parseWarning } from './losses.ts';
+import { Small } from './plain.tsx';
 
-const TEXT = texts(
-  {
-    after: 'Translation warnings',
-    before: 'Translation warnings',
-    dropped: 'dropped: the vendor’s API does not support it.',
-    changed: 'changed: clamped, mapped to the vendor’s parameter, or emulated by the gateway.',
-    omitted: 'omitted from the answer: the client’s API does not support it.',
-    estimated: 'counted by the gateway, not by the vendor.',
-    more: (count: string) => `and ${count} more`,
-    header: 'The response header x-turnpike-translation lists the same warnings.',
-  },
-  {
-    after: '转换警告',
-    before: '转换警告',
-    dropped: '已丢弃：供应商的 API 不支持。',
-    changed: '已更改：被限制在允许范围内、映射为供应商的参数，或由网关模拟。',
-    omitted: '已从回答中省略：客户端的 API 不支持。',
-    estimated: '由网关计数，而非供应商。',
-    more: (count: string) => `以及另外 ${count} 项`,
-    header: '响应头 x-turnpike-translation 列出了相同的警告。',
-  },
-);
+const TEXT = texts({
+  after: ['Translation warnings', '转换警告'],
+  before: ['Translation warnings', '转换警告'],
+  dropped: ['dropped: the vendor’s API does not support it.', '已丢弃：供应商的 API 不支持。'],
+  changed: [
+    'changed: clamped, mapped to the vendor’s parameter, or emulated by the gateway.',
+    '已更改：被限制在允许范围内、映射为供应商的参数，或由网关模拟。',
+  ],
+  omitted: ['omitted from the answer: the client’s API does not support it.', '已从回答中省略：客户端的 API 不支持。'],
+  estimated: ['counted by the gateway, not by the vendor.', '由网关计数，而非供应商。'],
+  more: [(count: string) => `and ${count} more`, (count: string) => `以及另外 ${count} 项`],
+  header: [
+    'The response header x-turnpike-translation lists the same warnings.',
+    '响应头 x-turnpike-translation 列出了相同的警告。',
+  ],
+});
 
 /** The warnings with their meaning. */
 export function WarningList({ losses }: { readonly losses: readonly string[] }) {
@@ -62,11 +57,7 @@ export function TranslationWarnings({
         {before ? text.before : text.after}
       </Text>
       <WarningList losses={losses} />
-      {!before && (
-        <Text size="xs" c="dimmed">
-          {text.header}
-        </Text>
-      )}
+      {!before && <Small>{text.header}</Small>}
     </div>
   );
 }

@@ -6,20 +6,15 @@ import { texts, useText } from '../text.ts';
 import { Empty } from './notes.tsx';
 import { Section } from './page.tsx';
 
-const TEXT = texts(
-  {
-    title: 'No vendor is connected yet',
-    admin: 'To call models, set the key of a vendor channel in gateway.yaml.',
-    member: 'An administrator must connect a vendor first.',
-    openVendors: 'Open Vendors',
-  },
-  {
-    title: '还没有接入供应商',
-    admin: '如需调用模型，请在 gateway.yaml 中设置供应商渠道的密钥。',
-    member: '需要管理员先接入供应商。',
-    openVendors: '打开“供应商”',
-  },
-);
+const TEXT = texts({
+  title: ['No vendor is connected yet', '还没有接入供应商'],
+  admin: [
+    'To call models, set the key of a vendor channel in gateway.yaml.',
+    '如需调用模型，请在 gateway.yaml 中设置供应商渠道的密钥。',
+  ],
+  member: ['An administrator must connect a vendor first.', '需要管理员先接入供应商。'],
+  openVendors: ['Open Vendors', '打开“供应商”'],
+});
 
 /** Shown in place of models. */
 export function NoModels() {

@@ -1,21 +1,19 @@
 /** Empty, error and loading states. */
-import { Alert, Button, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Alert, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Refusal } from '../api/client.ts';
 import { sentenceOf } from '../api/refusals.ts';
 import { texts, useText } from '../text.ts';
+import { PlainButton } from './plain.tsx';
 import { useLanguage } from './values.tsx';
 
-const TEXT = texts(
-  {
-    failed: 'Loading failed',
-    again: 'Try again',
-    reading: 'Loading…',
-  },
-  { failed: '加载失败', again: '重试', reading: '加载中…' },
-);
+const TEXT = texts({
+  failed: ['Loading failed', '加载失败'],
+  again: ['Try again', '重试'],
+  reading: ['Loading…', '加载中…'],
+});
 
 /** An empty state with the next step. */
 export function Empty({
@@ -53,9 +51,7 @@ export function Failure({ error, again }: { readonly error: unknown; again?(): v
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{sentenceOf(error, language)}</Text>
         {again !== undefined && !(error instanceof Refusal && error.status === 403) && (
-          <Button variant="default" onClick={again}>
-            {text.again}
-          </Button>
+          <PlainButton onClick={again}>{text.again}</PlainButton>
         )}
       </Stack>
     </Alert>

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
+import { Muted, Small } from './plain.tsx';
 import { Copy, Money, State, type Tone, useLanguage } from './values.tsx';
 
 /** An order as its owner and administrators see it. */
@@ -23,72 +24,47 @@ const MOODS: Readonly<Record<Order['status'], Tone>> = {
 };
 
 /** Texts about orders for all pages. */
-export const ORDER_TEXT = texts(
-  {
-    states: {
-      pending: 'Waiting',
-      success: 'Paid',
-      failed: 'Failed',
-      expired: 'Expired',
-      parked: 'Paid, not credited',
-      refunded: 'Refunded',
-      disputed: 'Disputed',
-    },
-    plan: (name: string) => `Plan ${name}`,
-    product: 'Product',
-    providers: { stripe: 'Stripe', alipay: 'Alipay', epay: 'Epay', creem: 'Creem', balance: 'Balance' },
-    opened: 'Ordered',
-    waiting: 'Waiting for payment confirmation',
-    until: (moment: string) => `Pay by ${moment}.`,
-    paid: 'Paid',
-    given: 'Completed',
-    notGiven: 'Paid, not credited',
-    notGivenAbout: 'An administrator must resolve it.',
-    failed: 'Payment failed',
-    neverOpened: 'The provider’s payment page could not be opened',
-    expired: 'Not paid in time',
-    expiredAbout: 'Nothing was charged. If a payment arrives late, it is still credited.',
-    back: (money: string) => `${money} refunded`,
-    backAbout: 'The purchased amount was deducted from the balance.',
-    disputed: 'Disputed at the bank',
-    number: 'Order number',
-    price: 'Price',
-    method: 'Payment method',
-    buys: 'Item',
+export const ORDER_TEXT = texts({
+  states: {
+    pending: ['Waiting', '待付款'],
+    success: ['Paid', '已付款'],
+    failed: ['Failed', '失败'],
+    expired: ['Expired', '已过期'],
+    parked: ['Paid, not credited', '已付款，未入账'],
+    refunded: ['Refunded', '已退款'],
+    disputed: ['Disputed', '有争议'],
   },
-  {
-    states: {
-      pending: '待付款',
-      success: '已付款',
-      failed: '失败',
-      expired: '已过期',
-      parked: '已付款，未入账',
-      refunded: '已退款',
-      disputed: '有争议',
-    },
-    plan: (name: string) => `套餐 ${name}`,
-    product: '商品',
-    providers: { stripe: 'Stripe', alipay: '支付宝', epay: '易支付', creem: 'Creem', balance: '余额' },
-    opened: '已下单',
-    waiting: '等待支付方确认付款',
-    until: (moment: string) => `请在 ${moment} 之前付款。`,
-    paid: '已付款',
-    given: '已完成',
-    notGiven: '已付款，未入账',
-    notGivenAbout: '需要管理员处理。',
-    failed: '付款失败',
-    neverOpened: '无法打开支付方的付款页面',
-    expired: '未按时付款',
-    expiredAbout: '没有扣款。如果之后收到付款，仍会入账。',
-    back: (money: string) => `已退款 ${money}`,
-    backAbout: '所购金额已从余额中扣除。',
-    disputed: '银行已提出争议',
-    number: '订单号',
-    price: '价格',
-    method: '支付方式',
-    buys: '购买内容',
+  plan: [(name: string) => `Plan ${name}`, (name: string) => `套餐 ${name}`],
+  product: ['Product', '商品'],
+  providers: {
+    stripe: ['Stripe', 'Stripe'],
+    alipay: ['Alipay', '支付宝'],
+    epay: ['Epay', '易支付'],
+    creem: ['Creem', 'Creem'],
+    balance: ['Balance', '余额'],
   },
-);
+  opened: ['Ordered', '已下单'],
+  waiting: ['Waiting for payment confirmation', '等待支付方确认付款'],
+  until: [(moment: string) => `Pay by ${moment}.`, (moment: string) => `请在 ${moment} 之前付款。`],
+  paid: ['Paid', '已付款'],
+  given: ['Completed', '已完成'],
+  notGiven: ['Paid, not credited', '已付款，未入账'],
+  notGivenAbout: ['An administrator must resolve it.', '需要管理员处理。'],
+  failed: ['Payment failed', '付款失败'],
+  neverOpened: ['The provider’s payment page could not be opened', '无法打开支付方的付款页面'],
+  expired: ['Not paid in time', '未按时付款'],
+  expiredAbout: [
+    'Nothing was charged. If a payment arrives late, it is still credited.',
+    '没有扣款。如果之后收到付款，仍会入账。',
+  ],
+  back: [(money: string) => `${money} refunded`, (money: string) => `已退款 ${money}`],
+  backAbout: ['The purchased amount was deducted from the balance.', '所购金额已从余额中扣除。'],
+  disputed: ['Disputed at the bank', '银行已提出争议'],
+  number: ['Order number', '订单号'],
+  price: ['Price', '价格'],
+  method: ['Payment method', '支付方式'],
+  buys: ['Item', '购买内容'],
+});
 
 /** The state in a word. */
 export function OrderState({ status }: { readonly status: Order['status'] }) {
@@ -161,9 +137,9 @@ export function OrderFacts({ order, more }: { readonly order: Order; readonly mo
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <Group gap="xs" align="baseline" wrap="nowrap">
-      <Text size="sm" c="dimmed" w="7rem" flex="none">
+      <Muted w="7rem" flex="none">
         {name}
-      </Text>
+      </Muted>
       <Text size="sm" component="div" miw={0} style={{ overflowWrap: 'anywhere' }}>
         {children}
       </Text>
@@ -200,16 +176,8 @@ export function OrderTimeline({ order }: { readonly order: Order }) {
           color={COLORS[tone]}
           lineVariant={tone === 'info' ? 'dashed' : 'solid'}
         >
-          {at > 0 && (
-            <Text size="xs" c="dimmed">
-              {format.moment(at)}
-            </Text>
-          )}
-          {about !== '' && (
-            <Text size="xs" c="dimmed">
-              {about}
-            </Text>
-          )}
+          {at > 0 && <Small>{format.moment(at)}</Small>}
+          {about !== '' && <Small>{about}</Small>}
         </Timeline.Item>
       ))}
     </Timeline>

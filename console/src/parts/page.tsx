@@ -1,7 +1,8 @@
 /** The frame of a page: title, description, actions. */
-import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { Box, Group, Stack, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { useStatus } from '../api/status.ts';
+import { Muted } from './plain.tsx';
 
 /** A page. `about`: one line below the title. `actions`: next to it. */
 export function Page({
@@ -24,11 +25,7 @@ export function Page({
       <Group justify="space-between" align="flex-start" gap="xs">
         <Box miw={0} flex="1 1 14rem">
           <Title order={1}>{title}</Title>
-          {about !== undefined && (
-            <Text size="sm" c="dimmed" maw="44rem">
-              {about}
-            </Text>
-          )}
+          {about !== undefined && <Muted maw="44rem">{about}</Muted>}
         </Box>
         {actions !== undefined && (
           <Group gap="xs" className="page-actions">
@@ -61,11 +58,7 @@ export function Section({
         <Group justify="space-between" gap="xs" className="section-head">
           <Box miw={0}>
             {title !== undefined && <Title order={2}>{title}</Title>}
-            {about !== undefined && (
-              <Text size="sm" c="dimmed">
-                {about}
-              </Text>
-            )}
+            {about !== undefined && <Muted>{about}</Muted>}
           </Box>
           {actions !== undefined && <Group gap="xs">{actions}</Group>}
         </Group>

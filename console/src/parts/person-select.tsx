@@ -2,10 +2,10 @@
 import { Loader, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { useApi } from '../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts({ nobody: 'No matching users' }, { nobody: '没有符合条件的用户' });
+const TEXT = texts({ nobody: ['No matching users', '没有符合条件的用户'] });
 
 /** The number of suggestions. */
 const MOST = 20;
@@ -38,7 +38,7 @@ export function PersonSelect({
   const { data, isFetching } = useApi(
     'GET /api/user/search',
     { search: { keyword: isSearching ? keyword : '', page_size: MOST } },
-    { staleTime: 30_000, placeholderData: (before) => before },
+    { staleTime: 30_000, ...KEEPS_DATA },
   );
   const chosen = useApi('GET /api/user/{id}', { params: { id: value } }, { enabled: value !== '', staleTime: 60_000 });
   const offered = data?.items.map(({ id, username, display_name }) => named(id, username, display_name)) ?? [];

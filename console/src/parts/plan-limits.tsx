@@ -4,24 +4,14 @@ import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts(
-  {
-    perDay: (money: string) => `${money} per day`,
-    perWeek: (money: string) => `${money} per week`,
-    perMonth: (money: string) => `${money} per 30 days`,
-    noLimits: 'no limits',
-    balance: (money: string) => `includes ${money} of balance`,
-    includes: 'calls within the limits are free',
-  },
-  {
-    perDay: (money: string) => `每日 ${money}`,
-    perWeek: (money: string) => `每周 ${money}`,
-    perMonth: (money: string) => `每 30 天 ${money}`,
-    noLimits: '不限',
-    balance: (money: string) => `包含余额 ${money}`,
-    includes: '限额内的调用免费',
-  },
-);
+const TEXT = texts({
+  perDay: [(money: string) => `${money} per day`, (money: string) => `每日 ${money}`],
+  perWeek: [(money: string) => `${money} per week`, (money: string) => `每周 ${money}`],
+  perMonth: [(money: string) => `${money} per 30 days`, (money: string) => `每 30 天 ${money}`],
+  noLimits: ['no limits', '不限'],
+  balance: [(money: string) => `includes ${money} of balance`, (money: string) => `包含余额 ${money}`],
+  includes: ['calls within the limits are free', '限额内的调用免费'],
+});
 
 /** A plan from `/api`. */
 export type Plan = api.Plan;

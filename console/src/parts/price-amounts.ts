@@ -1,7 +1,7 @@
 /** Prices as text: amounts in currency, and the rates of a price. */
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { type Pair, texts, useText } from '../text.ts';
 
 /** The price of a model from `/api`. */
 export type Price = NonNullable<api.Price>;
@@ -27,72 +27,47 @@ const AMOUNT_FIELDS = [
 ] as const satisfies readonly AmountField[];
 
 /** Names and units of rates. */
-export const AMOUNT_TEXT = texts(
-  {
-    fields: {
-      input: 'Input',
-      output: 'Output',
-      cacheRead: 'Cache read',
-      cacheWrite: 'Cache write',
-      cacheWriteLong: 'Cache write, 1 h',
-      reasoning: 'Reasoning',
-      inputImage: 'Image input',
-      inputAudio: 'Audio input',
-      outputImage: 'Image output',
-      outputAudio: 'Audio output',
-      perImage: 'Image',
-      perHour: 'Audio transcribed',
-      characters: 'Speech',
-      perRequest: 'Call',
-    } satisfies Record<AmountField, string>,
-    units: {
-      tokens: 'per 1M tokens',
-      image: 'per image',
-      hour: 'per hour',
-      characters: 'per 1M characters',
-      call: 'per call',
-    },
-    short: { tokens: '/1M', image: '/image', hour: '/h', characters: '/1M chars', call: '/call' },
-    free: 'free',
-    none: 'No price',
-    refused: 'No price: calls are refused',
-    callsRefused: 'calls are refused',
-    inAndOut: (input: string, output: string) => `${input} in, ${output} out per 1M tokens`,
-    quotaFor: (quota: string, unit: string) => `${quota} ${unit}`,
+export const AMOUNT_TEXT = texts({
+  fields: {
+    input: ['Input', '输入'],
+    output: ['Output', '输出'],
+    cacheRead: ['Cache read', '缓存读取'],
+    cacheWrite: ['Cache write', '缓存写入'],
+    cacheWriteLong: ['Cache write, 1 h', '缓存写入（1 小时）'],
+    reasoning: ['Reasoning', '推理'],
+    inputImage: ['Image input', '图片输入'],
+    inputAudio: ['Audio input', '音频输入'],
+    outputImage: ['Image output', '图片输出'],
+    outputAudio: ['Audio output', '音频输出'],
+    perImage: ['Image', '图片'],
+    perHour: ['Audio transcribed', '转写的音频'],
+    characters: ['Speech', '语音合成'],
+    perRequest: ['Call', '每次调用'],
+  } satisfies Record<AmountField, Pair>,
+  units: {
+    tokens: ['per 1M tokens', '每百万 Token'],
+    image: ['per image', '每张图片'],
+    hour: ['per hour', '每小时'],
+    characters: ['per 1M characters', '每百万字符'],
+    call: ['per call', '每次调用'],
   },
-  {
-    fields: {
-      input: '输入',
-      output: '输出',
-      cacheRead: '缓存读取',
-      cacheWrite: '缓存写入',
-      cacheWriteLong: '缓存写入（1 小时）',
-      reasoning: '推理',
-      inputImage: '图片输入',
-      inputAudio: '音频输入',
-      outputImage: '图片输出',
-      outputAudio: '音频输出',
-      perImage: '图片',
-      perHour: '转写的音频',
-      characters: '语音合成',
-      perRequest: '每次调用',
-    },
-    units: {
-      tokens: '每百万 Token',
-      image: '每张图片',
-      hour: '每小时',
-      characters: '每百万字符',
-      call: '每次调用',
-    },
-    short: { tokens: '/百万', image: '/张', hour: '/小时', characters: '/百万字符', call: '/次' },
-    free: '免费',
-    none: '没有价格',
-    refused: '没有价格：调用会被拒绝',
-    callsRefused: '调用会被拒绝',
-    inAndOut: (input: string, output: string) => `每百万 Token：输入 ${input}，输出 ${output}`,
-    quotaFor: (quota: string, unit: string) => `${unit} ${quota}`,
+  short: {
+    tokens: ['/1M', '/百万'],
+    image: ['/image', '/张'],
+    hour: ['/h', '/小时'],
+    characters: ['/1M chars', '/百万字符'],
+    call: ['/call', '/次'],
   },
-);
+  free: ['free', '免费'],
+  none: ['No price', '没有价格'],
+  refused: ['No price: calls are refused', '没有价格：调用会被拒绝'],
+  callsRefused: ['calls are refused', '调用会被拒绝'],
+  inAndOut: [
+    (input: string, output: string) => `${input} in, ${output} out per 1M tokens`,
+    (input: string, output: string) => `每百万 Token：输入 ${input}，输出 ${output}`,
+  ],
+  quotaFor: [(quota: string, unit: string) => `${quota} ${unit}`, (quota: string, unit: string) => `${unit} ${quota}`],
+});
 
 /** The unit of a rate. */
 export function unitOf(field: AmountField): keyof (typeof AMOUNT_TEXT)['en']['units'] {

@@ -1,9 +1,10 @@
 /** Prices in currency; quota units in a tooltip. */
-import { Text, Tooltip } from '@mantine/core';
+import { Tooltip } from '@mantine/core';
 import { useStatus } from '../api/status.ts';
 import { useFormat } from '../shell/format.ts';
 import { useText } from '../text.ts';
 import type { ModelCard } from './model-card.ts';
+import { Small } from './plain.tsx';
 import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from './price-amounts.ts';
 
 /** The price of a model. */
@@ -46,9 +47,7 @@ export function PriceCell({ card: { free, price } }: { readonly card: PricedCard
     return (
       <>
         {text.none}
-        <Text size="xs" c="dimmed">
-          {text.callsRefused}
-        </Text>
+        <Small>{text.callsRefused}</Small>
       </>
     );
   const sold = amountsOf(price);

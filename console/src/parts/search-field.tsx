@@ -5,7 +5,7 @@ import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts({ clear: 'Clear search' }, { clear: '清除搜索' });
+const TEXT = texts({ clear: ['Clear search', '清除搜索'] });
 
 /** The field. `value` is the current filter of the list. */
 export function SearchField({

@@ -3,22 +3,16 @@ import { PasswordInput, type PasswordInputProps, Text, TextInput, type TextInput
 import { type KeyboardEvent, useState } from 'react';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts(
-  {
-    show: 'Show or hide the password',
-    caps: 'Caps Lock is on.',
-    rules: 'At least 8 characters. Several words are safer than one word with symbols.',
-    code: 'Authenticator code',
-    either: 'Six digits, or one of your backup codes.',
-  },
-  {
-    show: '显示或隐藏密码',
-    caps: '大写锁定已打开。',
-    rules: '至少 8 个字符。多个单词比一个带符号的单词更安全。',
-    code: '身份验证器验证码',
-    either: '六位数字，或一个备用码。',
-  },
-);
+const TEXT = texts({
+  show: ['Show or hide the password', '显示或隐藏密码'],
+  caps: ['Caps Lock is on.', '大写锁定已打开。'],
+  rules: [
+    'At least 8 characters. Several words are safer than one word with symbols.',
+    '至少 8 个字符。多个单词比一个带符号的单词更安全。',
+  ],
+  code: ['Authenticator code', '身份验证器验证码'],
+  either: ['Six digits, or one of your backup codes.', '六位数字，或一个备用码。'],
+});
 
 /** A password. `isNew`: a new one; password managers suggest one, and the rules are shown. */
 export function PasswordField({ isNew = false, ...props }: PasswordInputProps & { readonly isNew?: boolean }) {

@@ -6,40 +6,29 @@ import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { Swatch } from './chart-tip.tsx';
-import { type Column, DataTable, OpenButton, Pager } from './data-table.tsx';
+import { type Column, DataTable, OpenButton, paged } from './data-table.tsx';
+import { Muted, Small } from './plain.tsx';
 import { type Measure, measureOf, type Sums } from './trend-series.ts';
 import { Money } from './values.tsx';
 
-const TEXT = texts(
-  {
-    cost: 'Cost',
-    share: 'Share',
-    shareOf: { cost: 'Share of cost', requests: 'Share of calls', tokens: 'Share of tokens' },
-    requests: 'Calls',
-    errors: 'Errors',
-    input: 'Input tokens',
-    output: 'Output tokens',
-    each: 'Cost per call',
-    logs: 'Logs',
-    logsOf: (name: string) => `Logs of ${name}`,
-    find: 'Find by name',
-    nothing: 'No matching names.',
+const TEXT = texts({
+  cost: ['Cost', '费用'],
+  share: ['Share', '占比'],
+  shareOf: {
+    cost: ['Share of cost', '费用占比'],
+    requests: ['Share of calls', '调用占比'],
+    tokens: ['Share of tokens', 'Token 占比'],
   },
-  {
-    cost: '费用',
-    share: '占比',
-    shareOf: { cost: '费用占比', requests: '调用占比', tokens: 'Token 占比' },
-    requests: '调用',
-    errors: '错误',
-    input: '输入 Token',
-    output: '输出 Token',
-    each: '每次调用费用',
-    logs: '日志',
-    logsOf: (name: string) => `${name} 的日志`,
-    find: '按名称查找',
-    nothing: '没有符合条件的名称。',
-  },
-);
+  requests: ['Calls', '调用'],
+  errors: ['Errors', '错误'],
+  input: ['Input tokens', '输入 Token'],
+  output: ['Output tokens', '输出 Token'],
+  each: ['Cost per call', '每次调用费用'],
+  logs: ['Logs', '日志'],
+  logsOf: [(name: string) => `Logs of ${name}`, (name: string) => `${name} 的日志`],
+  find: ['Find by name', '按名称查找'],
+  nothing: ['No matching names.', '没有符合条件的名称。'],
+});
 
 /** A row. */
 export interface SumRow {
@@ -95,8 +84,7 @@ export function SumsTable({
   const matches = rows
     ?.filter(({ name, note = '' }) => query === '' || `${name} ${note}`.toLowerCase().includes(query))
     .sort((a, b) => measureOf(measure, b.sums) - measureOf(measure, a.sums));
-  const pages = Math.max(1, Math.ceil((matches?.length ?? 0) / PAGE_SIZE));
-  const at = Math.min(Math.max(1, page), pages);
+  const [shown, pager] = paged(matches ?? [], page, PAGE_SIZE, onView);
   const columns: readonly Column<SumRow>[] = [
     {
       key: 'name',
@@ -111,11 +99,7 @@ export function SumsTable({
               {row.name}
             </OpenButton>
           )}
-          {row.note !== undefined && (
-            <Text span size="xs" c="dimmed">
-              {row.note}
-            </Text>
-          )}
+          {row.note !== undefined && <Small span>{row.note}</Small>}
         </Group>
       ),
     },
@@ -165,24 +149,21 @@ export function SumsTable({
       from: 'md',
       cell: ({ sums }) => (sums.requests === 0 ? '–' : <Money units={Math.round(sums.quota / sums.requests)} />),
     },
-    ...((rows ?? []).some(({ logs }) => logs !== undefined)
-      ? [
-          {
-            key: 'logs',
-            title: text.logs,
-            quiet: true,
-            align: 'right' as const,
-            cell: ({ name, logs }: SumRow) =>
-              logs !== undefined && (
-                <Tooltip label={text.logsOf(name)}>
-                  <ActionIcon component={Link} href={logs} variant="subtle" color="gray" aria-label={text.logsOf(name)}>
-                    <IconListDetails size={16} />
-                  </ActionIcon>
-                </Tooltip>
-              ),
-          },
-        ]
-      : []),
+    {
+      when: (rows ?? []).some(({ logs }) => logs !== undefined),
+      key: 'logs',
+      title: text.logs,
+      quiet: true,
+      align: 'right',
+      cell: ({ name, logs }) =>
+        logs !== undefined && (
+          <Tooltip label={text.logsOf(name)}>
+            <ActionIcon component={Link} href={logs} variant="subtle" color="gray" aria-label={text.logsOf(name)}>
+              <IconListDetails size={16} />
+            </ActionIcon>
+          </Tooltip>
+        ),
+    },
   ];
   return (
     <Box>
@@ -202,21 +183,11 @@ export function SumsTable({
       <DataTable
         caption={caption}
         columns={columns}
-        rows={matches?.slice((at - 1) * PAGE_SIZE, at * PAGE_SIZE)}
+        rows={matches && shown}
         rowKey={({ key }) => key}
-        empty={
-          query === '' ? (
-            empty
-          ) : (
-            <Text p="md" size="sm" c="dimmed">
-              {text.nothing}
-            </Text>
-          )
-        }
+        empty={query === '' ? empty : <Muted p="md">{text.nothing}</Muted>}
       />
-      {matches !== undefined && matches.length > PAGE_SIZE && (
-        <Pager page={at} pageSize={PAGE_SIZE} total={matches.length} onPage={(next) => onView({ page: `${next}` })} />
-      )}
+      {pager}
     </Box>
   );
 }

@@ -1,42 +1,32 @@
 /** The range of a page: selected by name or by date, kept in the address. Days are the UTC days of the ledger. */
-import { Group, NativeSelect, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { Group, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
+import { Choice } from './choice.tsx';
 import { dateOf, RANGE_NAMES, type RangeName, rangeFrom, type TimeRange } from './range.ts';
 
-const TEXT = texts(
-  {
-    label: 'Range',
-    from: 'First day (UTC)',
-    to: 'Last day (UTC)',
-    names: {
-      today: 'Today',
-      '7d': '7 days',
-      '30d': '30 days',
-      month: 'This month',
-      'last-month': 'Last month',
-      custom: 'Custom',
-    },
-    days: (first: string, last: string) => (first === last ? `${first} (UTC day)` : `${first} – ${last} (UTC days)`),
-    hours: (first: string, last: string, zone: string) => `${first} – ${last} (${zone})`,
+const TEXT = texts({
+  label: ['Range', '时间范围'],
+  from: ['First day (UTC)', '开始日期（UTC）'],
+  to: ['Last day (UTC)', '结束日期（UTC）'],
+  names: {
+    today: ['Today', '今天'],
+    '7d': ['7 days', '7 天'],
+    '30d': ['30 days', '30 天'],
+    month: ['This month', '本月'],
+    'last-month': ['Last month', '上月'],
+    custom: ['Custom', '自定义'],
   },
-  {
-    label: '时间范围',
-    from: '开始日期（UTC）',
-    to: '结束日期（UTC）',
-    names: {
-      today: '今天',
-      '7d': '7 天',
-      '30d': '30 天',
-      month: '本月',
-      'last-month': '上月',
-      custom: '自定义',
-    },
-    days: (first: string, last: string) => (first === last ? `${first}（UTC 日）` : `${first} – ${last}（UTC 日）`),
-    hours: (first: string, last: string, zone: string) => `${first} – ${last}（${zone}）`,
-  },
-);
+  days: [
+    (first: string, last: string) => (first === last ? `${first} (UTC day)` : `${first} – ${last} (UTC days)`),
+    (first: string, last: string) => (first === last ? `${first}（UTC 日）` : `${first} – ${last}（UTC 日）`),
+  ],
+  hours: [
+    (first: string, last: string, zone: string) => `${first} – ${last} (${zone})`,
+    (first: string, last: string, zone: string) => `${first} – ${last}（${zone}）`,
+  ],
+});
 
 /** The parameters that a selection sets. */
 export type RangeChange = { readonly range: string; readonly start: string; readonly end: string };
@@ -85,22 +75,7 @@ export function TimeRangePicker({
   const today = dateOf(Date.now() / 1_000);
   return (
     <Group gap="xs" align="center">
-      <SegmentedControl
-        size="xs"
-        visibleFrom="sm"
-        aria-label={text.label}
-        data={choices}
-        value={range.name}
-        onChange={choose}
-      />
-      <NativeSelect
-        size="xs"
-        hiddenFrom="sm"
-        aria-label={text.label}
-        data={choices}
-        value={range.name}
-        onChange={(event) => choose(event.currentTarget.value)}
-      />
+      <Choice label={text.label} data={choices} value={range.name} onChange={choose} />
       {range.name === 'custom' && (
         <Group gap={6} wrap="nowrap" maw="100%">
           <DayInput label={text.from} value={dateOf(range.start)} max={today} onChange={(day) => date(day, 'start')} />

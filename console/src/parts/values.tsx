@@ -6,27 +6,20 @@ import { type ReactNode, useContext, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
 import { LanguageContext, texts, useText } from '../text.ts';
+import { Small } from './plain.tsx';
 
-const TEXT = texts(
-  {
-    copy: 'Copy',
-    copyOf: (what: string) => `Copy: ${what}`,
-    copied: 'Copied',
-    byHand: 'The browser blocked copying. The text is selected: press Ctrl+C.',
-    unlimited: 'unlimited',
-    never: 'never',
-    of: (used: string, limit: string) => `${used} of ${limit}`,
-  },
-  {
-    copy: '复制',
-    copyOf: (what: string) => `复制：${what}`,
-    copied: '已复制',
-    byHand: '浏览器阻止了复制。文本已选中，请按 Ctrl+C。',
-    unlimited: '不限',
-    never: '从不',
-    of: (used: string, limit: string) => `${used} / ${limit}`,
-  },
-);
+const TEXT = texts({
+  copy: ['Copy', '复制'],
+  copyOf: [(what: string) => `Copy: ${what}`, (what: string) => `复制：${what}`],
+  copied: ['Copied', '已复制'],
+  byHand: [
+    'The browser blocked copying. The text is selected: press Ctrl+C.',
+    '浏览器阻止了复制。文本已选中，请按 Ctrl+C。',
+  ],
+  unlimited: ['unlimited', '不限'],
+  never: ['never', '从不'],
+  of: [(used: string, limit: string) => `${used} of ${limit}`, (used: string, limit: string) => `${used} / ${limit}`],
+});
 
 /** Quota units as money; the units in a tooltip. `null`: unlimited. */
 export function Money({ units, sign = false }: { readonly units: number | null | undefined; readonly sign?: boolean }) {
@@ -216,9 +209,7 @@ export function Figure({
 }) {
   const inside = (
     <>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
+      <Small>{label}</Small>
       <Text size="xl" fw={600} className="number" component="div">
         {value}
       </Text>

@@ -1,28 +1,25 @@
 /** Error boundaries: an error in a part does not break the console. */
-import { Alert, Button, Stack, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
 import { Component, type ReactNode, useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { call } from '../api/client.ts';
+import { PlainButton } from '../parts/plain.tsx';
 import { texts, useText } from '../text.ts';
 import { NotFetched } from './fetched.tsx';
 
-const TEXT = texts(
-  {
-    broken: 'This page crashed',
-    about: 'Completed actions are saved. Include the message below when you report this.',
-    reload: 'Reload',
-    absent: 'This page could not be loaded',
-    absentAbout:
-      'The gateway does not respond, or it was updated after you opened the console. The page reloads when the gateway responds.',
-  },
-  {
-    broken: '页面出错',
-    about: '已完成的操作均已保存。报告此问题时，请附上下面的信息。',
-    reload: '重新加载',
-    absent: '无法加载此页面',
-    absentAbout: '网关没有响应，或在控制台打开之后已更新。网关恢复响应后，页面会自动重新加载。',
-  },
-);
+const TEXT = texts({
+  broken: ['This page crashed', '页面出错'],
+  about: [
+    'Completed actions are saved. Include the message below when you report this.',
+    '已完成的操作均已保存。报告此问题时，请附上下面的信息。',
+  ],
+  reload: ['Reload', '重新加载'],
+  absent: ['This page could not be loaded', '无法加载此页面'],
+  absentAbout: [
+    'The gateway does not respond, or it was updated after you opened the console. The page reloads when the gateway responds.',
+    '网关没有响应，或在控制台打开之后已更新。网关恢复响应后，页面会自动重新加载。',
+  ],
+});
 
 /** Around the page; navigation resets it. */
 export function PageBoundary({ children }: { readonly children: ReactNode }) {
@@ -72,9 +69,7 @@ function Broken({ error }: { readonly error: Error }) {
         <Text size="sm" ff="monospace">
           {error.message}
         </Text>
-        <Button variant="default" onClick={() => location.reload()}>
-          {text.reload}
-        </Button>
+        <PlainButton onClick={() => location.reload()}>{text.reload}</PlainButton>
       </Stack>
     </Alert>
   );

@@ -7,10 +7,7 @@ import { PAGES, type PageName } from '../page-list.ts';
 import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts(
-  { ask: 'Search pages', nothing: 'No matching pages' },
-  { ask: '搜索页面', nothing: '没有符合条件的页面' },
-);
+const TEXT = texts({ ask: ['Search pages', '搜索页面'], nothing: ['No matching pages', '没有符合条件的页面'] });
 const [store, actions] = createSpotlight();
 
 /** Loaded when it is first opened. */

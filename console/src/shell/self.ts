@@ -1,5 +1,4 @@
 /** The signed-in account. */
-
 import { useApi } from '../api/hooks.ts';
 import type * as api from '../api/operations.ts';
 

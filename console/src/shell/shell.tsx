@@ -8,7 +8,6 @@ import {
   NavLink,
   ScrollArea,
   Text,
-  Tooltip,
   UnstyledButton,
   useMantineColorScheme,
 } from '@mantine/core';
@@ -32,6 +31,7 @@ import { useAction } from '../api/hooks.ts';
 import { useStatus } from '../api/status.ts';
 import { PAGES, type PageName } from '../page-list.ts';
 import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
+import { IconButton } from '../parts/plain.tsx';
 import { Money } from '../parts/values.tsx';
 import { LanguageContext, texts, useText } from '../text.ts';
 import { Boundary } from './boundary.tsx';
@@ -42,48 +42,29 @@ import { LOCAL_ZONE, timeZoneOf, ZONES, ZoneContext } from './zone.ts';
 
 const Palette = fetched(() => import('./palette.tsx'));
 
-const TEXT = texts(
-  {
-    skip: 'Skip to content',
-    navigation: 'Navigation',
-    open: 'Open navigation',
-    close: 'Close navigation',
-    you: 'You',
-    admin: 'Administration',
-    palette: 'Search pages (Ctrl K)',
-    language: '中文',
-    languageAbout: 'Switch to Chinese',
-    light: 'Light',
-    dark: 'Dark',
-    auto: 'System',
-    colors: 'Theme',
-    account: 'Account',
-    signOut: 'Sign out',
-    left: 'left',
-    zone: 'Show times in',
-    noPalette: 'The search could not be loaded: the gateway does not respond, or it was updated. Reload the page.',
-  },
-  {
-    skip: '跳到页面内容',
-    navigation: '导航',
-    open: '打开导航',
-    close: '关闭导航',
-    you: '我的',
-    admin: '管理',
-    palette: '搜索页面（Ctrl K）',
-    language: 'English',
-    languageAbout: '切换到英文',
-    light: '浅色',
-    dark: '深色',
-    auto: '跟随系统',
-    colors: '主题',
-    account: '账户',
-    signOut: '退出登录',
-    left: '剩余',
-    zone: '时间显示为',
-    noPalette: '无法加载搜索：网关没有响应，或已更新。请重新加载页面。',
-  },
-);
+const TEXT = texts({
+  skip: ['Skip to content', '跳到页面内容'],
+  navigation: ['Navigation', '导航'],
+  open: ['Open navigation', '打开导航'],
+  close: ['Close navigation', '关闭导航'],
+  you: ['You', '我的'],
+  admin: ['Administration', '管理'],
+  palette: ['Search pages (Ctrl K)', '搜索页面（Ctrl K）'],
+  language: ['中文', 'English'],
+  languageAbout: ['Switch to Chinese', '切换到英文'],
+  light: ['Light', '浅色'],
+  dark: ['Dark', '深色'],
+  auto: ['System', '跟随系统'],
+  colors: ['Theme', '主题'],
+  account: ['Account', '账户'],
+  signOut: ['Sign out', '退出登录'],
+  left: ['left', '剩余'],
+  zone: ['Show times in', '时间显示为'],
+  noPalette: [
+    'The search could not be loaded: the gateway does not respond, or it was updated. Reload the page.',
+    '无法加载搜索：网关没有响应，或已更新。请重新加载页面。',
+  ],
+});
 
 /** The frame. `pages`: those that the user may open. */
 export function Shell({
@@ -142,11 +123,9 @@ export function Shell({
             </Link>
           </Group>
           <Group gap={4} wrap="nowrap">
-            <Tooltip label={text.palette}>
-              <ActionIcon variant="subtle" color="gray" aria-label={text.palette} onClick={() => setPalette('open')}>
-                <IconSearch size={18} />
-              </ActionIcon>
-            </Tooltip>
+            <IconButton label={text.palette} onClick={() => setPalette('open')}>
+              <IconSearch size={18} />
+            </IconButton>
             <LanguageButton />
             <ColorMenu />
             <AccountMenu self={self} />
@@ -234,17 +213,9 @@ export function LanguageButton() {
   const { language, choose } = useContext(LanguageContext);
   const other = language === 'en' ? 'zh' : 'en';
   return (
-    <Tooltip label={text.languageAbout}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={text.languageAbout}
-        lang={other === 'zh' ? 'zh-CN' : 'en'}
-        onClick={() => choose(other)}
-      >
-        <IconLanguage size={18} />
-      </ActionIcon>
-    </Tooltip>
+    <IconButton label={text.languageAbout} lang={other === 'zh' ? 'zh-CN' : 'en'} onClick={() => choose(other)}>
+      <IconLanguage size={18} />
+    </IconButton>
   );
 }
 

@@ -11,32 +11,27 @@ import { Loaded } from '../parts/notes.tsx';
 import { CodeField, PasswordField } from '../parts/secret-fields.tsx';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts(
-  {
-    title: 'Confirm it’s you',
-    about: 'This action needs your second factor. You will not be asked again for five minutes.',
-    aboutPassword: 'This action needs your password. You will not be asked again for five minutes.',
-    password: 'Password',
-    go: 'Continue',
-    cancel: 'Cancel',
-    passkey: 'Use passkey',
-    locked: 'Too many incorrect codes. Try again later.',
-    none: 'This action needs a second factor or a password, and your account has neither. Sign in again. For the next five minutes, you can set up a second factor and change your sign-in methods.',
-    signOut: 'Sign out',
-  },
-  {
-    title: '确认是您本人',
-    about: '此操作需要双重验证。五分钟内不会再次询问。',
-    aboutPassword: '此操作需要您的密码。五分钟内不会再次询问。',
-    password: '密码',
-    go: '继续',
-    cancel: '取消',
-    passkey: '使用通行密钥',
-    locked: '验证码错误次数过多，请稍后再试。',
-    none: '此操作需要双重验证或密码，而您的账户两者都没有。请重新登录：登录后五分钟内可以设置双重验证，并修改登录方式。',
-    signOut: '退出登录',
-  },
-);
+const TEXT = texts({
+  title: ['Confirm it’s you', '确认是您本人'],
+  about: [
+    'This action needs your second factor. You will not be asked again for five minutes.',
+    '此操作需要双重验证。五分钟内不会再次询问。',
+  ],
+  aboutPassword: [
+    'This action needs your password. You will not be asked again for five minutes.',
+    '此操作需要您的密码。五分钟内不会再次询问。',
+  ],
+  password: ['Password', '密码'],
+  go: ['Continue', '继续'],
+  cancel: ['Cancel', '取消'],
+  passkey: ['Use passkey', '使用通行密钥'],
+  locked: ['Too many incorrect codes. Try again later.', '验证码错误次数过多，请稍后再试。'],
+  none: [
+    'This action needs a second factor or a password, and your account has neither. Sign in again. For the next five minutes, you can set up a second factor and change your sign-in methods.',
+    '此操作需要双重验证或密码，而您的账户两者都没有。请重新登录：登录后五分钟内可以设置双重验证，并修改登录方式。',
+  ],
+  signOut: ['Sign out', '退出登录'],
+});
 
 /** Above other dialogs, because one of them may have sent the request. */
 const ABOVE = 400;

@@ -1,10 +1,11 @@
 /** The hash chain of the audit log: verified in steps, with progress. */
-import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Group, Progress, Stack, Text } from '@mantine/core';
 import { IconCheck, IconLinkOff } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { call, type Data } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { Copy, Snippet } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -37,9 +38,9 @@ export function Chain() {
     <Section
       title={text.chain}
       actions={
-        <Button variant="default" loading={check.isPending} onClick={() => check.mutate()}>
+        <PlainButton loading={check.isPending} onClick={() => check.mutate()}>
           {piece === undefined ? text.chainCheck : text.chainAgain}
-        </Button>
+        </PlainButton>
       }
     >
       <Stack gap="sm">

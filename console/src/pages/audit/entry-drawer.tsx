@@ -1,8 +1,9 @@
 /** One entry of the audit log with all its details. */
-import { Anchor, Button, Code, Drawer, Group, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Code, Drawer, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -46,13 +47,9 @@ function Content({
       </Text>
       <Group gap="xs">
         {entry.actor !== '' && (
-          <Button variant="default" onClick={() => onFilter({ actor: entry.actor })}>
-            {text.onlyActor}
-          </Button>
+          <PlainButton onClick={() => onFilter({ actor: entry.actor })}>{text.onlyActor}</PlainButton>
         )}
-        <Button variant="default" onClick={() => onFilter({ action: entry.action })}>
-          {text.onlyAction}
-        </Button>
+        <PlainButton onClick={() => onFilter({ action: entry.action })}>{text.onlyAction}</PlainButton>
       </Group>
       <Section flush>
         <Values
@@ -86,9 +83,7 @@ function Content({
               text.hash,
               <div key="hash">
                 <Copy value={entry.hash} what={text.hash} />
-                <Text size="xs" c="dimmed">
-                  {text.hashAbout}
-                </Text>
+                <Small>{text.hashAbout}</Small>
               </div>,
             ],
           ]}
@@ -96,9 +91,7 @@ function Content({
       </Section>
       <Section title={text.facts} flush>
         {facts.length === 0 ? (
-          <Text size="sm" p="sm" c="dimmed">
-            {text.noFacts}
-          </Text>
+          <Muted p="sm">{text.noFacts}</Muted>
         ) : (
           <Values
             label={text.facts}

@@ -1,5 +1,5 @@
 /** The audit log: filtered entries as sentences, their details, and the verification of the hash chain. */
-import { Button, Group, Select, Text, TextInput } from '@mantine/core';
+import { Group, Select, Text, TextInput } from '@mantine/core';
 import { IconChevronRight, IconChevronsLeft, IconDownload, IconRefresh } from '@tabler/icons-react';
 import { type Search, saveFile } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
@@ -8,6 +8,7 @@ import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { momentFrom } from '../../parts/range.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { When } from '../../parts/values.tsx';
@@ -63,11 +64,7 @@ export default function AuditPage() {
       key: 'action',
       title: text.action,
       from: 'md',
-      cell: ({ action }) => (
-        <Text size="xs" ff="monospace" c="dimmed">
-          {action}
-        </Text>
-      ),
+      cell: ({ action }) => <Small ff="monospace">{action}</Small>,
     },
     { key: 'ip', title: text.ip, from: 'sm', cell: ({ ip }) => ip },
     { key: 'when', title: text.when, align: 'right', cell: ({ created_at: at }) => <When at={at} /> },
@@ -77,15 +74,14 @@ export default function AuditPage() {
       title={names.audit}
       about={text.about}
       actions={
-        <Button
-          variant="default"
+        <PlainButton
           leftSection={<IconDownload size={16} />}
           aria-label={text.csvAloud}
           loading={save.isPending}
           onClick={() => save.mutate()}
         >
           {text.csv}
-        </Button>
+        </PlainButton>
       }
     >
       <Section flush>
@@ -93,9 +89,7 @@ export default function AuditPage() {
           <SearchField label={text.who} value={address.actor} onSearch={(actor) => filter({ actor })} maxLength={200} />
           <ActionSelect value={address.action} onChange={(action) => filter({ action })} />
           <Group gap={6} maw="100%">
-            <Text size="sm" c="dimmed" aria-hidden>
-              {text.days}
-            </Text>
+            <Muted aria-hidden>{text.days}</Muted>
             <Group gap={6} wrap="nowrap" maw="100%">
               <TextInput
                 type="date"
@@ -120,14 +114,13 @@ export default function AuditPage() {
         <div aria-live="polite">
           {newCount > 0 && (
             <Group justify="center" p={6}>
-              <Button
-                variant="default"
+              <PlainButton
                 leftSection={<IconRefresh size={16} />}
                 loading={entries.isFetching}
                 onClick={() => void entries.refetch()}
               >
                 {text.fresh(format.number(newCount))}
-              </Button>
+              </PlainButton>
             </Group>
           )}
         </div>
@@ -145,9 +138,9 @@ export default function AuditPage() {
                   <Empty
                     title={text.none}
                     action={
-                      <Button variant="default" onClick={() => filter({ actor: '', action: '', from: '', until: '' })}>
+                      <PlainButton onClick={() => filter({ actor: '', action: '', from: '', until: '' })}>
                         {text.clear}
-                      </Button>
+                      </PlainButton>
                     }
                   >
                     {text.noneAbout}
@@ -160,25 +153,21 @@ export default function AuditPage() {
           )}
         </Loaded>
         <Group justify="flex-end" gap="xs" p="xs">
-          <Text size="sm" c="dimmed">
-            {entries.data !== undefined && text.total(format.number(entries.data.total))}
-          </Text>
-          <Button
-            variant="default"
+          <Muted>{entries.data !== undefined && text.total(format.number(entries.data.total))}</Muted>
+          <PlainButton
             leftSection={<IconChevronsLeft size={16} />}
             disabled={before === undefined}
             onClick={() => setAddress({ before: '' })}
           >
             {text.newest}
-          </Button>
-          <Button
-            variant="default"
+          </PlainButton>
+          <PlainButton
             rightSection={<IconChevronRight size={16} />}
             disabled={typeof entries.data?.before !== 'number'}
             onClick={() => setAddress({ before: `${entries.data?.before ?? ''}` })}
           >
             {text.older}
-          </Button>
+          </PlainButton>
         </Group>
       </Section>
       <Chain />

@@ -1,5 +1,5 @@
 /** Audit actions as sentences in both languages: one for each action of the gateway. */
-import { texts } from '../../text.ts';
+import { type Pair, type Texts, texts } from '../../text.ts';
 
 /** The values of a sentence. */
 export interface SentenceValues {
@@ -186,51 +186,29 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
 };
 
 /** The sentences by action. */
-export const SENTENCES = texts<Readonly<Record<KnownAction, Sentence>>>(EN, ZH);
+export const SENTENCES: Texts<Readonly<Record<KnownAction, Sentence>>> = { en: EN, zh: ZH };
 
 /** All known actions, grouped by object. */
 export const ACTIONS = Object.keys(EN) as readonly KnownAction[];
 
 /** The names of fields. */
-export const FIELDS = texts(
-  {
-    name: 'name',
-    username: 'username',
-    displayName: 'display name',
-    email: 'email address',
-    group: 'group',
-    remark: 'remark',
-    settings: 'settings',
-    parent_id: 'parent department',
-    quota: 'total budget',
-    monthly_quota: 'monthly budget',
-    ratio: 'price factor',
-    status: 'state',
-    remain_quota: 'limit',
-    unlimited_quota: 'limit',
-    expired_time: 'expiry',
-    model_limits: 'models',
-    model_limits_enabled: 'models',
-    allow_ips: 'IP addresses',
-  } as Readonly<Record<string, string>>,
-  {
-    name: '名称',
-    username: '用户名',
-    displayName: '显示名称',
-    email: '邮箱',
-    group: '分组',
-    remark: '备注',
-    settings: '设置',
-    parent_id: '上级部门',
-    quota: '总预算',
-    monthly_quota: '每月预算',
-    ratio: '价格倍率',
-    status: '状态',
-    remain_quota: '额度',
-    unlimited_quota: '额度',
-    expired_time: '过期时间',
-    model_limits: '模型',
-    model_limits_enabled: '模型',
-    allow_ips: 'IP 地址',
-  },
-);
+export const FIELDS = texts({
+  name: ['name', '名称'],
+  username: ['username', '用户名'],
+  displayName: ['display name', '显示名称'],
+  email: ['email address', '邮箱'],
+  group: ['group', '分组'],
+  remark: ['remark', '备注'],
+  settings: ['settings', '设置'],
+  parent_id: ['parent department', '上级部门'],
+  quota: ['total budget', '总预算'],
+  monthly_quota: ['monthly budget', '每月预算'],
+  ratio: ['price factor', '价格倍率'],
+  status: ['state', '状态'],
+  remain_quota: ['limit', '额度'],
+  unlimited_quota: ['limit', '额度'],
+  expired_time: ['expiry', '过期时间'],
+  model_limits: ['models', '模型'],
+  model_limits_enabled: ['models', '模型'],
+  allow_ips: ['IP addresses', 'IP 地址'],
+} as Readonly<Record<string, Pair>>);

@@ -1,8 +1,8 @@
 /** The difference of two texts: removed and added lines. */
-import { Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { aroundChanges, type DiffLine, diffLines, type Skipped } from './line-diff.ts';
@@ -55,11 +55,7 @@ export function DiffView({
           </tbody>
         </table>
       </section>
-      {folded.length > MOST && (
-        <Text size="sm" c="dimmed" p="xs">
-          {text.tooMany(format.number(MOST))}
-        </Text>
-      )}
+      {folded.length > MOST && <Muted p="xs">{text.tooMany(format.number(MOST))}</Muted>}
     </Section>
   );
 }

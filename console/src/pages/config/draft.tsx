@@ -4,8 +4,9 @@ import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { call, saveBytes } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import { Confirm } from '../../parts/confirm.tsx';
+import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -85,7 +86,7 @@ export function Draft({
       {view === 'difference' ? (
         <DiffView title={text.diffDraft} before={disk} after={content} same={text.sameDraft} />
       ) : (
-        <div className="config-columns">
+        <div className="columns config-columns">
           <CodePane
             label={text.draftLabel(file)}
             text={content}
@@ -114,9 +115,9 @@ function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isSta
   return (
     <>
       {masks > 0 && (
-        <Text size="sm" c="dimmed">
+        <Muted>
           {text.draftMasks(format.number(masks))} {text.checkRefs}
-        </Text>
+        </Muted>
       )}
       {isStale && (
         <Alert color="orange" p="xs">
@@ -166,7 +167,7 @@ function Toolbar({
 }) {
   const text = useText(TEXT);
   const [copied, setCopied] = useState<boolean>();
-  const [isConfirming, setAsks] = useState(false);
+  const confirming = useDialog<true>();
   const copy = async (): Promise<void> => setCopied(await (pane.current?.copy() ?? Promise.resolve(false)));
   return (
     <Group gap="xs">
@@ -184,37 +185,28 @@ function Toolbar({
         {text.check}
       </Button>
       {view === 'edit' && (
-        <Button
-          variant="default"
+        <PlainButton
           leftSection={copied === true ? <IconCheck size={16} /> : <IconCopy size={16} />}
           onClick={() => void copy()}
           onBlur={() => setCopied(undefined)}
         >
           {copied === true ? text.copied : text.copy}
-        </Button>
+        </PlainButton>
       )}
-      <Button
-        variant="default"
+      <PlainButton
         leftSection={<IconDownload size={16} />}
         onClick={() => saveBytes(file, new Blob([draft], { type: 'application/yaml' }))}
       >
         {text.save}
-      </Button>
-      {isChanged && (
-        <Button variant="default" onClick={() => setAsks(true)}>
-          {text.startOver}
-        </Button>
-      )}
-      <Text size="sm" c="dimmed" role="status">
-        {copied === false && text.byHand}
-      </Text>
+      </PlainButton>
+      {isChanged && <PlainButton onClick={() => confirming.open(true)}>{text.startOver}</PlainButton>}
+      <Muted role="status">{copied === false && text.byHand}</Muted>
       <Confirm
-        opened={isConfirming}
+        dialog={confirming}
         title={text.startOverTitle}
         action={text.startOver}
-        onClose={() => setAsks(false)}
         onConfirm={() => {
-          setAsks(false);
+          confirming.close();
           onStartOver();
         }}
       >

@@ -1,8 +1,9 @@
 /** The description of the key at the pointer or cursor. */
 import { Code, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { Coded } from '../../parts/coded.tsx';
+import { Fact } from '../../parts/facts.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { PointedPosition } from './code-pane.tsx';
@@ -27,9 +28,7 @@ export function KeyFacts({
     <Section title={text.key}>
       <div className="key-facts" aria-live="polite">
         {pointed === undefined || schema === undefined ? (
-          <Text size="sm" c="dimmed">
-            {text.keyNone}
-          </Text>
+          <Muted>{text.keyNone}</Muted>
         ) : (
           <Content
             pointed={pointed}
@@ -66,9 +65,9 @@ function Content({
         {name}
       </Text>
       {above !== '' && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        <Small style={{ overflowWrap: 'anywhere' }}>
           {text.inside} {above}
-        </Text>
+        </Small>
       )}
       <Text size="sm" mt="xs">
         {facts.kind === 'unknown' ? (
@@ -100,34 +99,25 @@ function Details({ facts }: { readonly facts: Facts }) {
   const types =
     facts.title ?? facts.types.map((type) => text.types[type as keyof typeof text.types] ?? type).join(text.or);
   return (
-    <dl className="key-details">
-      {types !== '' && <Detail name={text.type}>{types}</Detail>}
+    <dl className="facts key-details">
+      {types !== '' && <Fact name={text.type}>{types}</Fact>}
       {facts.allowed.length > 0 && (
-        <Detail name={text.allowed}>
+        <Fact name={text.allowed}>
           <Codes values={facts.allowed} />
-        </Detail>
+        </Fact>
       )}
       {facts.defaultValue !== undefined && (
-        <Detail name={text.usual}>
+        <Fact name={text.usual}>
           <Codes values={[facts.defaultValue]} />
-        </Detail>
+        </Fact>
       )}
-      {range !== undefined && <Detail name={text.range}>{range}</Detail>}
+      {range !== undefined && <Fact name={text.range}>{range}</Fact>}
       {examples.length > 0 && facts.allowed.length === 0 && (
-        <Detail name={text.examples}>
+        <Fact name={text.examples}>
           <Codes values={examples} />
-        </Detail>
+        </Fact>
       )}
     </dl>
-  );
-}
-
-function Detail({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 

@@ -1,6 +1,6 @@
 /** Masked secrets. */
-import { Text } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
+import { Muted } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -17,8 +17,8 @@ export function MasksNote({ of }: { readonly of: string }) {
   const count = masksIn(of);
   if (count === 0) return null;
   return (
-    <Text size="sm" c="dimmed" className="masks-note">
+    <Muted className="masks-note">
       <IconLock size={14} aria-hidden /> {text.masked(format.number(count))}
-    </Text>
+    </Muted>
   );
 }

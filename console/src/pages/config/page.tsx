@@ -139,7 +139,7 @@ function ConfigView({
   return (
     <Stack gap="xs">
       <MasksNote of={tab} />
-      <div className="config-columns">
+      <div className="columns config-columns">
         <CodePane
           label={label}
           text={tab}

@@ -1,13 +1,15 @@
 /** Whether the running configuration equals the file, and the Reload button. */
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import type { Configuration } from '../../api/operations.ts';
+import { Fact } from '../../parts/facts.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -49,9 +51,9 @@ export function ConfigState({ config, onAgain }: { readonly config: Config; onAg
       title={config.file}
       actions={
         <>
-          <Button variant="default" leftSection={<IconRefresh size={16} />} onClick={onAgain}>
+          <PlainButton leftSection={<IconRefresh size={16} />} onClick={onAgain}>
             {text.again}
-          </Button>
+          </PlainButton>
           <GuardedButton
             variant="filled"
             why={config.disk.changed ? undefined : text.reloadNothing}
@@ -71,27 +73,15 @@ export function ConfigState({ config, onAgain }: { readonly config: Config; onAg
           </Text>
         </Group>
         <dl className="config-times">
-          <div>
-            <dt>{text.generation}</dt>
-            <dd>
-              {format.number(config.generation)}{' '}
-              <Text span size="xs" c="dimmed">
-                {text.generationNote}
-              </Text>
-            </dd>
-          </div>
-          <div>
-            <dt>{text.loaded}</dt>
-            <dd>
-              <When at={config.running.loaded_at} />
-            </dd>
-          </div>
-          <div>
-            <dt>{text.modified}</dt>
-            <dd>
-              <When at={config.disk.modified_at} none={text.modifiedNever} />
-            </dd>
-          </div>
+          <Fact name={text.generation}>
+            {format.number(config.generation)} <Small span>{text.generationNote}</Small>
+          </Fact>
+          <Fact name={text.loaded}>
+            <When at={config.running.loaded_at} />
+          </Fact>
+          <Fact name={text.modified}>
+            <When at={config.disk.modified_at} none={text.modifiedNever} />
+          </Fact>
         </dl>
         {isRefused && config.problems.length > 0 && (
           <Alert color="red" icon={<IconAlertTriangle />} title={text.refused}>

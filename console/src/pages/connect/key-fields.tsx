@@ -1,8 +1,9 @@
 /** Selects or creates a key, and accepts the secret of an existing one. */
-import { Alert, Button, Group, PasswordInput, Select, Stack, Text } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Alert, Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { IconKey, IconPlus } from '@tabler/icons-react';
-import { type ChosenKey, isKeyFormat, type Key } from '../../parts/chosen-key.ts';
+import { type ChosenKey, isKeyFormat } from '../../parts/chosen-key.ts';
+import { KeySelect } from '../../parts/key-select.tsx';
+import { Small } from '../../parts/plain.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -10,28 +11,10 @@ import { TEXT } from './text.ts';
 /** The fields. `client`: the name for a new key. */
 export function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; readonly client: string }) {
   const text = useText(TEXT);
-  const { key, keys, none, pasted } = chosen;
-  const find = useDebouncedCallback((typed: string) => chosen.find(typed), 250);
-  const named = ({ name, key: masked, status }: Key): string =>
-    `${name} · ${masked}${status === 1 ? '' : ` (${text.keyStates[status]})`}`;
-  const options = [...(keys ?? []), ...(key !== undefined && !keys?.some(({ id }) => id === key.id) ? [key] : [])];
+  const { key, none, pasted } = chosen;
   return (
     <Stack gap="sm">
-      {!none && (
-        <Select
-          label={text.key}
-          description={text.keyAbout}
-          data={options.map((each) => ({ value: String(each.id), label: named(each) }))}
-          value={key === undefined ? null : String(key.id)}
-          onChange={(id) => id !== null && chosen.choose(Number(id))}
-          // The gateway searches, because there may be more keys than were loaded.
-          onSearchChange={(typed) => find(key !== undefined && typed === named(key) ? '' : typed)}
-          filter={({ options: all }) => all}
-          nothingFoundMessage={text.noKeyFound}
-          searchable
-          allowDeselect={false}
-        />
-      )}
+      {!none && <KeySelect chosen={chosen} description={text.keyAbout} />}
       <Group gap="xs" wrap="nowrap" align="flex-start">
         <Button
           variant={none ? 'filled' : 'default'}
@@ -42,11 +25,9 @@ export function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; read
         >
           {text.makeKey}
         </Button>
-        <Text size="xs" c="dimmed">
-          {text.making(client)}
-        </Text>
+        <Small>{text.making(client)}</Small>
       </Group>
-      <div aria-live="polite" className="connect-news">
+      <div aria-live="polite" className="news">
         {chosen.isNew && chosen.text !== undefined && (
           <Alert color="green" icon={<IconKey />} p="xs" styles={{ body: { minWidth: 0 } }}>
             <Stack gap={6} miw={0}>

@@ -1,5 +1,5 @@
 /** Connects a client: select client, key and model, copy the configuration, test it. */
-import { Box, Chip, Group, Select, Stack, Text } from '@mantine/core';
+import { Box, Chip, Group, Select, Stack } from '@mantine/core';
 import { useId } from 'react';
 import { GATEWAY } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
@@ -8,6 +8,7 @@ import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type Key, useChosenKey } from '../../parts/chosen-key.ts';
 import { Page, Section } from '../../parts/page.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { KeyFields } from './key-fields.tsx';
 import { KINDS, type Style } from './recipe.ts';
@@ -36,7 +37,7 @@ export default function ConnectPage() {
       <Section title={text.client}>
         <ClientPicker chosen={client.id} onChoose={(id) => change({ client: id })} />
       </Section>
-      <div className="connect-columns">
+      <div className="columns connect-columns">
         <Stack gap="md" miw={0}>
           <Section title={text.keyAndModel}>
             <Stack gap="md">
@@ -87,9 +88,7 @@ function ClientPicker({ chosen, onChoose }: { readonly chosen: string; onChoose(
       <Box role="radiogroup" aria-label={text.client} className="connect-clients">
         {KINDS.map((kind) => (
           <Box key={kind} role="group" aria-labelledby={`${id}-${kind}`} className="connect-kind">
-            <Text size="sm" c="dimmed" id={`${id}-${kind}`}>
-              {text.kinds[kind]}
-            </Text>
+            <Muted id={`${id}-${kind}`}>{text.kinds[kind]}</Muted>
             <Group gap={6}>
               {clientsOf(kind).map((client) => (
                 <Chip key={client.id} value={client.id} size="sm" radius="sm">

@@ -2,6 +2,7 @@
 import { Alert, Box, Button, Code, Group, List, SegmentedControl, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconExternalLink } from '@tabler/icons-react';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { Copy, Snippet, useLanguage } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { fillLink, fillStep, type Values } from './recipe.ts';
@@ -56,9 +57,7 @@ export function SetUp({
           </Alert>
         )}
         <Box>
-          <Text size="sm" c="dimmed">
-            {text.address}
-          </Text>
+          <Muted>{text.address}</Muted>
           <Copy value={wantsRoot ? values.root : values.base} what={text.address} />
         </Box>
         {client.links !== undefined && (
@@ -67,15 +66,14 @@ export function SetUp({
               const href = hasKey ? fillLink(link, values) : undefined;
               return href === undefined ? (
                 <Tooltip key={link.url} label={text.linkNeedsKey}>
-                  <Button
-                    variant="default"
+                  <PlainButton
                     data-disabled
                     aria-disabled
                     leftSection={<IconExternalLink size={14} />}
                     onClick={(event) => event.preventDefault()}
                   >
                     {link.title[language]}
-                  </Button>
+                  </PlainButton>
                 </Tooltip>
               ) : (
                 <Button

@@ -5,7 +5,9 @@ import { useEffect, useRef, useState } from 'react';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { Refused } from '../../parts/call-failure.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { Fact } from '../../parts/facts.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { RequestLink } from '../../parts/request-link.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -58,10 +60,10 @@ export function TestPanel({
   return (
     <Section title={text.test}>
       <Stack gap="sm">
-        <Text size="sm" c="dimmed">
+        <Muted>
           {text.testAbout(text.styles[style])}{' '}
           {caller !== undefined && ('key' in caller ? text.withKey : text.withSession)}
-        </Text>
+        </Muted>
         <Group gap="xs">
           <Button
             leftSection={<IconPlayerPlay size={14} />}
@@ -72,16 +74,12 @@ export function TestPanel({
             {text.testNow}
           </Button>
           {test.isPending && (
-            <Button
-              variant="default"
-              leftSection={<IconPlayerStop size={14} />}
-              onClick={() => running.current?.abort('stopped')}
-            >
+            <PlainButton leftSection={<IconPlayerStop size={14} />} onClick={() => running.current?.abort('stopped')}>
               {text.stop}
-            </Button>
+            </PlainButton>
           )}
         </Group>
-        <div role="status" className="connect-news">
+        <div role="status" className="news">
           {test.isPending && answer !== '' && <blockquote className="connect-answer">{answer}</blockquote>}
           {!test.isPending && test.data?.kind === 'heard' && <Success result={test.data.heard} />}
           {!test.isPending && test.data?.kind === 'refused' && (
@@ -115,28 +113,19 @@ function Success({ result }: { readonly result: TestResult }) {
       ) : (
         <blockquote className="connect-answer" aria-label={text.said}>
           {answer}
-          {cut && <Text span size="sm" c="dimmed">{` … (${text.cut})`}</Text>}
+          {cut && <Muted span>{` … (${text.cut})`}</Muted>}
         </blockquote>
       )}
-      <dl className="connect-facts">
-        <dt>{text.cost}</dt>
-        <dd>
+      <dl className="facts">
+        <Fact name={text.cost}>
           <Cost heard={result} />
-        </dd>
-        {showsChannel && (
-          <>
-            <dt>{text.channel}</dt>
-            <dd>{channel}</dd>
-          </>
-        )}
-        <dt>{text.firstByte}</dt>
-        <dd>{format.duration(firstByteMs)}</dd>
-        <dt>{text.total}</dt>
-        <dd>{format.duration(totalMs)}</dd>
-        <dt>{text.request}</dt>
-        <dd>
+        </Fact>
+        {showsChannel && <Fact name={text.channel}>{channel}</Fact>}
+        <Fact name={text.firstByte}>{format.duration(firstByteMs)}</Fact>
+        <Fact name={text.total}>{format.duration(totalMs)}</Fact>
+        <Fact name={text.request}>
           <RequestLink id={requestId} />
-        </dd>
+        </Fact>
       </dl>
     </Stack>
   );

@@ -1,9 +1,10 @@
 /** Deletes a department, or shows what prevents it. */
-import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { Group, List, Modal, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { Department } from './forest.ts';
@@ -34,12 +35,11 @@ export function DeleteDepartment({
   if (people === 0 && children.length === 0) {
     return (
       <Confirm
-        opened={opened}
+        dialog={{ about: true, opened, close: onClose }}
         title={text.deleteTitle(name)}
         action={text.remove}
         doing={remove}
         onConfirm={() => remove.mutate()}
-        onClose={onClose}
       >
         {text.deleteAbout}
       </Confirm>
@@ -54,9 +54,9 @@ export function DeleteDepartment({
           {children.length > 0 && <List.Item>{text.deleteBelow(format.number(children.length))}</List.Item>}
         </List>
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} data-autofocus>
+          <PlainButton onClick={onClose} data-autofocus>
             {text.close}
-          </Button>
+          </PlainButton>
         </Group>
       </Stack>
     </Modal>

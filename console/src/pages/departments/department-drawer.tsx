@@ -2,13 +2,13 @@
 import { Anchor, Breadcrumbs, Button, Drawer, Group, Menu, Stack, Text } from '@mantine/core';
 import { IconCoins, IconDots, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { usageHref } from '../../parts/links.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { LinkButton, Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { Meter, Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -87,9 +87,9 @@ function Content({
         </GuardedButton>
         <Menu position="bottom-end">
           <Menu.Target>
-            <Button variant="default" aria-label={text.moreActions} px="xs">
+            <PlainButton aria-label={text.moreActions} px="xs">
               <IconDots size={16} />
-            </Button>
+            </PlainButton>
           </Menu.Target>
           <Menu.Dropdown>
             <Menu.Item
@@ -107,9 +107,7 @@ function Content({
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
-        <Text size="sm" c="dimmed">
-          {priceOf(department.ratio)}
-        </Text>
+        <Muted>{priceOf(department.ratio)}</Muted>
       </Group>
       {disabled !== undefined && (
         <Group gap="xs">
@@ -129,10 +127,10 @@ function Content({
                   <Anchor component="button" type="button" size="sm" truncate onClick={() => onOpen(child.id)}>
                     {child.name}
                   </Anchor>
-                  <Text size="sm" c="dimmed" className="number">
+                  <Muted className="number">
                     {text.peopleCount(format.number(child.people))} ·{' '}
                     {left === undefined ? text.noLimit : text.leftOf(format.money(left))}
-                  </Text>
+                  </Muted>
                 </Group>
               );
             })}
@@ -161,9 +159,7 @@ function Budgets({ department, onEdit }: { readonly department: Department; onEd
       {tightest === undefined ? (
         <Stack gap="xs" align="flex-start">
           <Text size="sm">{text.budgetsNone}</Text>
-          <Button variant="default" onClick={onEdit}>
-            {text.setBudget}
-          </Button>
+          <PlainButton onClick={onEdit}>{text.setBudget}</PlainButton>
         </Stack>
       ) : (
         <Stack gap="sm">
@@ -178,20 +174,14 @@ function Budgets({ department, onEdit }: { readonly department: Department; onEd
                 limit={budget.limit}
               />
               <Group gap="xs" mt={2}>
-                <Text size="xs" c="dimmed">
-                  {text.leftOf(format.money(budget.left))}
-                </Text>
+                <Small>{text.leftOf(format.money(budget.left))}</Small>
                 {budget.of === tightest.of && budget.period === tightest.period && (
                   <State tone={budget.left === 0 ? 'bad' : 'warn'}>{text.tightest}</State>
                 )}
               </Group>
             </div>
           ))}
-          {budgets.some(({ period }) => period === 'month') && (
-            <Text size="xs" c="dimmed">
-              {text.resets}
-            </Text>
-          )}
+          {budgets.some(({ period }) => period === 'month') && <Small>{text.resets}</Small>}
         </Stack>
       )}
     </Section>
@@ -212,26 +202,20 @@ function Usage({ department: { id } }: { readonly department: Department }) {
       about={text.usageAbout}
       actions={
         <>
-          <Button component={Link} href={`/team?department_id=${id}&range=month`} variant="default">
-            {names.team}
-          </Button>
-          <Button
-            component={Link}
-            href={usageHref({ department_id: `${id}`, range: 'month' }, { allUsers: true })}
-            variant="default"
-          >
+          <LinkButton href={`/team?department_id=${id}&range=month`}>{names.team}</LinkButton>
+          <LinkButton href={usageHref({ department_id: `${id}`, range: 'month' }, { allUsers: true })}>
             {names.usage}
-          </Button>
+          </LinkButton>
         </>
       }
     >
       <Text size="lg" fw={600} component="div">
         <Money units={quota} />
       </Text>
-      <Text size="sm" c="dimmed">
+      <Muted>
         {text.calls(format.number(requests))}
         {errors > 0 && ` · ${text.refusals(format.number(errors))}`}
-      </Text>
+      </Muted>
     </Section>
   );
 }

@@ -101,14 +101,11 @@ function Fields({
       refusal={refusal}
       action={before === undefined ? text.make : text.save}
       running={send}
-      onSubmit={() => send.mutate()}
       onClose={onClose}
     >
       <TextInput
         label={text.itsName}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={refusal.at('name')}
+        {...refusal.field('name', name, setName)}
         maxLength={64}
         required
         data-autofocus

@@ -1,7 +1,8 @@
 /** The department tree, with budgets as bars and the remaining amount. Keyboard support follows the ARIA tree pattern. */
-import { Box, Button, Text } from '@mantine/core';
+import { Box, Text } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState } from 'react';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -130,9 +131,9 @@ export function DepartmentTree({
       </div>
       {rows.length > most && (
         <Box p="xs" ta="center">
-          <Button variant="default" onClick={() => setMost(most + MOST_ROWS)}>
+          <PlainButton onClick={() => setMost(most + MOST_ROWS)}>
             {text.more(format.number(Math.min(MOST_ROWS, rows.length - most)))}
-          </Button>
+          </PlainButton>
         </Box>
       )}
     </>
@@ -190,9 +191,7 @@ const TreeRow = memo(function TreeRow({
           )}
         </Text>
         {tightest !== undefined && tightest.of !== department && (
-          <Text size="xs" c="dimmed" truncate>
-            {text.through(tightest.of.name, text.periods[tightest.period])}
-          </Text>
+          <Small truncate>{text.through(tightest.of.name, text.periods[tightest.period])}</Small>
         )}
       </Box>
       <Text size="sm" ta="right" c={department.ratio === 1 ? 'dimmed' : undefined} className="department-wide number">

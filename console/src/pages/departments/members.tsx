@@ -1,16 +1,17 @@
 /** Members of a department: search, add, remove. */
-import { ActionIcon, Anchor, Box, Button, Group, Tooltip } from '@mantine/core';
+import { Anchor, Box, Group } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { IconButton, PlainButton } from '../../parts/plain.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -32,7 +33,7 @@ export function Members({ department }: { readonly department: Department }) {
   const members = useApi(
     'GET /api/user/',
     { search: { department_id: department.id, p: page, page_size: PAGE_SIZE } },
-    { placeholderData: (before) => before },
+    KEEPS_DATA,
   );
   const takeOut = useAction(
     ({ id, department_id }: Person) =>
@@ -54,16 +55,13 @@ export function Members({ department }: { readonly department: Department }) {
         </Group>
       ),
     },
-    ...(department.children.length === 0
-      ? []
-      : [
-          {
-            key: 'in',
-            title: text.in,
-            from: 'sm' as const,
-            cell: (person: Person) => person.department_name,
-          },
-        ]),
+    {
+      when: department.children.length > 0,
+      key: 'in',
+      title: text.in,
+      from: 'sm',
+      cell: (person) => person.department_name,
+    },
     {
       key: 'balance',
       title: text.balance,
@@ -78,18 +76,15 @@ export function Members({ department }: { readonly department: Department }) {
       cell(person) {
         const mayMove = isRoot(self) || person.role < 10;
         return (
-          <Tooltip label={mayMove ? text.takeOut(person.username) : text.notBelow}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={text.takeOut(person.username)}
-              data-disabled={!mayMove || undefined}
-              aria-disabled={!mayMove}
-              onClick={() => mayMove && leaving.open(person)}
-            >
-              <IconUserMinus size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <IconButton
+            label={text.takeOut(person.username)}
+            hint={mayMove ? text.takeOut(person.username) : text.notBelow}
+            data-disabled={!mayMove || undefined}
+            aria-disabled={!mayMove}
+            onClick={() => mayMove && leaving.open(person)}
+          >
+            <IconUserMinus size={16} />
+          </IconButton>
         );
       },
     },
@@ -97,25 +92,22 @@ export function Members({ department }: { readonly department: Department }) {
   return (
     <Section title={text.members} about={text.membersAbout} flush>
       <AddPeople department={department} />
-      <Loaded query={members} height={180}>
-        {({ items }) => (
-          <DataTable
-            caption={text.members}
-            columns={columns}
-            rows={items}
-            rowKey={({ id }) => id}
-            empty={<Empty title={text.membersNone}>{text.membersNoneAbout}</Empty>}
-          />
-        )}
-      </Loaded>
-      <Pager page={page} pageSize={PAGE_SIZE} total={members.data?.total ?? 0} onPage={setPage} />
+      <QueryTable
+        query={members}
+        caption={text.members}
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={<Empty title={text.membersNone}>{text.membersNoneAbout}</Empty>}
+        page={page}
+        pageSize={PAGE_SIZE}
+        onPage={setPage}
+      />
       <Confirm
-        opened={leaving.opened}
+        dialog={leaving}
         title={text.takeOutTitle}
         action={text.takeOutDo}
         doing={takeOut}
-        onConfirm={() => leaving.about !== undefined && takeOut.mutate(leaving.about)}
-        onClose={leaving.close}
+        onConfirm={takeOut.mutate}
       >
         {text.takeOutAbout(leaving.about?.username ?? '', leaving.about?.department_name || department.name)}
       </Confirm>
@@ -152,9 +144,9 @@ function AddPeople({ department }: { readonly department: Department }) {
         <Box flex={1} miw={0}>
           <PeopleSearch label={text.addPeople} about={text.addAbout} value={ids} onChange={setIds} />
         </Box>
-        <Button type="submit" variant="default" size="sm" loading={add.isPending} disabled={ids.length === 0}>
+        <PlainButton type="submit" size="sm" loading={add.isPending} disabled={ids.length === 0}>
           {text.add}
-        </Button>
+        </PlainButton>
       </Group>
     </form>
   );

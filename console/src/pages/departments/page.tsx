@@ -7,6 +7,7 @@ import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useText } from '../../text.ts';
 import { DepartmentDrawer } from './department-drawer.tsx';
@@ -48,9 +49,9 @@ export default function DepartmentsPage() {
                 action={
                   <>
                     <Button onClick={() => setTemplate(true)}>{text.template}</Button>
-                    <Button variant="default" onClick={() => setEditing({ what: 'create', below: undefined })}>
+                    <PlainButton onClick={() => setEditing({ what: 'create', below: undefined })}>
                       {text.create}
-                    </Button>
+                    </PlainButton>
                   </>
                 }
               >
@@ -116,23 +117,15 @@ function TreeSection({
         </Box>
         {isDeep && (
           <Group gap="xs">
-            <Button variant="default" onClick={() => setExpanded(new Set(forest.byId.keys()))}>
-              {text.expandAll}
-            </Button>
-            <Button variant="default" onClick={() => setExpanded(new Set())}>
-              {text.collapseAll}
-            </Button>
+            <PlainButton onClick={() => setExpanded(new Set(forest.byId.keys()))}>{text.expandAll}</PlainButton>
+            <PlainButton onClick={() => setExpanded(new Set())}>{text.collapseAll}</PlainButton>
           </Group>
         )}
       </Group>
       {rows.length === 0 ? (
         <Empty
           title={text.nothingFound}
-          action={
-            <Button variant="default" onClick={() => onWords('')}>
-              {text.clearSearch}
-            </Button>
-          }
+          action={<PlainButton onClick={() => onWords('')}>{text.clearSearch}</PlainButton>}
         />
       ) : (
         <DepartmentTree

@@ -2,7 +2,7 @@
 import { MultiSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -33,7 +33,7 @@ export function PeopleSearch({
   const results = useApi(
     'GET /api/user/search',
     { search: { keyword: keyword || undefined, status: 1, page_size: 20 } },
-    { placeholderData: (before) => before },
+    KEEPS_DATA,
   );
   const people = new Map([...chosen, ...(results.data?.items ?? [])].map((person) => [`${person.id}`, person]));
   return (

@@ -6,6 +6,7 @@ import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { Department } from './forest.ts';
@@ -42,7 +43,6 @@ function Fields({ department, onClose }: { readonly department: Department; onCl
       action={text.recharge}
       running={recharge}
       ready={amount !== null && amount > 0}
-      onSubmit={() => recharge.mutate()}
       onClose={onClose}
     >
       <MoneyInput
@@ -60,11 +60,7 @@ function Fields({ department, onClose }: { readonly department: Department; onCl
           format.money(Math.max(0, after - department.used_quota)),
         )}
       </Text>
-      {department.monthly_quota !== null && (
-        <Text size="sm" c="dimmed">
-          {text.rechargeMonth}
-        </Text>
-      )}
+      {department.monthly_quota !== null && <Muted>{text.rechargeMonth}</Muted>}
     </DialogForm>
   );
 }

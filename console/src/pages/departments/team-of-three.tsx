@@ -66,19 +66,11 @@ function Fields({ onClose, onMade }: Template) {
     },
   );
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.templateMake}
-      running={make}
-      onSubmit={() => make.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.templateMake} running={make} onClose={onClose}>
       <Text size="sm">{text.templateAbout}</Text>
       <TextInput
         label={text.itsName}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={refusal.at('name')}
+        {...refusal.field('name', name, setName)}
         maxLength={64}
         required
         data-autofocus

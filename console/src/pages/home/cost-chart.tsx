@@ -1,11 +1,11 @@
 /** Cost per day of the last 30 days, by model. */
-import { Button } from '@mantine/core';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { Chart, type Series } from '../../parts/chart.tsx';
 import { usageHref } from '../../parts/links.ts';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { LinkButton } from '../../parts/plain.tsx';
 import { dateOf, momentsOf } from '../../parts/range.ts';
 import { trendSeries } from '../../parts/trend-series.ts';
 import { useFormat } from '../../shell/format.ts';
@@ -36,23 +36,12 @@ export function CostChart({ allUsers }: { readonly allUsers: boolean }) {
     <Section
       title={text.costs}
       about={about}
-      actions={
-        <Button component={Link} href={usageHref({}, { allUsers })} variant="default">
-          {text.usage}
-        </Button>
-      }
+      actions={<LinkButton href={usageHref({}, { allUsers })}>{text.usage}</LinkButton>}
     >
       <Loaded query={trend} height={230}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty
-              title={text.quiet}
-              action={
-                <Button component={Link} href="/connect" variant="default">
-                  {text.connect}
-                </Button>
-              }
-            >
+            <Empty title={text.quiet} action={<LinkButton href="/connect">{text.connect}</LinkButton>}>
               {text.quietAbout}
             </Empty>
           ) : (

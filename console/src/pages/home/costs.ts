@@ -1,5 +1,4 @@
 /** Cost of today, 7 and 30 days. Days are the UTC days of the ledger. */
-
 import { useApi } from '../../api/hooks.ts';
 import type { UsageStatistics } from '../../api/operations.ts';
 import { dateOf, rangeFrom, type TimeRange } from '../../parts/range.ts';

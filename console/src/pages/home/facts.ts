@@ -1,5 +1,4 @@
 /** The first steps and whether they are done, derived from the state of the account and the gateway. */
-
 import { useApi } from '../../api/hooks.ts';
 import type { SubscriptionState } from '../../api/operations.ts';
 import { isAdmin, type Self } from '../../shell/self.ts';

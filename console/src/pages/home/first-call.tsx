@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { GATEWAY } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import { callHref } from '../../parts/links.ts';
+import { Muted } from '../../parts/plain.tsx';
 import { Money, Snippet } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { fillStep, type Recipe } from '../connect/recipe.ts';
@@ -47,12 +48,10 @@ export function FirstCall({ calls, firstKey }: { readonly calls: Calls; readonly
         </Button>
         <Group gap={6} role="status">
           <Loader size={14} aria-hidden />
-          <Text size="sm" c="dimmed">
-            {text.waiting}
-          </Text>
+          <Muted>{text.waiting}</Muted>
         </Group>
       </Group>
-      <div role="alert" className="home-news">
+      <div role="alert" className="news">
         {calls.refused !== undefined && <RefusedFirst line={calls.refused} />}
       </div>
     </>

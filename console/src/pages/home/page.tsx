@@ -1,8 +1,9 @@
 /** Home: first steps, balance, cost, alerts, latest calls. */
-import { Skeleton, Text } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { When } from '../../parts/values.tsx';
 import { SubscriptionWindows } from '../../parts/windows.tsx';
 import { isAdmin, type Self, useSelf } from '../../shell/self.ts';
@@ -43,7 +44,7 @@ function Home({ self }: { readonly self: Self }) {
     return <Skeleton height={480} aria-label={text.reading} role="status" />;
   return (
     <>
-      <div role="status" className="home-news">
+      <div role="status" className="news">
         {calls.first !== undefined && <FirstArrived line={calls.first} />}
       </div>
       {steps !== undefined && (
@@ -57,15 +58,15 @@ function Home({ self }: { readonly self: Self }) {
       {admin && <AllUsersFigures costs={allUsersCosts} />}
       <Figures self={self} costs={costs} />
       {(calls.landed === true || used === true) && (
-        <div className={plan === undefined ? undefined : 'home-columns'}>
+        <div className={plan === undefined ? undefined : 'columns'}>
           <CostChart allUsers={admin} />
           {plan !== undefined && (
             <Section
               title={text.windows}
               about={
-                <Text span size="sm" c="dimmed">
+                <Muted span>
                   {plan.plan_name ?? plan.plan} · {text.until} <When at={plan.expires_at} />
-                </Text>
+                </Muted>
               }
             >
               <SubscriptionWindows windows={plan.windows} />

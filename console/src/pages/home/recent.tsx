@@ -1,11 +1,11 @@
 /** The last ten calls. The list changes only when the user refreshes it. */
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { callHref } from '../../parts/links.ts';
 import { Failure } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { IconButton, LinkButton } from '../../parts/plain.tsx';
 import { Money, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -63,14 +63,10 @@ export function Recent({ calls }: { readonly calls: Calls }) {
       flush
       actions={
         <>
-          <Tooltip label={text.again}>
-            <ActionIcon variant="subtle" color="gray" aria-label={text.again} onClick={calls.readAgain}>
-              <IconRefresh size={16} />
-            </ActionIcon>
-          </Tooltip>
-          <Button component={Link} href="/logs" variant="default">
-            {text.logs}
-          </Button>
+          <IconButton label={text.again} onClick={calls.readAgain}>
+            <IconRefresh size={16} />
+          </IconButton>
+          <LinkButton href="/logs">{text.logs}</LinkButton>
         </>
       }
     >

@@ -1,9 +1,10 @@
 /** The content of each first step. */
-import { Anchor, Button, Text } from '@mantine/core';
+import { Anchor, Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
+import { Small } from '../../parts/plain.tsx';
 import { Copy, Snippet } from '../../parts/values.tsx';
 import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -45,9 +46,7 @@ export function StepBody({
           {firstKey.text !== undefined && (
             <div>
               <Copy value={firstKey.text} what={text.yourKey} />
-              <Text size="xs" c="dimmed">
-                {text.keyOnce}
-              </Text>
+              <Small>{text.keyOnce}</Small>
             </div>
           )}
           <FirstCall calls={calls} firstKey={firstKey} />

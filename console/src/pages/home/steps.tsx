@@ -1,8 +1,9 @@
 /** The first steps: done ones on one line, the next one with its content. Hidden when all are done or the user dismisses them. */
-import { Box, Button, Group, Text, ThemeIcon, Title } from '@mantine/core';
+import { Box, Button, Group, ThemeIcon, Title } from '@mantine/core';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { Section } from '../../parts/page.tsx';
+import { Small } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import type { StepFact, StepName } from './facts.ts';
 import './home.css';
@@ -53,11 +54,7 @@ export function Steps({
               <Title order={3} size="sm" fw={step.done ? 400 : 600} c={step.done ? 'dimmed' : undefined}>
                 {text.steps[step.name]}
               </Title>
-              {step.done && (
-                <Text size="xs" c="dimmed" aria-hidden>
-                  {text.done}
-                </Text>
-              )}
+              {step.done && <Small aria-hidden>{text.done}</Small>}
             </Group>
             {!step.done && <Box className="home-step-body">{body(step.name)}</Box>}
           </li>

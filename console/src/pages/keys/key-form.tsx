@@ -20,6 +20,7 @@ import { useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Loaded } from '../../parts/notes.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { toField } from '../../shell/zone.ts';
@@ -165,9 +166,7 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
           {...form.getInputProps('strict', { type: 'checkbox' })}
         />
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {text.cancel}
-          </Button>
+          <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
           <Button type="submit" loading={save.isPending}>
             {of === undefined ? text.create : text.save}
           </Button>
@@ -193,9 +192,9 @@ function Facts({ of }: { readonly of: Key }) {
         </Text>
         <KeyStateBadge of={of} />
       </Group>
-      <Text size="sm" c="dimmed">
+      <Muted>
         {text.made} <When at={of.created_time} /> · {lastUsed} <When at={of.accessed_time} none={notUsed} />
-      </Text>
+      </Muted>
     </Stack>
   );
 }

@@ -3,6 +3,7 @@ import { Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useCancelled } from '../../api/hooks.ts';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import type { ShownKey } from './key-shown.tsx';
 import type { Key } from './key-state.ts';
@@ -65,9 +66,7 @@ export function KeyRotate({
           />
         )}
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {form.cancel}
-          </Button>
+          <PlainButton onClick={onClose}>{form.cancel}</PlainButton>
           <Button loading={rotate.isPending} onClick={() => about !== undefined && rotate.mutate(about)}>
             {text.action}
           </Button>

@@ -1,7 +1,7 @@
 /** A new key: the only time that its secret is shown. */
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { Link } from 'wouter';
+import { LinkButton } from '../../parts/plain.tsx';
 import { Snippet } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -51,9 +51,7 @@ export function KeyShown({
             </Text>
           )}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" component={Link} href={`/connect?key=${created.key.id}`}>
-              {text.connect}
-            </Button>
+            <LinkButton href={`/connect?key=${created.key.id}`}>{text.connect}</LinkButton>
             <Button onClick={onClose} data-autofocus>
               {text.done}
             </Button>

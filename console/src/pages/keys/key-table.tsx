@@ -1,11 +1,11 @@
 /** The list of keys: limits, usage, actions. */
 import { ActionIcon, Checkbox, Group, Menu, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { KeyUsage } from '../../api/operations.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
 import { logsHref } from '../../parts/links.ts';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { Meter, Money, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -26,21 +26,16 @@ export interface KeyActions {
 
 /** The list. `uses` is undefined while loading. */
 export function KeyTable({
-  keys,
   uses,
   selected,
   onSelect,
-  open,
   actions,
-  empty,
-}: {
-  readonly keys: readonly Key[];
+  ...list
+}: ListProps<Key> & {
   readonly uses: ReadonlyMap<number, KeyUse> | undefined;
   readonly selected: ReadonlySet<number>;
   onSelect(ids: ReadonlySet<number>): void;
-  readonly open: number | undefined;
   readonly actions: KeyActions;
-  readonly empty: ReactNode;
 }) {
   const text = useText(TEXT);
   const select = (id: number, chosen: boolean): void => {
@@ -73,9 +68,9 @@ export function KeyTable({
               {key.name}
             </Text>
           </UnstyledButton>
-          <Text size="xs" c="dimmed" ff="monospace" className="number">
+          <Small ff="monospace" className="number">
             {key.key}
-          </Text>
+          </Small>
         </Stack>
       ),
     },
@@ -117,9 +112,7 @@ export function KeyTable({
     },
     { key: 'actions', title: text.actions, quiet: true, cell: (key) => <RowMenu of={key} actions={actions} /> },
   ];
-  return (
-    <DataTable caption={text.list} columns={columns} rows={keys} rowKey={({ id }) => id} open={open} empty={empty} />
-  );
+  return <QueryTable {...list} caption={text.list} columns={columns} rowKey={({ id }) => id} />;
 }
 
 /** The state of a key, with a tooltip on hover and focus. */
@@ -143,9 +136,7 @@ function Allowance({ of }: { readonly of: Key }) {
         <span>
           {text.used} <Money units={of.used_quota} />
         </span>
-        <Text size="xs" c="dimmed">
-          {text.noLimit}
-        </Text>
+        <Small>{text.noLimit}</Small>
       </Stack>
     );
   return (
@@ -199,12 +190,7 @@ function Fortnight({ of, use }: { readonly of: Key; readonly use: KeyUse | undef
   if (use === undefined) return null;
   const calls = use.calls.reduce((sum, count) => sum + count, 0);
   const spent = use.quota.reduce((sum, units) => sum + units, 0);
-  if (calls === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {text.noCalls}
-      </Text>
-    );
+  if (calls === 0) return <Muted>{text.noCalls}</Muted>;
   return (
     <Group gap="xs" wrap="nowrap">
       <Sparkline values={use.quota} label={text.fortnightOf(of.name, format.money(spent), format.number(calls))} />

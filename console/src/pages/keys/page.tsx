@@ -1,16 +1,17 @@
 /** The viewer's keys: search, create, change, rotate, delete. */
-import { Button, Checkbox, Group, Select, Text } from '@mantine/core';
+import { Button, Checkbox, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -33,7 +34,7 @@ export default function KeysPage() {
   const keys = useApi(
     'GET /api/token/',
     { search: { p: page, page_size: PAGE_SIZE, keyword: address.q, status: statusOf(address.state) } },
-    { placeholderData: (before) => before },
+    KEEPS_DATA,
   );
   const rows = keys.data?.items;
   // Only for the keys on the page, because there may be thousands.
@@ -97,16 +98,11 @@ export default function KeysPage() {
         actions={
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
-            <Select
-              aria-label={text.state}
-              data={[
-                { value: '', label: text.anyState },
-                ...STATES.map((state) => ({ value: state, label: text.states[state] })),
-              ]}
+            <FilterSelect
+              label={text.state}
+              data={anyOr(text.anyState, STATES, (state) => text.states[state])}
               value={address.state}
-              onChange={(state) => filter({ state: state ?? '' })}
-              allowDeselect={false}
-              w="9rem"
+              onChange={(state) => filter({ state })}
             />
           </>
         }
@@ -119,65 +115,49 @@ export default function KeysPage() {
             onDelete={() => deleting.open(chosen)}
           />
         )}
-        <Loaded query={keys} height={180}>
-          {({ items }) => (
-            <KeyTable
-              keys={items}
-              uses={uses}
-              selected={selected}
-              onSelect={setSelected}
-              open={Number(address.open) || undefined}
-              actions={{
-                edit: ({ id }) => change({ open: `${id}` }),
-                rotate: rotating.open,
-                remove: (key) => deleting.open([key]),
-                enable: (key, enabled) => enable.mutate({ key, enabled }),
-              }}
-              empty={
-                filtered ? (
-                  <Empty
-                    title={text.noneFound}
-                    action={
-                      <Button variant="default" onClick={() => filter({ q: '', state: '' })}>
-                        {text.allKeys}
-                      </Button>
-                    }
-                  >
-                    {text.noneFoundAbout}
-                  </Empty>
-                ) : (
-                  <Empty
-                    title={text.empty}
-                    action={
-                      <Button variant="default" onClick={() => change({ open: 'new' })}>
-                        {text.emptyMake}
-                      </Button>
-                    }
-                  >
-                    {text.emptyAbout}
-                  </Empty>
-                )
-              }
-            />
-          )}
-        </Loaded>
-        <Pager
+        <KeyTable
+          query={keys}
           page={page}
           pageSize={PAGE_SIZE}
-          total={keys.data?.total ?? 0}
           onPage={(to) => filter({ page: `${to}` })}
+          uses={uses}
+          selected={selected}
+          onSelect={setSelected}
+          open={Number(address.open) || undefined}
+          actions={{
+            edit: ({ id }) => change({ open: `${id}` }),
+            rotate: rotating.open,
+            remove: (key) => deleting.open([key]),
+            enable: (key, enabled) => enable.mutate({ key, enabled }),
+          }}
+          empty={
+            filtered ? (
+              <Empty
+                title={text.noneFound}
+                action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.allKeys}</PlainButton>}
+              >
+                {text.noneFoundAbout}
+              </Empty>
+            ) : (
+              <Empty
+                title={text.empty}
+                action={<PlainButton onClick={() => change({ open: 'new' })}>{text.emptyMake}</PlainButton>}
+              >
+                {text.emptyAbout}
+              </Empty>
+            )
+          }
         />
       </Section>
       <KeyDrawer open={address.open} onClose={() => change({ open: '' })} onMade={(key) => showMade({ key })} />
       <KeyShown created={newKey.about} opened={newKey.opened} onClose={newKey.close} />
       <KeyRotate about={rotating.about} opened={rotating.opened} onClose={rotating.close} onMade={showMade} />
       <Confirm
-        opened={deleting.opened}
+        dialog={deleting}
         title={text.deleting.title(deleting.about?.length ?? 1)}
         action={text.deleting.action(deleting.about?.length ?? 1)}
         doing={remove}
-        onConfirm={() => deleting.about !== undefined && remove.mutate(deleting.about)}
-        onClose={deleting.close}
+        onConfirm={remove.mutate}
       >
         <ul className="key-names">
           {deleting.about?.map(({ id, name, key }) => (
@@ -221,9 +201,9 @@ function SelectionBar({
           <Text size="sm" aria-live="polite">
             {text.selected(format.number(chosen.length))}
           </Text>
-          <Button size="compact-xs" variant="default" leftSection={<IconTrash size={14} />} onClick={onDelete}>
+          <PlainButton size="compact-xs" leftSection={<IconTrash size={14} />} onClick={onDelete}>
             {text.deleteSelected}
-          </Button>
+          </PlainButton>
         </>
       )}
     </Group>

@@ -2,14 +2,15 @@
 import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { FactList, Links } from '../../parts/facts.tsx';
 import { WarningList } from '../../parts/loss-notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { CallContents } from './content.tsx';
 import { DETAIL } from './detail-text.ts';
-import { FactList, Links } from './facts.tsx';
 import { type CallDetail, factsOf } from './line.ts';
 import { LineState } from './lines.tsx';
 import { useReason } from './reasons.ts';
@@ -140,12 +141,7 @@ function Usage({ call }: { readonly call: CallDetail }) {
   const { usage: text, counts } = useText(DETAIL);
   const format = useFormat();
   const rows: readonly Count[] = Object.entries(call.usage).map(([name, count]) => ({ name, count }));
-  if (rows.length === 0)
-    return (
-      <Text size="sm" c="dimmed" p="sm">
-        {text.none}
-      </Text>
-    );
+  if (rows.length === 0) return <Muted p="sm">{text.none}</Muted>;
   const columns: readonly Column<Count>[] = [
     {
       key: 'name',
@@ -158,10 +154,10 @@ function Usage({ call }: { readonly call: CallDetail }) {
     <>
       <DataTable caption={text.title} columns={columns} rows={rows} rowKey={({ name }) => name} />
       {(call.estimated || call.image !== null) && (
-        <Text size="xs" c="dimmed" p="sm" pt={4}>
+        <Small p="sm" pt={4}>
           {call.image !== null && `${text.image(call.image.size, call.image.quality)} `}
           {call.estimated && text.estimated}
-        </Text>
+        </Small>
       )}
     </>
   );

@@ -1,10 +1,11 @@
 /** The stored prompt and answer of a call. Loaded only on request, because the audit log records it. */
-import { Button, Code, Stack, Text } from '@mantine/core';
+import { Code, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { CallContent, ContentBlock } from '../../api/operations.ts';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -29,9 +30,7 @@ export function CallContents({ call }: { readonly call: CallDetail }) {
       {isShown && !isUnchecked ? (
         <Loaded query={content}>{(found) => <Conversation content={found} />}</Loaded>
       ) : (
-        <Button variant="default" onClick={() => (isUnchecked ? void content.refetch() : setShown(true))}>
-          {text.show}
-        </Button>
+        <PlainButton onClick={() => (isUnchecked ? void content.refetch() : setShown(true))}>{text.show}</PlainButton>
       )}
     </Section>
   );
@@ -166,9 +165,5 @@ function Said({
 }
 
 function Note({ children }: { readonly children: ReactNode }) {
-  return (
-    <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-      {children}
-    </Text>
-  );
+  return <Small style={{ overflowWrap: 'anywhere' }}>{children}</Small>;
 }

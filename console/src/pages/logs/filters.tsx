@@ -1,11 +1,13 @@
 /** Filters of the usage records: fields, and chips of the active filters. */
-import { Autocomplete, Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { Autocomplete, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useEffect, useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
+import { anyOr } from '../../parts/filter-select.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import type { Line } from './line.ts';
 import { TEXT } from './text.ts';
@@ -31,10 +33,7 @@ export function KindSelect({ view, change }: { readonly view: View; change(chang
     <NativeSelect
       size="xs"
       aria-label={text.filter.kind}
-      data={[
-        { value: '', label: text.filter.everything },
-        ...(Object.keys(KINDS) as Kind[]).map((kind) => ({ value: kind, label: text.kinds[kind] })),
-      ]}
+      data={anyOr(text.filter.everything, Object.keys(KINDS) as Kind[], (kind) => text.kinds[kind])}
       value={filterOf(view, 'kind')}
       onChange={({ currentTarget }) => change({ kind: currentTarget.value, outcome: '', before: '' })}
     />
@@ -48,10 +47,7 @@ export function OutcomeSelect({ view, change }: { readonly view: View; change(ch
     <NativeSelect
       size="xs"
       aria-label={text.filter.outcome}
-      data={[
-        { value: '', label: text.filter.anyOutcome },
-        ...OUTCOMES.map((outcome) => ({ value: outcome, label: text.outcomes[outcome] })),
-      ]}
+      data={anyOr(text.filter.anyOutcome, OUTCOMES, (outcome) => text.outcomes[outcome])}
       value={filterOf(view, 'outcome')}
       // Only calls have an outcome: with another kind, the list would be empty.
       onChange={({ currentTarget }) => change({ outcome: currentTarget.value, kind: '', before: '' })}
@@ -79,7 +75,7 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
   const keys = useApi(
     'GET /api/token/search',
     { search: { keyword, page_size: OFFERED } },
-    { staleTime: 30_000, enabled: !view.allUsers, placeholderData: (before) => before },
+    { staleTime: 30_000, enabled: !view.allUsers, ...KEEPS_DATA },
   );
   const wrong = typed.request_id !== '' && !isId(typed.request_id);
   const apply = (more: Partial<typeof active> = {}): void => {
@@ -166,9 +162,9 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
             setTyped((before) => ({ ...before, request_id }));
           }}
         />
-        <Button type="submit" variant="default" mt={28}>
+        <PlainButton type="submit" mt={28}>
           {text.apply}
-        </Button>
+        </PlainButton>
       </Group>
     </form>
   );

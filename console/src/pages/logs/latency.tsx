@@ -1,9 +1,10 @@
 /** Latency of the filtered calls: percentiles, and a distribution on demand. */
-import { ActionIcon, Box, Collapse, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
-import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { Box, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useId } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { LatencyDistribution } from '../../api/operations.ts';
+import { Foldout } from '../../parts/foldout.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -25,49 +26,39 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
   const { data } = useApi(
     view.allUsers ? 'GET /api/log/latency' : 'GET /api/log/self/latency',
     { search: search as object },
-    { enabled: aboutCalls, staleTime: 60_000, refetchOnWindowFocus: false, placeholderData: (before) => before },
+    { enabled: aboutCalls, staleTime: 60_000, refetchOnWindowFocus: false, ...KEEPS_DATA },
   );
   const percentiles = usePercentiles();
   if (!aboutCalls) return null;
   const open = view.latency;
   return (
-    <Box component="section" className="section" aria-labelledby={id}>
-      <Group gap="xs" px="sm" py={6} wrap="nowrap">
-        <Tooltip label={text.show}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={text.show}
-            aria-expanded={open}
-            onClick={() => change({ latency: open ? '' : 'open' })}
-          >
-            {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
-          </ActionIcon>
-        </Tooltip>
+    <Foldout
+      id={id}
+      label={text.show}
+      head={
         <Group gap={12} miw={0}>
           <Text id={id} component="h2" size="sm" fw={500}>
             {text.title}
           </Text>
-          <Text size="sm" c="dimmed">
-            {data === undefined ? '…' : (percentiles(data.duration) ?? text.none)}
-          </Text>
+          <Muted>{data === undefined ? '…' : (percentiles(data.duration) ?? text.none)}</Muted>
         </Group>
-      </Group>
-      <Collapse expanded={open}>
-        {data !== undefined && data.served > 0 && (
-          <Stack gap="xs" p="sm" pt={4}>
-            <Text size="xs" c="dimmed">
-              {text.of(format.number(data.served))}, {text.since(format.moment(data.since))}.{' '}
-              {text.others(format.number(data.refused), format.number(data.failed), format.number(data.aborted))}
-            </Text>
-            <Box className="two-columns">
-              <Histogram title={text.duration} spread={data.duration} />
-              <Histogram title={text.firstByte} spread={data.first_byte} />
-            </Box>
-          </Stack>
-        )}
-      </Collapse>
-    </Box>
+      }
+      open={open}
+      onToggle={() => change({ latency: open ? '' : 'open' })}
+    >
+      {data !== undefined && data.served > 0 && (
+        <Stack gap="xs" p="sm" pt={4}>
+          <Small>
+            {text.of(format.number(data.served))}, {text.since(format.moment(data.since))}.{' '}
+            {text.others(format.number(data.refused), format.number(data.failed), format.number(data.aborted))}
+          </Small>
+          <Box className="two-columns">
+            <Histogram title={text.duration} spread={data.duration} />
+            <Histogram title={text.firstByte} spread={data.first_byte} />
+          </Box>
+        </Stack>
+      )}
+    </Foldout>
   );
 }
 
@@ -95,9 +86,7 @@ function Histogram({ title, spread }: { readonly title: string; readonly spread:
       <Text component="h3" size="sm" fw={500}>
         {title}
       </Text>
-      <Text size="xs" c="dimmed" mb={6}>
-        {percentiles}
-      </Text>
+      <Small mb={6}>{percentiles}</Small>
       <Box className="logs-bars" role="img" aria-label={text.label(title, percentiles)}>
         {steps.map(({ le_ms, count }) => (
           <Tooltip key={le_ms ?? 'over'} label={`${nameOf(le_ms)}: ${format.number(count)}`}>

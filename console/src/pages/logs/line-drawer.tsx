@@ -1,17 +1,18 @@
 /** The drawer of one record: a call or an event. It can be opened by its address. */
-import { ActionIcon, Drawer, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Drawer, Group, Stack, Text } from '@mantine/core';
 import { IconArrowLeft, IconArrowRight } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { Step } from '../../parts/address.ts';
+import { FactList, Links } from '../../parts/facts.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { IconButton } from '../../parts/plain.tsx';
 import { Copy, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { CallDetails } from './call-details.tsx';
 import { DETAIL } from './detail-text.ts';
-import { FactList, Links } from './facts.tsx';
 import { factsOf, isCall, kindOf, type Line } from './line.ts';
 import { LineState } from './lines.tsx';
 import { useReason } from './reasons.ts';
@@ -81,18 +82,17 @@ function Turn({
   readonly about: string;
 }) {
   return (
-    <Tooltip label={about}>
-      <ActionIcon
-        variant="default"
-        aria-label={label}
-        // Not `disabled`, because the button would lose the focus at the last record.
-        aria-disabled={line === undefined}
-        data-disabled={line === undefined || undefined}
-        onClick={() => onGo(line)}
-      >
-        {icon}
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      label={label}
+      hint={about}
+      variant="default"
+      // Not `disabled`, because the button would lose the focus at the last record.
+      aria-disabled={line === undefined}
+      data-disabled={line === undefined || undefined}
+      onClick={() => onGo(line)}
+    >
+      {icon}
+    </IconButton>
   );
 }
 

@@ -1,5 +1,4 @@
 /** A usage record and the fields in its JSON. */
-
 import type * as api from '../../api/operations.ts';
 import type { LogLine } from '../../api/operations.ts';
 import type { Tone } from '../../parts/values.tsx';

@@ -1,7 +1,8 @@
 /** Usage records as a table with paging. */
-import { Box, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Box, Button, Group, Stack, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -29,9 +30,7 @@ export function Lines({
   const format = useFormat();
   const columns: readonly Column<Line>[] = [
     { key: 'time', title: `${text.time} (${format.zone})`, cell: ({ created_at }) => <Moment at={created_at} /> },
-    ...(allUsers
-      ? [{ key: 'person', title: text.person, from: 'sm' as const, cell: ({ username }: Line) => username ?? '' }]
-      : []),
+    { when: allUsers, key: 'person', title: text.person, from: 'sm', cell: ({ username }) => username ?? '' },
     { key: 'state', title: text.state, from: 'sm', cell: (line) => <LineState line={line} /> },
     { key: 'model', title: text.model, cell: (line) => <Subject line={line} /> },
     {
@@ -61,9 +60,7 @@ export function Lines({
       from: 'lg',
       cell: (line) => durationOf(factsOf(line).firstByteMs, format.duration),
     },
-    ...(allUsers
-      ? [{ key: 'channel', title: text.channel, from: 'lg' as const, cell: (line: Line) => line.channel_name ?? '' }]
-      : []),
+    { when: allUsers, key: 'channel', title: text.channel, from: 'lg', cell: (line) => line.channel_name ?? '' },
   ];
   return (
     <DataTable
@@ -139,11 +136,7 @@ function Subject({ line }: { readonly line: Line }) {
       <span>
         {line.model_name || facts.route || '–'} <Times line={line} />
       </span>
-      {reason !== '' && (
-        <Text size="xs" c="dimmed">
-          {reason}
-        </Text>
-      )}
+      {reason !== '' && <Small>{reason}</Small>}
     </Stack>
   );
 }
@@ -190,12 +183,12 @@ export function PageControls({
             {text.newest}
           </Button>
         )}
-        <Button variant="default" disabled={newer === undefined} onClick={newer}>
+        <PlainButton disabled={newer === undefined} onClick={newer}>
           {text.newer}
-        </Button>
-        <Button variant="default" disabled={older === undefined} onClick={older}>
+        </PlainButton>
+        <PlainButton disabled={older === undefined} onClick={older}>
           {text.older}
-        </Button>
+        </PlainButton>
       </Group>
     </Box>
   );

@@ -1,10 +1,11 @@
 /** Running calls: their number, and a list on demand. Its height is fixed, so that nothing below it moves. */
-import { ActionIcon, Box, Collapse, Group, Text, Tooltip } from '@mantine/core';
-import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { Box, Group, Text } from '@mantine/core';
 import { useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Foldout } from '../../parts/foldout.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -49,35 +50,27 @@ export function Live({ allUsers, onEnded }: { readonly allUsers: boolean; onEnde
   const open = chosen === true;
   const total = data?.total ?? 0;
   return (
-    <Box component="section" className="section" aria-labelledby={id}>
-      <Group gap="xs" px="sm" py={6} wrap="nowrap">
-        <Tooltip label={text.show}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={text.show}
-            aria-expanded={open}
-            onClick={() => setChosen(!open)}
-          >
-            {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
-          </ActionIcon>
-        </Tooltip>
+    <Foldout
+      id={id}
+      label={text.show}
+      head={
         <Text id={id} component="h2" size="sm" fw={500} className="number">
           {text.title(format.number(total))}
         </Text>
-      </Group>
-      <Collapse expanded={open}>
-        <Box className="logs-live">
-          {data === undefined || total === 0 ? (
-            <Text size="sm" c="dimmed" px="sm" py="xs">
-              {text.none}
-            </Text>
-          ) : (
-            <Calls data={data} readAt={dataUpdatedAt} allUsers={allUsers} />
-          )}
-        </Box>
-      </Collapse>
-    </Box>
+      }
+      open={open}
+      onToggle={() => setChosen(!open)}
+    >
+      <Box className="logs-live">
+        {data === undefined || total === 0 ? (
+          <Muted px="sm" py="xs">
+            {text.none}
+          </Muted>
+        ) : (
+          <Calls data={data} readAt={dataUpdatedAt} allUsers={allUsers} />
+        )}
+      </Box>
+    </Foldout>
   );
 }
 
@@ -96,16 +89,7 @@ function Calls({
   const several = data.items.some(({ gateway }) => typeof gateway === 'string');
   const columns: readonly Column<RunningCall>[] = [
     { key: 'model', title: names.model, cell: ({ model }) => model || text.unread },
-    ...(allUsers
-      ? [
-          {
-            key: 'person',
-            title: names.person,
-            from: 'sm' as const,
-            cell: ({ username }: RunningCall) => username || text.unread,
-          },
-        ]
-      : []),
+    { when: allUsers, key: 'person', title: names.person, from: 'sm', cell: ({ username }) => username || text.unread },
     { key: 'key', title: names.key, from: 'md', cell: ({ token_name }) => token_name },
     {
       key: 'phase',
@@ -113,34 +97,12 @@ function Calls({
       cell: ({ phase, attempts }) => (
         <Group gap={6} wrap="nowrap">
           <State tone={PHASE_MOODS[phase]}>{text.phases[phase]}</State>
-          {attempts > 1 && (
-            <Text size="xs" c="dimmed">
-              {text.attempt(format.number(attempts))}
-            </Text>
-          )}
+          {attempts > 1 && <Small>{text.attempt(format.number(attempts))}</Small>}
         </Group>
       ),
     },
-    ...(allUsers
-      ? [
-          {
-            key: 'channel',
-            title: names.channel,
-            from: 'md' as const,
-            cell: ({ channel }: RunningCall) => channel ?? '–',
-          },
-        ]
-      : []),
-    ...(several
-      ? [
-          {
-            key: 'gateway',
-            title: text.gateway,
-            from: 'md' as const,
-            cell: ({ gateway }: RunningCall) => gateway ?? '–',
-          },
-        ]
-      : []),
+    { when: allUsers, key: 'channel', title: names.channel, from: 'md', cell: ({ channel }) => channel ?? '–' },
+    { when: several, key: 'gateway', title: text.gateway, from: 'md', cell: ({ gateway }) => gateway ?? '–' },
     {
       key: 'output',
       title: text.output,
@@ -160,9 +122,9 @@ function Calls({
     <>
       <DataTable caption={text.caption} columns={columns} rows={data.items.slice(0, SHOWN)} rowKey={({ id }) => id} />
       {data.total > SHOWN && (
-        <Text size="xs" c="dimmed" px="sm" py={4}>
+        <Small px="sm" py={4}>
           {text.more(format.number(data.total - Math.min(SHOWN, data.items.length)))}
-        </Text>
+        </Small>
       )}
     </>
   );

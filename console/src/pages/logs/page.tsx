@@ -1,5 +1,5 @@
 /** The page of logs: running calls, usage records, and the details of each. */
-import { ActionIcon, Box, Button, Collapse, Group, SegmentedControl, Tooltip } from '@mantine/core';
+import { Box, Button, Collapse, Group, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
@@ -8,9 +8,10 @@ import { useAction } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { IconButton, PlainButton } from '../../parts/plain.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
-import { storeScope } from '../../parts/whose.ts';
+import { ScopeSelect } from '../../parts/whose.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { Chips, clearedOf, FilterFields, KindSelect, OutcomeSelect } from './filters.tsx';
@@ -54,14 +55,9 @@ export default function LogsPage() {
         <TimeRangePicker range={view.range} onChange={(range) => change({ ...range, before: '' })} />
         <KindSelect view={view} change={change} />
         <OutcomeSelect view={view} change={change} />
-        <Button
-          variant="default"
-          leftSection={<IconFilter size={14} />}
-          aria-expanded={fields}
-          onClick={() => setFields(!fields)}
-        >
+        <PlainButton leftSection={<IconFilter size={14} />} aria-expanded={fields} onClick={() => setFields(!fields)}>
           {text.filter.open}
-        </Button>
+        </PlainButton>
       </Group>
       <Collapse expanded={fields}>
         <FilterFields view={view} change={change} />
@@ -120,19 +116,10 @@ function EmptyState({ view, change }: { readonly view: View; change(change: Chan
   const rangeText = useRangeWords();
   if (view.before !== '')
     return (
-      <Empty
-        title={text.past}
-        action={
-          <Button variant="default" onClick={() => change({ before: '' })}>
-            {newest}
-          </Button>
-        }
-      />
+      <Empty title={text.past} action={<PlainButton onClick={() => change({ before: '' })}>{newest}</PlainButton>} />
     );
   const longer = view.range.name !== '30d' && (
-    <Button variant="default" onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>
-      {text.longer}
-    </Button>
+    <PlainButton onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>{text.longer}</PlainButton>
   );
   if (view.filters.length > 0)
     return (
@@ -141,9 +128,7 @@ function EmptyState({ view, change }: { readonly view: View; change(change: Chan
         action={
           <>
             {longer}
-            <Button variant="default" onClick={() => change(clearedOf(view))}>
-              {filter.clear}
-            </Button>
+            <PlainButton onClick={() => change(clearedOf(view))}>{filter.clear}</PlainButton>
           </>
         }
       >
@@ -189,33 +174,19 @@ function Actions({
   return (
     <Group gap="xs">
       {view.admin && (
-        <SegmentedControl
-          size="xs"
-          aria-label={text.whose.label}
-          data={[
-            { value: '', label: text.whose.mine },
-            { value: 'all', label: text.whose.all },
-          ]}
-          value={allUsers ? 'all' : ''}
-          onChange={(scope) => {
-            storeScope(scope === 'all');
-            change({ ...WITHOUT_FILTERS, whose: scope });
-          }}
+        <ScopeSelect
+          label={text.whose}
+          mine=""
+          allUsers={allUsers}
+          onChange={(scope) => change({ ...WITHOUT_FILTERS, whose: scope })}
         />
       )}
-      <Button
-        variant="default"
-        leftSection={<IconDownload size={14} />}
-        loading={save.isPending}
-        onClick={() => save.mutate()}
-      >
+      <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending} onClick={() => save.mutate()}>
         {text.csv}
-      </Button>
-      <Tooltip label={text.refresh}>
-        <ActionIcon variant="default" size={30} aria-label={text.refresh} onClick={onRefresh}>
-          <IconRefresh size={16} />
-        </ActionIcon>
-      </Tooltip>
+      </PlainButton>
+      <IconButton label={text.refresh} variant="default" size={30} onClick={onRefresh}>
+        <IconRefresh size={16} />
+      </IconButton>
     </Group>
   );
 }

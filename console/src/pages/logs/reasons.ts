@@ -4,42 +4,29 @@ import { sentenceOfCode } from '../../api/refusals.ts';
 import { LanguageContext, texts, useText } from '../../text.ts';
 import type { Facts } from './line.ts';
 
-const TEXT = texts(
-  {
-    failures: {
-      connect: 'no connection to the vendor',
-      timeout: 'the vendor timed out',
-      status: 'the vendor answered with an error',
-      busy: 'the vendor was overloaded or rate-limited',
-      credential: 'the vendor rejected the channel’s key',
-      broken: 'the answer was truncated or invalid',
-      refused: 'the vendor rejected the request',
-    },
-    refused: (status: number) => `Refused with status ${status}.`,
-    failed: (status: number) => `Failed with status ${status}.`,
-    because: (failure: string) => `The last channel failed: ${failure}.`,
-    aborted: 'The client disconnected before the end.',
-    recovered: 'The gateway stopped during this call. The delivered part was charged.',
-    unknown: (code: string) => `Refused: ${code}.`,
+const TEXT = texts({
+  failures: {
+    connect: ['no connection to the vendor', '无法连接供应商'],
+    timeout: ['the vendor timed out', '供应商响应超时'],
+    status: ['the vendor answered with an error', '供应商返回了错误'],
+    busy: ['the vendor was overloaded or rate-limited', '供应商过载或限速'],
+    credential: ['the vendor rejected the channel’s key', '供应商拒绝了渠道的密钥'],
+    broken: ['the answer was truncated or invalid', '响应被截断或无效'],
+    refused: ['the vendor rejected the request', '供应商拒绝了请求'],
   },
-  {
-    failures: {
-      connect: '无法连接供应商',
-      timeout: '供应商响应超时',
-      status: '供应商返回了错误',
-      busy: '供应商过载或限速',
-      credential: '供应商拒绝了渠道的密钥',
-      broken: '响应被截断或无效',
-      refused: '供应商拒绝了请求',
-    },
-    refused: (status: number) => `已拒绝，状态码 ${status}。`,
-    failed: (status: number) => `失败，状态码 ${status}。`,
-    because: (failure: string) => `最后失败的渠道：${failure}。`,
-    aborted: '客户端在结束前断开。',
-    recovered: '调用期间网关停止。已交付的部分已计费。',
-    unknown: (code: string) => `已拒绝：${code}。`,
-  },
-);
+  refused: [(status: number) => `Refused with status ${status}.`, (status: number) => `已拒绝，状态码 ${status}。`],
+  failed: [(status: number) => `Failed with status ${status}.`, (status: number) => `失败，状态码 ${status}。`],
+  because: [
+    (failure: string) => `The last channel failed: ${failure}.`,
+    (failure: string) => `最后失败的渠道：${failure}。`,
+  ],
+  aborted: ['The client disconnected before the end.', '客户端在结束前断开。'],
+  recovered: [
+    'The gateway stopped during this call. The delivered part was charged.',
+    '调用期间网关停止。已交付的部分已计费。',
+  ],
+  unknown: [(code: string) => `Refused: ${code}.`, (code: string) => `已拒绝：${code}。`],
+});
 
 /** The reason of a call that was not served; '' if it was served. */
 export function useReason(): (facts: Pick<Facts, 'outcome' | 'status' | 'code' | 'failure'>) => string {

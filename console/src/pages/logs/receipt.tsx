@@ -1,6 +1,7 @@
 /** The receipt of a call: its items, and its ledger entries. Numbers are shown to the last digit. */
 import { Alert, Box, Stack, Table, Text } from '@mantine/core';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { DETAIL } from './detail-text.ts';
@@ -13,12 +14,7 @@ type Entry = CallDetail['entries'][number];
 /** The receipt. */
 export function ReceiptTable({ call: { receipt } }: { readonly call: CallDetail }) {
   const { receipt: text } = useText(DETAIL);
-  if (receipt === null)
-    return (
-      <Text size="sm" c="dimmed" p="sm">
-        {text.none}
-      </Text>
-    );
+  if (receipt === null) return <Muted p="sm">{text.none}</Muted>;
   return (
     <>
       {(receipt.items.length > 0 || receipt.charged !== '0') && <Sum receipt={receipt} />}
@@ -27,10 +23,10 @@ export function ReceiptTable({ call: { receipt } }: { readonly call: CallDetail 
         {receipt.capped_by !== null && <Alert color="blue">{text.capped[receipt.capped_by]}</Alert>}
         {receipt.included && <Text size="sm">{text.included}</Text>}
         {receipt.items.length > 0 && (
-          <Text size="xs" c="dimmed">
+          <Small>
             {text.rounding}
             <PerUnit receipt={receipt} />
-          </Text>
+          </Small>
         )}
       </Stack>
     </>
@@ -130,12 +126,7 @@ function moneyOf({ charged, quota_per_unit: perUnit }: Receipt, locale: string):
 export function LedgerEntries({ call: { entries } }: { readonly call: CallDetail }) {
   const { ledger: text, none } = useText(DETAIL);
   const { locale } = useFormat();
-  if (entries.length === 0)
-    return (
-      <Text size="sm" c="dimmed" p="sm">
-        {text.none}
-      </Text>
-    );
+  if (entries.length === 0) return <Muted p="sm">{text.none}</Muted>;
   const exact = (value: string | null): string => (value === null ? none : exactNumber(value, locale));
   const columns: readonly Column<Entry>[] = [
     {

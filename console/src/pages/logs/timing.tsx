@@ -2,12 +2,13 @@
 import { Box, Stack, Text } from '@mantine/core';
 import { useSeriesColor } from '../../parts/chart-colors.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { FactList } from '../../parts/facts.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { DETAIL } from './detail-text.ts';
-import { FactList } from './facts.tsx';
 import type { CallDetail } from './line.ts';
 import { useFailure } from './reasons.ts';
 
@@ -54,11 +55,7 @@ export function Timing({ call, admin }: { readonly call: CallDetail; readonly ad
             [text.total, format.duration(call.duration_ms)],
           ]}
         />
-        {attempts.length === 0 && (
-          <Text size="sm" c="dimmed">
-            {text.none}
-          </Text>
-        )}
+        {attempts.length === 0 && <Muted>{text.none}</Muted>}
       </Stack>
       {attempts.length > 0 && <Attempts attempts={attempts} admin={admin} />}
     </Section>
@@ -111,11 +108,7 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
       cell: ({ channel, model }) => (
         <Stack gap={0}>
           <span>{channel}</span>
-          {admin && model !== '' && (
-            <Text size="xs" c="dimmed">
-              {model}
-            </Text>
-          )}
+          {admin && model !== '' && <Small>{model}</Small>}
         </Stack>
       ),
     },
@@ -133,11 +126,7 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
                 {words}
               </Text>
             )}
-            {attempt.reason !== '' && (
-              <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-                {attempt.reason}
-              </Text>
-            )}
+            {attempt.reason !== '' && <Small style={{ overflowWrap: 'anywhere' }}>{attempt.reason}</Small>}
           </Stack>
         );
       },

@@ -3,7 +3,7 @@ import type { Search } from '../../api/client.ts';
 import { type Step, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { useRangeOf } from '../../parts/time-range.tsx';
-import { useScope } from '../../parts/whose.ts';
+import { useScope } from '../../parts/whose.tsx';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 
 /** The record kinds with their numbers in `/api`. */
@@ -22,25 +22,12 @@ const ALL_USERS_FILTERS = [...OWN_FILTERS, 'username', 'user_id', 'department_id
 /** The name of a filter in the address. */
 export type FilterName = (typeof ALL_USERS_FILTERS)[number];
 
-const NAMES = {
-  whose: '',
-  range: '7d',
-  start: '',
-  end: '',
-  kind: '',
-  outcome: '',
-  model: '',
-  key: '',
-  token_id: '',
-  channel: '',
-  request_id: '',
-  username: '',
-  user_id: '',
-  department_id: '',
-  before: '',
-  latency: '',
-  open: '',
-} as const;
+/** The parameters that reset all filters. */
+export const WITHOUT_FILTERS = Object.fromEntries(
+  [...ALL_USERS_FILTERS, 'before'].map((name) => [name, '']),
+) as Readonly<Record<FilterName | 'before', string>>;
+
+const NAMES = { whose: '', range: '7d', start: '', end: '', ...WITHOUT_FILTERS, latency: '', open: '' } as const;
 /** Parameters of the address. */
 export type Change = Partial<Record<keyof typeof NAMES, string>>;
 
@@ -62,21 +49,6 @@ export interface View {
   /** The `request_id` of the open record; empty: none. */
   readonly open: string;
 }
-
-/** The parameters that reset all filters. */
-export const WITHOUT_FILTERS: Change = {
-  kind: '',
-  outcome: '',
-  model: '',
-  key: '',
-  token_id: '',
-  channel: '',
-  request_id: '',
-  username: '',
-  user_id: '',
-  department_id: '',
-  before: '',
-};
 
 /** The view of the address, how to change it, and the address of a change. */
 export function useView(): readonly [View, (change: Change, step?: Step) => void, (change: Change) => string] {

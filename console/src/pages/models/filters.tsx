@@ -1,5 +1,6 @@
 /** Filters of the model list. */
 import { Checkbox, Group, NativeSelect } from '@mantine/core';
+import { anyOr } from '../../parts/filter-select.tsx';
 import { ABILITIES, type ModelCard, type ModelFilters, PURPOSES, purposesOf } from '../../parts/model-card.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useText } from '../../text.ts';
@@ -26,26 +27,20 @@ export function Filters({
       <SearchField label={text.search} value={filters.q} onSearch={(q) => onWant({ q })} />
       <NativeSelect
         aria-label={text.purpose}
-        data={[
-          { value: '', label: text.anyPurpose },
-          ...purposes.map((value) => ({ value, label: text.purposes[value] })),
-        ]}
+        data={anyOr(text.anyPurpose, purposes, (value) => text.purposes[value])}
         value={filters.purpose}
         onChange={({ currentTarget: { value } }) => onWant({ purpose: value })}
       />
       <NativeSelect
         aria-label={text.style}
-        data={[{ value: '', label: text.anyStyle }, ...styles.map((value) => ({ value, label: nameOf(value) }))]}
+        data={anyOr(text.anyStyle, styles, (value) => nameOf(value))}
         value={filters.style}
         onChange={({ currentTarget: { value } }) => onWant({ style: value })}
       />
       {(abilities.length > 0 || filters.ability !== '') && (
         <NativeSelect
           aria-label={text.ability}
-          data={[
-            { value: '', label: text.anyAbility },
-            ...(abilities.length > 0 ? abilities : ABILITIES).map((value) => ({ value, label: text.abilities[value] })),
-          ]}
+          data={anyOr(text.anyAbility, abilities.length > 0 ? abilities : ABILITIES, (value) => text.abilities[value])}
           value={filters.ability}
           onChange={({ currentTarget: { value } }) => onWant({ ability: value })}
         />

@@ -1,6 +1,7 @@
 /** Small elements for a model: health, APIs, capabilities. */
 import { Badge, Group, Text, Tooltip } from '@mantine/core';
 import { ABILITIES, type ModelCard, mainStyles } from '../../parts/model-card.ts';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -29,11 +30,7 @@ export function Styles({ card }: { readonly card: ModelCard }) {
   return (
     <Text size="sm" component="div" miw="12rem">
       {native.join(', ')}
-      {translated.length > 0 && (
-        <Text size="xs" c="dimmed">
-          {text.translatedList(translated.join(', '))}
-        </Text>
-      )}
+      {translated.length > 0 && <Small>{text.translatedList(translated.join(', '))}</Small>}
     </Text>
   );
 }
@@ -71,12 +68,7 @@ export function Recent({ recent }: Pick<ModelCard, 'recent'>) {
   const text = useText(TEXT);
   const format = useFormat();
   const { success_share: share, since, attempts } = recent;
-  if (share === null)
-    return (
-      <Text span size="sm" c="dimmed">
-        {text.noCalls}
-      </Text>
-    );
+  if (share === null) return <Muted span>{text.noCalls}</Muted>;
   return (
     <Tooltip
       label={
@@ -93,11 +85,5 @@ export function Recent({ recent }: Pick<ModelCard, 'recent'>) {
 /** The time to first byte. */
 export function FirstByte({ ms }: { readonly ms: number | null }) {
   const format = useFormat();
-  return ms === null ? (
-    <Text span size="sm" c="dimmed">
-      –
-    </Text>
-  ) : (
-    <span className="number">{format.duration(ms)}</span>
-  );
+  return ms === null ? <Muted span>–</Muted> : <span className="number">{format.duration(ms)}</span>;
 }

@@ -3,7 +3,9 @@ import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { Fact } from '../../parts/facts.tsx';
 import { ABILITIES, type ModelCard, purposesOf } from '../../parts/model-card.ts';
+import { LinkButton, Muted, Small } from '../../parts/plain.tsx';
 import { AMOUNT_TEXT, amountsOf, unitOf } from '../../parts/price-amounts.ts';
 import { PriceOf } from '../../parts/price-line.tsx';
 import { Copy, State, When } from '../../parts/values.tsx';
@@ -42,14 +44,9 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
       <Group gap="sm" justify="space-between">
         <Copy value={name} label={text.copyName(name)} />
         <Group gap="xs">
-          <Button
-            component={Link}
-            href={`/connect${search}`}
-            variant="default"
-            leftSection={<IconPlugConnected size={14} />}
-          >
+          <LinkButton href={`/connect${search}`} leftSection={<IconPlugConnected size={14} />}>
             {text.connect}
-          </Button>
+          </LinkButton>
           <Button component={Link} href={`/playground${search}`} leftSection={<IconPrompt size={14} />}>
             {text.tryIt}
           </Button>
@@ -59,11 +56,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
         {model !== name && <Fact name={text.name}>{text.aliasOf(model)}</Fact>}
         {aliases.length > 0 && <Fact name={text.alsoCalled}>{aliases.join(', ')}</Fact>}
         <Fact name={text.purpose}>
-          {card.purposes === null && (
-            <Text size="xs" c="dimmed">
-              {text.purposeUnknown}
-            </Text>
-          )}
+          {card.purposes === null && <Small>{text.purposeUnknown}</Small>}
           {purposes(purposesOf(card))}
         </Fact>
         <Fact name={text.contextWindow}>{tokens(card.context_window)}</Fact>
@@ -92,9 +85,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
             <When at={recent.last_success_at} none="–" />
           </Fact>
         </dl>
-        <Text size="xs" c="dimmed" mt={4}>
-          {text.since(format.moment(recent.since))}
-        </Text>
+        <Small mt={4}>{text.since(format.moment(recent.since))}</Small>
       </Part>
       <Part title={text.style}>
         <StyleTable card={card} />
@@ -105,15 +96,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
             const can = card.abilities[ability];
             return (
               <Fact key={ability} name={text.abilities[ability]}>
-                {can === null ? (
-                  <Text span size="sm" c="dimmed">
-                    {text.unknown}
-                  </Text>
-                ) : can ? (
-                  text.yes
-                ) : (
-                  text.no
-                )}
+                {can === null ? <Muted span>{text.unknown}</Muted> : can ? text.yes : text.no}
               </Fact>
             );
           })}
@@ -147,15 +130,6 @@ function Part({ title, children }: { readonly title: string; readonly children: 
       </Title>
       {children}
     </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

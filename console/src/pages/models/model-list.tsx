@@ -5,6 +5,7 @@ import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { type ModelCard, purposesOf } from '../../parts/model-card.ts';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { PriceCell } from '../../parts/price-line.tsx';
 import { CopyIcon } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -60,11 +61,7 @@ function ModelTable({ cards, open, onOpen }: Listed) {
       cell: ({ context_window: context, max_output: output }) => (
         <>
           {context === null ? <Unknown /> : format.short(context)}
-          {output !== null && (
-            <Text size="xs" c="dimmed">
-              {text.upTo(format.short(output))}
-            </Text>
-          )}
+          {output !== null && <Small>{text.upTo(format.short(output))}</Small>}
         </>
       ),
     },
@@ -89,9 +86,7 @@ function ModelTable({ cards, open, onOpen }: Listed) {
         <>
           <Recent recent={recent} />
           {recent.p50_first_byte_ms !== null && (
-            <Text size="xs" c="dimmed">
-              {text.firstByteIn(format.duration(recent.p50_first_byte_ms))}
-            </Text>
+            <Small>{text.firstByteIn(format.duration(recent.p50_first_byte_ms))}</Small>
           )}
         </>
       ),
@@ -137,11 +132,7 @@ function Actions({ name }: { readonly name: string }) {
 
 function Unknown() {
   const text = useText(TEXT);
-  return (
-    <Text span size="sm" c="dimmed">
-      {text.unknown}
-    </Text>
-  );
+  return <Muted span>{text.unknown}</Muted>;
 }
 
 function Cards({ cards, onOpen }: Listed) {
@@ -161,19 +152,11 @@ function Cards({ cards, onOpen }: Listed) {
               </Group>
               <Health health={card.health} />
             </Group>
-            {card.model !== card.name && (
-              <Text size="xs" c="dimmed">
-                {text.aliasOf(card.model)}
-              </Text>
-            )}
+            {card.model !== card.name && <Small>{text.aliasOf(card.model)}</Small>}
             <Text size="sm" component="div">
               {card.purposes !== null && `${purposes(purposesOf(card))} · `}
               <PriceCell card={card} />
-              {!card.free && card.price?.input !== undefined && (
-                <Text span size="xs" c="dimmed">
-                  {` ${text.perMillion}`}
-                </Text>
-              )}
+              {!card.free && card.price?.input !== undefined && <Small span>{` ${text.perMillion}`}</Small>}
             </Text>
             <Abilities abilities={card.abilities} />
             <Text size="sm" component="div">

@@ -1,14 +1,15 @@
 /** The models: what can be called, prices and health. */
-import { Alert, Anchor, Button, Text } from '@mantine/core';
+import { Alert, Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
-import { Pager } from '../../parts/data-table.tsx';
+import { paged } from '../../parts/data-table.tsx';
 import { type ModelCard, type ModelFilters, matchingModels } from '../../parts/model-card.ts';
 import { NoModels } from '../../parts/no-models.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { Filters } from './filters.tsx';
@@ -38,7 +39,7 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
   const format = useFormat();
   const [address, change] = useAddress({ ...ANYTHING, page: '1', open: '' });
   const matches = matchingModels(cards, address);
-  const page = Math.min(pageOf(address.page), Math.max(1, Math.ceil(matches.length / PAGE_SIZE)));
+  const [shown, pager] = paged(matches, pageOf(address.page), PAGE_SIZE, change);
   const open = cards.find(({ name }) => name === address.open);
   const since = cards[0]?.recent.since;
   const isDemo = cards.every(({ channels }) => channels?.every(({ vendor }) => vendor === 'demo') === true);
@@ -62,34 +63,15 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
         {matches.length === 0 ? (
           <Empty
             title={text.noneFound}
-            action={
-              <Button variant="default" onClick={() => change({ ...ANYTHING, page: '1' })}>
-                {text.clear}
-              </Button>
-            }
+            action={<PlainButton onClick={() => change({ ...ANYTHING, page: '1' })}>{text.clear}</PlainButton>}
           >
             {text.noneFoundAbout}
           </Empty>
         ) : (
           <>
-            <ModelList
-              cards={matches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
-              open={address.open}
-              onOpen={(name) => change({ open: name })}
-            />
-            {since !== undefined && (
-              <Text size="xs" c="dimmed" p="xs">
-                {text.recentSince(format.moment(since))}
-              </Text>
-            )}
-            {matches.length > PAGE_SIZE && (
-              <Pager
-                page={page}
-                pageSize={PAGE_SIZE}
-                total={matches.length}
-                onPage={(to) => change({ page: `${to}` })}
-              />
-            )}
+            <ModelList cards={shown} open={address.open} onOpen={(name) => change({ open: name })} />
+            {since !== undefined && <Small p="xs">{text.recentSince(format.moment(since))}</Small>}
+            {pager}
           </>
         )}
       </Section>

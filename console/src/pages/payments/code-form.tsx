@@ -7,6 +7,7 @@ import { call, saveBytes } from '../../api/client.ts';
 import { useAction, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { fromField } from '../../shell/zone.ts';
@@ -126,9 +127,7 @@ function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClos
           {...form.getInputProps('date')}
         />
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {cancel}
-          </Button>
+          <PlainButton onClick={onClose}>{cancel}</PlainButton>
           <Button type="submit" loading={make.isPending}>
             {text.action(Number(form.values.count) || 1)}
           </Button>
@@ -146,9 +145,9 @@ function MadeCodes({ created, onClose }: { readonly created: CreatedCodes; onClo
       <Text size="sm">{text.madeAbout(format.money(created.quota))}</Text>
       <Snippet code={created.codes.join('\n')} label={text.list} />
       <Group justify="flex-end" gap="xs">
-        <Button variant="default" leftSection={<IconDownload size={16} />} onClick={() => saveCodes(created)}>
+        <PlainButton leftSection={<IconDownload size={16} />} onClick={() => saveCodes(created)}>
           {text.csv}
-        </Button>
+        </PlainButton>
         <Button onClick={onClose} data-autofocus>
           {text.done}
         </Button>

@@ -1,9 +1,9 @@
 /** Redemption codes as a table: amount, and whether each can be redeemed. */
 import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import type { RedemptionCode } from '../../api/operations.ts';
-import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { Copy, Money, State, type Tone, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -35,15 +35,12 @@ function isUnreadable(key: string): boolean {
 
 /** The table. */
 export function CodeTable({
-  codes,
   onEnable,
   onDelete,
-  empty,
-}: {
-  readonly codes: readonly Code[];
+  ...list
+}: ListProps<Code> & {
   onEnable(id: number, enabled: boolean): void;
   onDelete(code: Code): void;
-  readonly empty: ReactNode;
 }) {
   const { codes: text } = useText(TEXT);
   const columns: readonly Column<Code>[] = [
@@ -53,9 +50,7 @@ export function CodeTable({
       cell: ({ name, id }) => (
         <Stack gap={0} miw="7rem">
           {name}
-          <Text size="xs" c="dimmed">
-            #{id}
-          </Text>
+          <Small>#{id}</Small>
         </Stack>
       ),
     },
@@ -66,9 +61,7 @@ export function CodeTable({
       title: text.code,
       cell: ({ key }) =>
         isUnreadable(key) ? (
-          <Text size="sm" c="dimmed">
-            {text.unreadable}
-          </Text>
+          <Muted>{text.unreadable}</Muted>
         ) : isCutOff({ key }) ? (
           <Text size="sm" ff="monospace">
             {key}
@@ -99,9 +92,7 @@ export function CodeTable({
       from: 'md',
       cell: ({ used_user_id, used_username, redeemed_time }) =>
         used_user_id === 0 ? (
-          <Text size="sm" c="dimmed">
-            {text.nobody}
-          </Text>
+          <Muted>{text.nobody}</Muted>
         ) : (
           <>
             {used_username || `#${used_user_id}`} <When at={redeemed_time} />
@@ -117,7 +108,7 @@ export function CodeTable({
       ),
     },
   ];
-  return <DataTable caption={text.title} columns={columns} rows={codes} rowKey={({ id }) => id} empty={empty} />;
+  return <QueryTable {...list} caption={text.title} columns={columns} rowKey={({ id }) => id} />;
 }
 
 /** Whether the code can be redeemed, or why not. */

@@ -1,14 +1,15 @@
 /** Redemption codes: search, create, disable, delete. Codes are worth money, so full codes require a second factor. */
-import { Button, Group, Select, Text, Tooltip } from '@mantine/core';
+import { Button, Group, Text, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconEye, IconEyeOff, IconPlus } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -24,7 +25,7 @@ export function Codes({ address, onChange }: Filtered) {
   const state = CODE_STATES.find((each) => each === address.state);
   const page = pageOf(address.page);
   const search = { p: page, page_size: PAGE_SIZE, keyword: address.q, state };
-  const codes = useApi('GET /api/redemption/search', { search }, { placeholderData: (before) => before });
+  const codes = useApi('GET /api/redemption/search', { search }, KEEPS_DATA);
   const deleting = useDialog<Code>();
   const cleaning = useDialog<true>();
   const changes = ['GET /api/redemption/search'] as const;
@@ -65,20 +66,13 @@ export function Codes({ address, onChange }: Filtered) {
         actions={
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
-            <Select
-              aria-label={text.state}
-              data={[
-                { value: '', label: text.any },
-                ...CODE_STATES.map((each) => ({ value: each, label: text.states[each] })),
-              ]}
+            <FilterSelect
+              label={text.state}
+              data={anyOr(text.any, CODE_STATES, (each) => text.states[each])}
               value={state ?? ''}
-              onChange={(chosen) => filter({ state: chosen ?? '' })}
-              allowDeselect={false}
-              w="9rem"
+              onChange={(chosen) => filter({ state: chosen })}
             />
-            <Button variant="default" onClick={() => cleaning.open(true)}>
-              {text.removeDead}
-            </Button>
+            <PlainButton onClick={() => cleaning.open(true)}>{text.removeDead}</PlainButton>
             <Button leftSection={<IconPlus size={16} />} onClick={() => onChange({ open: 'new' })}>
               {text.make}
             </Button>
@@ -90,79 +84,61 @@ export function Codes({ address, onChange }: Filtered) {
             <IconEyeOff size={16} aria-hidden />
             <Text size="sm">{text.cut}</Text>
             <Tooltip label={text.wholeAbout}>
-              <Button
+              <PlainButton
                 size="compact-xs"
-                variant="default"
                 leftSection={<IconEye size={14} />}
                 loading={reveal.isPending}
                 onClick={() => reveal.mutate()}
               >
                 {text.whole}
-              </Button>
+              </PlainButton>
             </Tooltip>
           </Group>
         )}
-        <Loaded query={codes} height={180}>
-          {({ items }) => (
-            <CodeTable
-              codes={items}
-              onEnable={(id, enabled) => enable.mutate({ id, enabled })}
-              onDelete={deleting.open}
-              empty={
-                filtered ? (
-                  <Empty
-                    title={text.none}
-                    action={
-                      <Button variant="default" onClick={() => filter({ q: '', state: '' })}>
-                        {text.all}
-                      </Button>
-                    }
-                  >
-                    {text.noneAbout}
-                  </Empty>
-                ) : (
-                  <Empty
-                    title={text.empty}
-                    action={
-                      <Button variant="default" onClick={() => onChange({ open: 'new' })}>
-                        {text.make}
-                      </Button>
-                    }
-                  >
-                    {text.emptyAbout}
-                  </Empty>
-                )
-              }
-            />
-          )}
-        </Loaded>
-        <Pager
+        <CodeTable
+          query={codes}
           page={page}
           pageSize={PAGE_SIZE}
-          total={codes.data?.total ?? 0}
           onPage={(to) => onChange({ page: `${to}` })}
+          onEnable={(id, enabled) => enable.mutate({ id, enabled })}
+          onDelete={deleting.open}
+          empty={
+            filtered ? (
+              <Empty
+                title={text.none}
+                action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.all}</PlainButton>}
+              >
+                {text.noneAbout}
+              </Empty>
+            ) : (
+              <Empty
+                title={text.empty}
+                action={<PlainButton onClick={() => onChange({ open: 'new' })}>{text.make}</PlainButton>}
+              >
+                {text.emptyAbout}
+              </Empty>
+            )
+          }
         />
       </Section>
       <CodeForm opened={address.open === 'new'} onClose={() => onChange({ open: '' })} />
       <Confirm
-        opened={deleting.opened}
+        dialog={deleting}
         title={deletingText.title}
         action={deletingText.action}
         doing={remove}
-        onConfirm={() => deleting.about !== undefined && remove.mutate(deleting.about)}
-        onClose={deleting.close}
+        onConfirm={remove.mutate}
       >
         {deleting.about?.status === 3
           ? deletingText.usedAbout(deleting.about.name)
           : deletingText.about(deleting.about?.name ?? '', format.money(deleting.about?.quota ?? 0))}
       </Confirm>
       <Confirm
-        opened={cleaning.opened}
+        dialog={cleaning}
         title={deletingText.deadTitle}
         action={deletingText.deadAction}
         doing={clean}
         onConfirm={() => clean.mutate()}
-        onClose={cleaning.close}
       >
         {deletingText.deadAbout}
       </Confirm>

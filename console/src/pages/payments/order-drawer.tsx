@@ -6,6 +6,7 @@ import { call } from '../../api/client.ts';
 import { useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Fact, type Order, OrderFacts, OrderState, OrderTimeline, useMoneyOf } from '../../parts/order.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
@@ -69,9 +70,7 @@ function OneOrder({ order }: { readonly order: Order }) {
       <OrderTimeline order={order} />
       {OPEN.includes(order.status) && (
         <Group justify="flex-end">
-          <Button variant="default" onClick={() => setCompleting(true)}>
-            {text.complete}
-          </Button>
+          <PlainButton onClick={() => setCompleting(true)}>{text.complete}</PlainButton>
         </Group>
       )}
       <Complete order={order} opened={completing} onClose={() => setCompleting(false)} />
@@ -124,9 +123,7 @@ function Complete({ order, opened, onClose }: { readonly order: Order; readonly 
             data-autofocus
           />
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {cancel}
-            </Button>
+            <PlainButton onClick={onClose}>{cancel}</PlainButton>
             <Button type="submit" loading={complete.isPending}>
               {text.action}
             </Button>

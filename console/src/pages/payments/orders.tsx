@@ -1,9 +1,9 @@
 /** The orders of all accounts. */
-import { Button, Select } from '@mantine/core';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
+import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import {
   ORDER_STATES,
   ORDER_TEXT,
@@ -15,6 +15,7 @@ import {
 } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
@@ -42,7 +43,7 @@ export function Orders({ address, onChange }: Filtered) {
         ...(/^[1-9]\d{0,14}$/.test(address.person) && { user_id: Number(address.person) }),
       },
     },
-    { placeholderData: (before) => before },
+    KEEPS_DATA,
   );
   const providers = new Set([...(offer?.pay_methods ?? []).map(({ provider }) => provider), 'balance']);
   if (offer?.enable_creem_topup === true) providers.add('creem');
@@ -65,27 +66,17 @@ export function Orders({ address, onChange }: Filtered) {
         actions={
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
-            <Select
-              aria-label={text.state}
-              data={[
-                { value: '', label: text.any },
-                ...ORDER_STATES.map((each) => ({ value: each, label: states[each] })),
-              ]}
+            <FilterSelect
+              label={text.state}
+              data={anyOr(text.any, ORDER_STATES, (each) => states[each])}
               value={status ?? ''}
-              onChange={(state) => filter({ state: state ?? '' })}
-              allowDeselect={false}
-              w="9rem"
+              onChange={(state) => filter({ state })}
             />
-            <Select
-              aria-label={text.provider}
-              data={[
-                { value: '', label: text.anyProvider },
-                ...[...providers].map((name) => ({ value: name, label: providerName(name) })),
-              ]}
+            <FilterSelect
+              label={text.provider}
+              data={anyOr(text.anyProvider, providers, (name) => providerName(name))}
               value={address.provider}
-              onChange={(provider) => filter({ provider: provider ?? '' })}
-              allowDeselect={false}
-              w="9rem"
+              onChange={(provider) => filter({ provider })}
             />
             <PersonSelect
               hiddenLabel
@@ -97,40 +88,33 @@ export function Orders({ address, onChange }: Filtered) {
           </>
         }
       >
-        <Loaded query={orders} height={180}>
-          {({ items }) => (
-            <DataTable
-              caption={text.title}
-              columns={columns}
-              rows={items}
-              rowKey={({ trade_no }) => trade_no}
-              open={address.open}
-              onOpen={({ trade_no }) => onChange({ open: trade_no })}
-              empty={
-                filtered ? (
-                  <Empty
-                    title={text.none}
-                    action={
-                      <Button variant="default" onClick={() => filter({ q: '', state: '', provider: '', person: '' })}>
-                        {text.all}
-                      </Button>
-                    }
-                  >
-                    {text.noneAbout}
-                  </Empty>
-                ) : (
-                  <Empty title={text.empty}>
-                    {offer?.pay_methods.length === 0 && !offer.enable_creem_topup ? text.emptyOff : text.emptyAbout}
-                  </Empty>
-                )
-              }
-            />
-          )}
-        </Loaded>
-        <Pager
+        <QueryTable
+          query={orders}
+          caption={text.title}
+          columns={columns}
+          rowKey={({ trade_no }) => trade_no}
+          open={address.open}
+          onOpen={({ trade_no }) => onChange({ open: trade_no })}
+          empty={
+            filtered ? (
+              <Empty
+                title={text.none}
+                action={
+                  <PlainButton onClick={() => filter({ q: '', state: '', provider: '', person: '' })}>
+                    {text.all}
+                  </PlainButton>
+                }
+              >
+                {text.noneAbout}
+              </Empty>
+            ) : (
+              <Empty title={text.empty}>
+                {offer?.pay_methods.length === 0 && !offer.enable_creem_topup ? text.emptyOff : text.emptyAbout}
+              </Empty>
+            )
+          }
           page={page}
           pageSize={PAGE_SIZE}
-          total={orders.data?.total ?? 0}
           onPage={(to) => onChange({ page: `${to}` })}
         />
       </Section>

@@ -8,6 +8,7 @@ import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import type { Plan } from '../../parts/plan-limits.tsx';
 import { State } from '../../parts/values.tsx';
 import { type SubscriptionState, SubscriptionWindows } from '../../parts/windows.tsx';
@@ -38,9 +39,7 @@ export function PersonPlan({
       <Stack gap="md" maw="34rem">
         <PersonSelect label={text.who} about={text.whoAbout} value={person} onChange={onPerson} />
         {person === '' ? (
-          <Text size="sm" c="dimmed">
-            {text.choose}
-          </Text>
+          <Muted>{text.choose}</Muted>
         ) : (
           <Loaded query={stats}>{(of) => <TheirPlan key={person} of={of} id={Number(person)} plans={plans} />}</Loaded>
         )}
@@ -49,15 +48,13 @@ export function PersonPlan({
   );
 }
 
-function TheirPlan({
-  of,
-  id,
-  plans,
-}: {
+interface PlanProps {
   readonly of: SubscriptionState;
   readonly id: number;
   readonly plans: readonly Plan[];
-}) {
+}
+
+function TheirPlan({ of, id, plans }: PlanProps) {
   const { plans: text } = useText(TEXT);
   const { data: account } = useApi('GET /api/user/{id}', { params: { id } }, { staleTime: 60_000 });
   const format = useFormat();
@@ -79,26 +76,23 @@ function TheirPlan({
           <Group gap="xs">
             <Text fw={600}>{of.plan_name}</Text>
             <State tone={runs ? 'good' : 'bad'}>{runs ? text.active : text.expired}</State>
-            <Text size="sm" c="dimmed">
+            <Muted>
               {text.since} {format.day(of.starts_at)}, {runs ? text.until : text.ended} {format.day(of.expires_at)}
-            </Text>
+            </Muted>
           </Group>
           {runs && <SubscriptionWindows windows={of.windows} />}
           <Group>
-            <Button variant="default" onClick={() => ending.open(true)}>
-              {text.end}
-            </Button>
+            <PlainButton onClick={() => ending.open(true)}>{text.end}</PlainButton>
           </Group>
         </Stack>
       )}
       {plans.length > 0 && <AssignPlan of={of} id={id} plans={plans} />}
       <Confirm
-        opened={ending.opened}
+        dialog={ending}
         title={text.endTitle(account?.username ?? `#${id}`)}
         action={text.endAction}
         doing={end}
         onConfirm={() => end.mutate()}
-        onClose={ending.close}
       >
         {text.endAbout}
       </Confirm>
@@ -106,15 +100,7 @@ function TheirPlan({
   );
 }
 
-function AssignPlan({
-  of,
-  id,
-  plans,
-}: {
-  readonly of: SubscriptionState;
-  readonly id: number;
-  readonly plans: readonly Plan[];
-}) {
+function AssignPlan({ of, id, plans }: PlanProps) {
   const { plans: text } = useText(TEXT);
   const runs = of.status === 'active';
   const [plan, setPlan] = useState(runs ? (of.plan ?? '') : (plans[0]?.id ?? ''));

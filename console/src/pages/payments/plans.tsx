@@ -1,11 +1,12 @@
 /** The configured plans, and the plan of a user. */
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { useMoneyOf, useProviderName } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { type Plan, PlanLimits } from '../../parts/plan-limits.tsx';
 import { Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -48,11 +49,7 @@ function PlanTable({ plans }: { readonly plans: readonly Plan[] }) {
       cell: ({ title, id }) => (
         <Stack gap={0}>
           {title}
-          {title !== id && (
-            <Text size="xs" c="dimmed" ff="monospace">
-              {id}
-            </Text>
-          )}
+          {title !== id && <Small ff="monospace">{id}</Small>}
         </Stack>
       ),
     },
@@ -64,15 +61,11 @@ function PlanTable({ plans }: { readonly plans: readonly Plan[] }) {
       align: 'right',
       cell: (plan) =>
         plan.price_amount === null ? (
-          <Text size="sm" c="dimmed">
-            {text.notSold}
-          </Text>
+          <Muted>{text.notSold}</Muted>
         ) : (
           <Stack gap={0} align="flex-end">
             <Money units={Math.round(plan.price_amount * (status?.quota_per_unit ?? 500_000))} />
-            <Text size="xs" c="dimmed">
-              {pricesOf(plan)}
-            </Text>
+            <Small>{pricesOf(plan)}</Small>
           </Stack>
         ),
     },

@@ -1,7 +1,8 @@
 /** An answer as it streams. */
-import { Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { Group, Stack, Text, Tooltip } from '@mantine/core';
 import { IconMessageForward } from '@tabler/icons-react';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { CopyIcon } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
@@ -37,11 +38,7 @@ export function AnswerView({
   return (
     <Stack gap="sm">
       <Steps steps={steps} />
-      {phase === 'waiting' && (
-        <Text size="sm" c="dimmed">
-          {text.waiting}
-        </Text>
-      )}
+      {phase === 'waiting' && <Muted>{text.waiting}</Muted>}
       {answer.thoughts !== '' && (
         <details className="pg-thoughts" open={answer.text === '' || undefined}>
           <summary>{text.thoughts}</summary>
@@ -58,11 +55,7 @@ export function AnswerView({
         calls={answer.calls}
         onResults={isWhole && onResults !== undefined ? (results) => onResults(call, results) : undefined}
       />
-      {isWhole && isSilent && (
-        <Text size="sm" c="dimmed">
-          {text.silent}
-        </Text>
-      )}
+      {isWhole && isSilent && <Muted>{text.silent}</Muted>}
       {answer.cut && <Text size="sm">{text.cut}</Text>}
       {answer.filtered && <Text size="sm">{text.filtered}</Text>}
       {phase === 'stopped' && <Text size="sm">{text.stopped}</Text>}
@@ -71,14 +64,13 @@ export function AnswerView({
         <Group gap="xs">
           {onGoOn !== undefined && answer.calls.length === 0 && (
             <Tooltip label={text.goOnAbout}>
-              <Button
-                variant="default"
+              <PlainButton
                 size="compact-sm"
                 leftSection={<IconMessageForward size={14} />}
                 onClick={() => onGoOn(answer.text)}
               >
                 {text.goOn}
-              </Button>
+              </PlainButton>
             </Tooltip>
           )}
           <CopyIcon value={answer.text} label={text.copyAnswer} />

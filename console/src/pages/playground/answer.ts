@@ -1,5 +1,5 @@
 /** The answer of a model, in the same form for all APIs, and how it is decoded. Pure. */
-import { isObject, type Json } from './typed-json.ts';
+import { isObject, type Json, type JsonObject } from './typed-json.ts';
 
 /** A tool call of the model. */
 export interface ToolCall {
@@ -57,6 +57,35 @@ export interface Decoder {
   answer(): Answer;
   /** The part of the answer that the next request repeats before the tool results, in the format of the API. */
   turns(): readonly Json[];
+}
+
+/** What the decoder of an API knows; `event` and `body` return true at the end of the answer. */
+interface Decoding extends Pick<Decoder, 'answer' | 'turns'> {
+  event(event: JsonObject): boolean;
+  body(body: Json): boolean;
+}
+
+/** Creates a decoder. `last`: the data of a final event that is not JSON. */
+export function decoderOf({ event, body, ...own }: Decoding, last?: string): Decoder {
+  let ended = false;
+  return {
+    ...own,
+    get ended() {
+      return ended;
+    },
+    event(data) {
+      const decoded = parsed(data);
+      if (data === last) ended = true;
+      else if (isObject(decoded)) {
+        const failure = failureIn(decoded) ?? failureIn(decoded.response);
+        if (failure !== undefined) throw failure;
+        ended = event(decoded) || ended;
+      }
+    },
+    body(whole) {
+      ended = body(whole) || ended;
+    },
+  };
 }
 
 /** An error event within a stream. */

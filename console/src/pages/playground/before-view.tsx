@@ -1,7 +1,9 @@
 /** The estimate before a call: cost, translation warnings, or the refusal. */
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { Fact } from '../../parts/facts.tsx';
 import { TranslationWarnings } from '../../parts/loss-notes.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -12,12 +14,7 @@ import type { Estimate } from './use-estimate.ts';
 export function BeforeView({ estimate }: { readonly estimate: Estimate | undefined }) {
   const text = useText(ANSWER_TEXT);
   const format = useFormat();
-  if (estimate === undefined)
-    return (
-      <Text size="sm" c="dimmed">
-        {text.nothing}
-      </Text>
-    );
+  if (estimate === undefined) return <Muted>{text.nothing}</Muted>;
   const { refusal, at_most: most, may_grow: grows, input_estimate: input, would_go_to: places } = estimate;
   if (refusal !== null)
     return (
@@ -29,36 +26,25 @@ export function BeforeView({ estimate }: { readonly estimate: Estimate | undefin
     );
   return (
     <Stack gap="sm">
-      <Text size="sm" c="dimmed">
-        {text.nothing}
-      </Text>
+      <Muted>{text.nothing}</Muted>
       <TranslationWarnings losses={estimate.losses} before />
       <dl className="pg-facts">
         {most !== null && (
-          <div>
-            <dt>{grows && most > 0 ? text.atFirst : text.atMost}</dt>
-            <dd>{most === 0 ? text.free : <Money units={most} />}</dd>
-          </div>
+          <Fact name={grows && most > 0 ? text.atFirst : text.atMost}>
+            {most === 0 ? text.free : <Money units={most} />}
+          </Fact>
         )}
-        {input !== null && (
-          <div>
-            <dt>{text.inputTokens}</dt>
-            <dd>{text.tokensOf(format.number(input))}</dd>
-          </div>
-        )}
+        {input !== null && <Fact name={text.inputTokens}>{text.tokensOf(format.number(input))}</Fact>}
         {places !== null && places.length > 0 && (
-          <div>
-            <dt>{text.goesTo}</dt>
-            <dd>
-              {places.map(({ channel, asked }, index) => (
-                <span key={channel}>
-                  {index > 0 && ', '}
-                  {channel}
-                  {!asked && ` (${text.passedOver})`}
-                </span>
-              ))}
-            </dd>
-          </div>
+          <Fact name={text.goesTo}>
+            {places.map(({ channel, asked }, index) => (
+              <span key={channel}>
+                {index > 0 && ', '}
+                {channel}
+                {!asked && ` (${text.passedOver})`}
+              </span>
+            ))}
+          </Fact>
         )}
       </dl>
     </Stack>

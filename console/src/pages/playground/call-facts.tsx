@@ -1,5 +1,6 @@
 /** The figures of a call: timing, usage, cost, channel. */
 import { useApi } from '../../api/hooks.ts';
+import { Fact } from '../../parts/facts.tsx';
 import { TranslationWarnings } from '../../parts/loss-notes.tsx';
 import { RequestLink } from '../../parts/request-link.tsx';
 import { Money } from '../../parts/values.tsx';
@@ -85,14 +86,5 @@ export function CallFacts({ call }: { readonly call: CallState }) {
         )}
       </dl>
     </>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

@@ -1,9 +1,10 @@
 /** One API: status, answer, request, raw answer. */
-import { Button, Group, Stack, Tabs, Text } from '@mantine/core';
+import { Group, Stack, Tabs, Text } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { memo } from 'react';
 import { GATEWAY } from '../../api/client.ts';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { CopyIcon, State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -64,15 +65,14 @@ export const Column = memo(function Column({
         <>
           {call !== undefined && <State tone={MOODS[call.phase]}>{text.phases[call.phase]}</State>}
           {isRunning && (
-            <Button
-              variant="default"
+            <PlainButton
               size="compact-sm"
               leftSection={<IconPlayerStop size={14} />}
               aria-label={text.stopWay(ways[endpoint])}
               onClick={() => calls.stop(endpoint)}
             >
               {text.stop}
-            </Button>
+            </PlainButton>
           )}
         </>
       }
@@ -113,12 +113,7 @@ function RawView({ call }: { readonly call: CallState | undefined }) {
   const text = useText(ANSWER_TEXT);
   const { ways } = useText(TEXT);
   const format = useFormat();
-  if (call === undefined || call.rawLength === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {text.noRaw}
-      </Text>
-    );
+  if (call === undefined || call.rawLength === 0) return <Muted>{text.noRaw}</Muted>;
   const { raw, rawLength, status } = call;
   return (
     <Stack gap={4}>
@@ -132,11 +127,7 @@ function RawView({ call }: { readonly call: CallState | undefined }) {
       <section className="pg-raw" aria-label={`${ways[call.sent.endpoint]}: ${text.raw}`} tabIndex={0}>
         <pre>{raw}</pre>
       </section>
-      {rawLength > raw.length && (
-        <Text size="xs" c="dimmed">
-          {text.rawCut(format.number(raw.length), format.number(rawLength))}
-        </Text>
-      )}
+      {rawLength > raw.length && <Small>{text.rawCut(format.number(raw.length), format.number(rawLength))}</Small>}
     </Stack>
   );
 }
@@ -157,11 +148,7 @@ function RequestView({ outgoing, isSent }: { readonly outgoing: Outgoing; readon
         of={ways[endpoint]}
       />
       <CodePart title={text.inShell} value={curl} of={ways[endpoint]} />
-      {!isShort && (
-        <Text size="xs" c="dimmed">
-          {text.shortened}
-        </Text>
-      )}
+      {!isShort && <Small>{text.shortened}</Small>}
     </Stack>
   );
 }

@@ -1,7 +1,8 @@
 /** The system prompt and the turns of the conversation. */
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Group, Stack, Text, Textarea } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { roomIn } from './pictures.ts';
 import { type Turn, withTurn } from './prompt.ts';
@@ -53,8 +54,7 @@ export function Conversation({
         />
       ))}
       <Group gap="sm">
-        <Button
-          variant="default"
+        <PlainButton
           size="compact-sm"
           leftSection={<IconPlus size={14} />}
           onClick={() =>
@@ -68,7 +68,7 @@ export function Conversation({
           }
         >
           {text.addTurn}
-        </Button>
+        </PlainButton>
         {hasPictures && (
           <Text size="xs" c={seesPictures ? 'dimmed' : 'orange'}>
             {seesPictures ? text.picturesKept : text.picturesBlind}

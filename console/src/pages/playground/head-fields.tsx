@@ -1,8 +1,10 @@
 /** Selects model, key and task. */
-import { Button, NativeSelect, SegmentedControl, Select, Stack, Text } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import type { ChosenKey, Key } from '../../parts/chosen-key.ts';
+import { Choice } from '../../parts/choice.tsx';
+import type { ChosenKey } from '../../parts/chosen-key.ts';
+import { KeySelect } from '../../parts/key-select.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import type { Kind } from './prompt.ts';
 import { TEXT } from './text.ts';
@@ -10,44 +12,28 @@ import { TEXT } from './text.ts';
 /** The key for the calls; without a key, offers to create one. */
 export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
   const text = useText(TEXT);
-  const { key, keys, none } = chosen;
-  const find = useDebouncedCallback((typed: string) => chosen.find(typed), 250);
+  const { none } = chosen;
   if (none)
     return (
       <Stack gap={4} align="flex-start">
         <Text size="sm" fw={500}>
           {text.needsKey}
         </Text>
-        <Text size="xs" c="dimmed">
-          {text.needsKeyAbout}
-        </Text>
-        <Button
-          variant="default"
+        <Small>{text.needsKeyAbout}</Small>
+        <PlainButton
           leftSection={<IconPlus size={14} />}
           loading={chosen.isMaking}
           onClick={() => chosen.make('playground')}
         >
           {text.makeKey}
-        </Button>
+        </PlainButton>
       </Stack>
     );
-  const named = ({ name, key: masked, status }: Key): string =>
-    `${name} · ${masked}${status === 1 ? '' : ` (${text.keyStates[status]})`}`;
-  const options = [...(keys ?? []), ...(key !== undefined && !keys?.some(({ id }) => id === key.id) ? [key] : [])];
   return (
-    <Select
-      label={text.key}
+    <KeySelect
+      chosen={chosen}
       description={text.keyAbout}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
-      data={options.map((each) => ({ value: String(each.id), label: named(each) }))}
-      value={key === undefined ? null : String(key.id)}
-      onChange={(id) => id !== null && chosen.choose(Number(id))}
-      // The gateway searches, because there may be more keys than were loaded.
-      onSearchChange={(typed) => find(key !== undefined && typed === named(key) ? '' : typed)}
-      filter={({ options: all }) => all}
-      nothingFoundMessage={text.noKeyFound}
-      searchable
-      allowDeselect={false}
     />
   );
 }
@@ -99,24 +85,5 @@ export function KindField({
   const text = useText(TEXT);
   if (kinds.length < 2) return null;
   const data = kinds.map((each) => ({ value: each, label: text.kinds[each] }));
-  return (
-    <>
-      <SegmentedControl
-        size="xs"
-        visibleFrom="sm"
-        aria-label={text.kind}
-        data={data}
-        value={kind}
-        onChange={(value) => onChoose(value as Kind)}
-      />
-      <NativeSelect
-        size="xs"
-        hiddenFrom="sm"
-        aria-label={text.kind}
-        data={data}
-        value={kind}
-        onChange={({ currentTarget: { value } }) => onChoose(value as Kind)}
-      />
-    </>
-  );
+  return <Choice label={text.kind} data={data} value={kind} onChange={onChoose} />;
 }

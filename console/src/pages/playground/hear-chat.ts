@@ -1,15 +1,5 @@
 /** Decoder for Chat Completions answers. Pure. */
-import {
-  type Answer,
-  countIn,
-  type Decoder,
-  failureIn,
-  objectsIn,
-  parsed,
-  SILENCE,
-  textIn,
-  type Usage,
-} from './answer.ts';
+import { type Answer, countIn, type Decoder, decoderOf, objectsIn, SILENCE, textIn, type Usage } from './answer.ts';
 import { isObject, type Json, type JsonObject } from './typed-json.ts';
 
 interface Call {
@@ -25,7 +15,6 @@ export function chatDecoder(): Decoder {
   let text = '';
   let thoughts = '';
   let finish = '';
-  let ended = false;
   let usage: Usage | undefined;
   const calls = new Map<number, Call>();
   const pictures: string[] = [];
@@ -61,23 +50,14 @@ export function chatDecoder(): Decoder {
     if (isObject(body.usage)) usage = usageOf(body.usage);
   }
 
-  return {
-    get ended() {
-      return ended;
+  const decoding = {
+    event(event: JsonObject) {
+      read(event, 'delta');
+      return false;
     },
-    event(data) {
-      if (data === '[DONE]') {
-        ended = true;
-        return;
-      }
-      const event = parsed(data);
-      const failure = failureIn(event);
-      if (failure !== undefined) throw failure;
-      if (isObject(event)) read(event, 'delta');
-    },
-    body(body) {
+    body(body: Json) {
       if (isObject(body)) read(body, 'message');
-      ended = true;
+      return true;
     },
     answer(): Answer {
       return {
@@ -108,6 +88,7 @@ export function chatDecoder(): Decoder {
       ];
     },
   };
+  return decoderOf(decoding, '[DONE]');
 }
 
 function usageOf(usage: JsonObject): Usage {

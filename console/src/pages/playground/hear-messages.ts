@@ -3,7 +3,7 @@ import {
   type Answer,
   countIn,
   type Decoder,
-  failureIn,
+  decoderOf,
   objectsIn,
   parsed,
   SILENCE,
@@ -27,7 +27,6 @@ export function messagesDecoder(): Decoder {
   const blocks = new Map<number, Block>();
   let counts: JsonObject | undefined;
   let stop = '';
-  let ended = false;
 
   function open(index: number, start: JsonObject): void {
     const { text, thinking, signature } = start;
@@ -53,15 +52,8 @@ export function messagesDecoder(): Decoder {
     if (isObject(usage)) counts = { ...counts, ...usage };
   }
 
-  return {
-    get ended() {
-      return ended;
-    },
-    event(data) {
-      const event = parsed(data);
-      if (!isObject(event)) return;
-      const failure = failureIn(event);
-      if (failure !== undefined) throw failure;
+  return decoderOf({
+    event(event) {
       const index = countIn(event.index) ?? 0;
       switch (event.type) {
         case 'message_start':
@@ -77,18 +69,16 @@ export function messagesDecoder(): Decoder {
           if (isObject(event.delta)) stop = textIn(event.delta.stop_reason) || stop;
           count(event.usage);
           break;
-        case 'message_stop':
-          ended = true;
-          break;
         default:
       }
+      return event.type === 'message_stop';
     },
     body(body) {
-      if (!isObject(body)) return;
+      if (!isObject(body)) return false;
       for (const [index, block] of objectsIn(body.content).entries()) open(index, block);
       stop = textIn(body.stop_reason);
       count(body.usage);
-      ended = true;
+      return true;
     },
     answer(): Answer {
       const finished = [...blocks.values()];
@@ -117,7 +107,7 @@ export function messagesDecoder(): Decoder {
         },
       ];
     },
-  };
+  });
 }
 
 /** The block for the next request; the API refuses empty text blocks. */

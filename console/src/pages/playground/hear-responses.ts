@@ -1,15 +1,5 @@
 /** Decoder for Responses answers. Pure. */
-import {
-  type Answer,
-  countIn,
-  type Decoder,
-  failureIn,
-  objectsIn,
-  parsed,
-  SILENCE,
-  textIn,
-  type Usage,
-} from './answer.ts';
+import { type Answer, countIn, type Decoder, decoderOf, objectsIn, SILENCE, textIn, type Usage } from './answer.ts';
 import { isObject, type Json, type JsonObject } from './typed-json.ts';
 
 /** An output item, possibly incomplete. */
@@ -27,7 +17,6 @@ interface Item {
 export function responsesDecoder(): Decoder {
   const items = new Map<number, Item>();
   let usage: Usage | undefined;
-  let ended = false;
   let cut = false;
   let filtered = false;
 
@@ -48,18 +37,10 @@ export function responsesDecoder(): Decoder {
     const why = isObject(response.incomplete_details) ? textIn(response.incomplete_details.reason) : '';
     cut = why === 'max_output_tokens';
     filtered = why === 'content_filter';
-    ended = true;
   }
 
-  return {
-    get ended() {
-      return ended;
-    },
-    event(data) {
-      const event = parsed(data);
-      if (!isObject(event)) return;
-      const failure = failureIn(event) ?? failureIn(event.response);
-      if (failure !== undefined) throw failure;
+  return decoderOf({
+    event(event) {
       switch (event.type) {
         case 'response.output_item.added':
           if (isObject(event.item)) at(event.output_index).source = event.item;
@@ -86,13 +67,14 @@ export function responsesDecoder(): Decoder {
         case 'response.completed':
         case 'response.incomplete':
           if (isObject(event.response)) end(event.response);
-          ended = true;
-          break;
+          return true;
         default:
       }
+      return false;
     },
     body(body) {
       if (isObject(body)) end(body);
+      return isObject(body);
     },
     answer(): Answer {
       const decoded = inOrder(items).map((item) => (item.isWhole ? readItem(item) : item));
@@ -123,7 +105,7 @@ export function responsesDecoder(): Decoder {
         return [item];
       });
     },
-  };
+  });
 }
 
 function inOrder(items: ReadonlyMap<number, Item>): readonly Item[] {

@@ -1,15 +1,5 @@
 /** Decoders for embeddings, images and transcriptions. Pure. */
-import {
-  type Answer,
-  countIn,
-  type Decoder,
-  failureIn,
-  objectsIn,
-  parsed,
-  SILENCE,
-  textIn,
-  type Usage,
-} from './answer.ts';
+import { type Answer, countIn, type Decoder, decoderOf, objectsIn, SILENCE, textIn, type Usage } from './answer.ts';
 import { isObject, type Json, type JsonObject } from './typed-json.ts';
 
 /** The number of dimensions that are shown. */
@@ -18,7 +8,6 @@ const MOST_VECTORS = 64;
 /** Creates a decoder. */
 export function taskDecoder(): Decoder {
   let answer: Answer = SILENCE;
-  let ended = false;
 
   function read(body: JsonObject): void {
     const data = objectsIn(body.data);
@@ -37,23 +26,16 @@ export function taskDecoder(): Decoder {
     };
   }
 
-  return {
-    get ended() {
-      return ended;
-    },
-    event(data) {
-      const event = parsed(data);
-      const failure = failureIn(event);
-      if (failure !== undefined) throw failure;
-    },
+  return decoderOf({
+    event: () => false,
     body(body) {
       if (isObject(body)) read(body);
       else answer = { ...answer, text: textIn(body) };
-      ended = true;
+      return true;
     },
     answer: () => answer,
     turns: (): readonly Json[] => [],
-  };
+  });
 }
 
 function isVector(value: Json | undefined): value is readonly number[] {

@@ -2,6 +2,7 @@
 import { Button, Group, Text, Textarea } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
@@ -30,15 +31,14 @@ export function JsonField({
         <Text size="sm" fw={500}>
           {label}
         </Text>
-        <Button
-          variant="default"
+        <PlainButton
           size="compact-sm"
           leftSection={<IconPlus size={14} />}
           aria-label={`${label}: ${text.example}`}
           onClick={() => onChange(example)}
         >
           {text.example}
-        </Button>
+        </PlainButton>
       </Group>
     );
   return (

@@ -1,5 +1,6 @@
 /** Answers other than text: images, audio, vectors. */
 import { Anchor, Group, Table, Text } from '@mantine/core';
+import { Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
@@ -61,11 +62,7 @@ export function Vectors({ vectors }: { readonly vectors: readonly (readonly numb
       {compared.map((vector, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the items have no ID
         <div key={index}>
-          {vectors.length > 1 && (
-            <Text size="xs" c="dimmed">
-              {text.vector(index + 1)}
-            </Text>
-          )}
+          {vectors.length > 1 && <Small>{text.vector(index + 1)}</Small>}
           <Bars vector={vector} label={vectors.length > 1 ? text.vector(index + 1) : text.oneVector} />
           <pre className="pg-json">
             [

@@ -108,7 +108,7 @@ export function Playground({ cards, owner }: { readonly cards: readonly ModelCar
             <KeyField chosen={chosen} />
           </div>
           {kind === 'chat' ? (
-            <div className="pg-compose">
+            <div className="columns pg-compose">
               <Stack gap="md">
                 <Conversation typing={typing} seesPictures={card?.abilities.vision !== false} onKeyDown={onKeyDown} />
                 <Shapes typing={typing} card={card} onKeyDown={onKeyDown} />

@@ -4,6 +4,7 @@ import { IconEraser, IconPlayerStop, IconSend } from '@tabler/icons-react';
 import { causeOf } from '../../parts/call-failure.ts';
 import { FAILURE_TEXT } from '../../parts/call-failure-text.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { Money } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -47,9 +48,9 @@ export function SendBar({
           </Button>
         )}
         {isRunning && (
-          <Button variant="default" leftSection={<IconPlayerStop size={14} />} onClick={onStop}>
+          <PlainButton leftSection={<IconPlayerStop size={14} />} onClick={onStop}>
             {text.stopAll}
-          </Button>
+          </PlainButton>
         )}
         <Kbd size="xs" visibleFrom="sm">
           {text.sendShort}
@@ -79,13 +80,13 @@ function Price({ reckoned }: { readonly reckoned: readonly CallEstimate[] }) {
   const grows = priced.some(({ may_grow: may }) => may);
   if (estimates.length === 0)
     return (
-      <Text size="sm" c="dimmed" span>
+      <Muted span>
         {reckoned.some(({ isReading }) => isReading)
           ? text.reading
           : reckoned.some(({ isLarge }) => isLarge)
             ? text.large
             : text.unknown}
-      </Text>
+      </Muted>
     );
   return (
     <>
@@ -101,11 +102,7 @@ function Price({ reckoned }: { readonly reckoned: readonly CallEstimate[] }) {
               </strong>
             </>
           )}
-          {grows && units > 0 && (
-            <Text size="xs" c="dimmed">
-              {text.grows}
-            </Text>
-          )}
+          {grows && units > 0 && <Small>{text.grows}</Small>}
         </>
       )}
       {refused > 0 && (

@@ -1,7 +1,8 @@
 /** Settings: APIs, streaming, token limit, tools, structured output. */
-import { Chip, Group, Input, NumberInput, Select, Stack, Switch, Text, Tooltip } from '@mantine/core';
+import { Chip, Group, Input, NumberInput, Select, Stack, Switch, Tooltip } from '@mantine/core';
 import type { KeyboardEvent } from 'react';
 import type { ModelCard } from '../../parts/model-card.ts';
+import { Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { USUAL_LIMIT } from './bodies.ts';
@@ -76,9 +77,7 @@ export function Settings({ typing: { prompt, change }, card, styles, onStyles, o
           allowNegative={false}
         />
       </Group>
-      <Text size="xs" c="dimmed" mt={-6}>
-        {text.maxTokensAbout(format.number(USUAL_LIMIT))}
-      </Text>
+      <Small mt={-6}>{text.maxTokensAbout(format.number(USUAL_LIMIT))}</Small>
       <Select
         label={text.effort}
         description={card?.abilities.reasoning === false ? text.unable : undefined}

@@ -1,7 +1,8 @@
 /** Tool calls of the model, with fields for their results. */
-import { Button, Code, Stack, Text, Textarea } from '@mantine/core';
+import { Code, Stack, Text, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { useState } from 'react';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { parsed, type ToolCall } from './answer.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
@@ -23,9 +24,7 @@ export function Steps({ steps }: { readonly steps: readonly Step[] }) {
           {text.called(call.name)}
         </Text>
         <Arguments of={call} />
-        <Text size="xs" c="dimmed">
-          {text.gave}
-        </Text>
+        <Small>{text.gave}</Small>
         <pre className="pg-json">{results[at]}</pre>
       </div>
     )),
@@ -76,9 +75,9 @@ export function ToolCalls({
         ))}
         {onResults !== undefined && (
           <div>
-            <Button type="submit" variant="default" leftSection={<IconSend size={14} />}>
+            <PlainButton type="submit" leftSection={<IconSend size={14} />}>
               {text.sendResults}
-            </Button>
+            </PlainButton>
           </div>
         )}
       </Stack>
@@ -89,11 +88,6 @@ export function ToolCalls({
 function Arguments({ of: { input } }: { readonly of: ToolCall }) {
   const text = useText(ANSWER_TEXT);
   const read = parsed(input);
-  if (input.trim() === '' || input.trim() === '{}')
-    return (
-      <Text size="xs" c="dimmed">
-        {text.noArguments}
-      </Text>
-    );
+  if (input.trim() === '' || input.trim() === '{}') return <Small>{text.noArguments}</Small>;
   return <pre className="pg-json">{read === undefined ? input : JSON.stringify(read, null, 2)}</pre>;
 }

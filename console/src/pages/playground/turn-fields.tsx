@@ -1,8 +1,9 @@
 /** One turn of the conversation: role, text, images. */
-import { ActionIcon, CloseButton, FileButton, Group, NativeSelect, Textarea, Tooltip } from '@mantine/core';
+import { CloseButton, FileButton, Group, NativeSelect, Textarea } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPhotoPlus, IconTrash } from '@tabler/icons-react';
 import { type DragEvent, type KeyboardEvent, useState } from 'react';
+import { IconButton } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { MOST_PICTURES, PICTURE_TYPES, readPictures } from './pictures.ts';
@@ -122,20 +123,16 @@ export function TurnFields({
         {role === 'user' && (
           <FileButton multiple accept={PICTURE_TYPES.join(',')} onChange={(files) => void add(files)}>
             {(props) => (
-              <Tooltip label={text.addPicture(at)}>
-                <ActionIcon {...props} variant="subtle" color="gray" aria-label={text.addPicture(at)}>
-                  <IconPhotoPlus size={16} />
-                </ActionIcon>
-              </Tooltip>
+              <IconButton label={text.addPicture(at)} {...props}>
+                <IconPhotoPlus size={16} />
+              </IconButton>
             )}
           </FileButton>
         )}
         {onRemove !== undefined && (
-          <Tooltip label={text.removeTurn(at)}>
-            <ActionIcon variant="subtle" color="gray" aria-label={text.removeTurn(at)} onClick={onRemove}>
-              <IconTrash size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <IconButton label={text.removeTurn(at)} onClick={onRemove}>
+            <IconTrash size={16} />
+          </IconButton>
         )}
       </Group>
     </div>

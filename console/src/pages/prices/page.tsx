@@ -7,9 +7,10 @@ import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Coded } from '../../parts/coded.tsx';
-import { Pager } from '../../parts/data-table.tsx';
+import { paged } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -55,9 +56,7 @@ function UnpricedNote({ models, onShow }: { readonly models: readonly Priced[]; 
     <Alert color="red" icon={<IconAlertTriangle />} title={text.lost(format.number(count))}>
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{text.lostAbout}</Text>
-        <Button variant="default" onClick={onShow}>
-          {text.showLost}
-        </Button>
+        <PlainButton onClick={onShow}>{text.showLost}</PlainButton>
       </Stack>
     </Alert>
   );
@@ -84,7 +83,7 @@ function Prices({
   const view: View = VIEWS.find((each) => each === address.show) ?? 'all';
   const ordered = useMemo(() => inOrder(models), [models]);
   const matches = ordered.filter((model) => isIn(view, model) && priceFits(model, address.q));
-  const page = Math.min(pageOf(address.page), Math.max(1, Math.ceil(matches.length / PAGE_SIZE)));
+  const [shown, pager] = paged(matches, pageOf(address.page), PAGE_SIZE, onChange);
   const isFiltered = view !== 'all' || address.q !== '';
   return (
     <>
@@ -105,7 +104,7 @@ function Prices({
         />
       </Group>
       <PriceTable
-        rows={matches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+        rows={shown}
         open={address.model}
         onOpen={(model) => onChange({ model })}
         empty={
@@ -130,14 +129,7 @@ function Prices({
           {format.number(matches.length)}
         </span>
       )}
-      {matches.length > PAGE_SIZE && (
-        <Pager
-          page={page}
-          pageSize={PAGE_SIZE}
-          total={matches.length}
-          onPage={(next) => onChange({ page: `${next}` })}
-        />
-      )}
+      {pager}
     </>
   );
 }
@@ -151,14 +143,7 @@ function NoMatches({ view, onClear }: { readonly view: View; onClear(): void }) 
     upcoming: text.nothingUpcoming,
   };
   return (
-    <Empty
-      title={titles[view]}
-      action={
-        <Button variant="default" onClick={onClear}>
-          {text.clear}
-        </Button>
-      }
-    >
+    <Empty title={titles[view]} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
       {view === 'upcoming' && <Coded>{text.nothingUpcomingAbout}</Coded>}
     </Empty>
   );

@@ -5,6 +5,7 @@ import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { AMOUNT_TEXT, type AmountField, amountsOf, type Price, unitOf, useAmount } from '../../parts/price-amounts.ts';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -51,11 +52,7 @@ function Names({ model: { aliases, fallback_of: standsIn } }: { readonly model: 
     ...(standsIn.length > 0 ? [text.fallbackOf(standsIn.join(', '))] : []),
   ];
   if (notes.length === 0) return null;
-  return (
-    <Text size="sm" c="dimmed">
-      {notes.join(' · ')}
-    </Text>
-  );
+  return <Muted>{notes.join(' · ')}</Muted>;
 }
 
 function Consequence({ model: { calls, unpriced, price, consequence } }: { readonly model: Priced }) {
@@ -99,12 +96,10 @@ function Amounts({ price, model }: { readonly price: Price; readonly model: Pric
       ].join(', ')}
     >
       <AmountTable price={price} caption={`${text.price}: ${model.name}`} />
-      <Text size="xs" c="dimmed" p="xs">
-        {text.restAsUsual}
-      </Text>
-      <Text size="xs" c="dimmed" px="xs" pb="xs">
+      <Small p="xs">{text.restAsUsual}</Small>
+      <Small px="xs" pb="xs">
         {text.whole}: {price.text}
-      </Text>
+      </Small>
     </Section>
   );
 }
@@ -121,10 +116,7 @@ function AmountTable({ price, caption }: { readonly price: Price; readonly capti
       align: 'right',
       cell: ([field, amount]) => (
         <>
-          {amountText(amount)}{' '}
-          <Text span size="xs" c="dimmed">
-            {words.units[unitOf(field)]}
-          </Text>
+          {amountText(amount)} <Small span>{words.units[unitOf(field)]}</Small>
         </>
       ),
     },
@@ -158,9 +150,9 @@ function Drift({ model: { drift, published } }: { readonly model: Priced }) {
     <Section flush title={text.driftTitle} about={text.driftAbout}>
       <DataTable caption={text.driftTitle} columns={columns} rows={drift} rowKey={({ field }) => field} />
       {published !== null && (
-        <Text size="xs" c="dimmed" p="xs">
+        <Small p="xs">
           {text.publishedIs(published.text)} ({published.source})
-        </Text>
+        </Small>
       )}
     </Section>
   );
@@ -199,18 +191,13 @@ function ChannelPrices({ model: { channels, name } }: { readonly model: Priced }
           <div key={`${place.channel} ${place.model}`}>
             <Text size="sm">
               {place.channel}
-              {place.model !== name && (
-                <Text span size="xs" c="dimmed">
-                  {' '}
-                  {text.there(place.model)}
-                </Text>
-              )}
+              {place.model !== name && <Small span> {text.there(place.model)}</Small>}
             </Text>
             {place.text !== null && (
-              <Text size="xs" c="dimmed">
+              <Small>
                 {place.text}
                 {place.source !== null && ` (${sourceText(place.source)})`}
-              </Text>
+              </Small>
             )}
           </div>
         ))}

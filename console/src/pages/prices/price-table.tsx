@@ -2,6 +2,7 @@
 import { Box, Group, Text, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Small } from '../../parts/plain.tsx';
 import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from '../../parts/price-amounts.ts';
 import { State } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
@@ -129,8 +130,8 @@ function Others({ model: { price } }: { readonly model: Priced }) {
 
 function SecondaryText({ children }: { readonly children: ReactNode }) {
   return (
-    <Text span display="block" size="xs" c="dimmed">
+    <Small span display="block">
       {children}
-    </Text>
+    </Small>
   );
 }

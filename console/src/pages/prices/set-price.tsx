@@ -1,9 +1,9 @@
 /** How to change the price of a model: lines of gateway.yaml to copy. */
-import { Button, SegmentedControl, Stack, Text } from '@mantine/core';
+import { SegmentedControl, Stack } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { Coded } from '../../parts/coded.tsx';
 import { Section } from '../../parts/page.tsx';
+import { LinkButton, Muted } from '../../parts/plain.tsx';
 import { Snippet } from '../../parts/values.tsx';
 import { yamlName } from '../../parts/yaml-name.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -50,13 +50,11 @@ export function SetPrice({ model }: { readonly model: Priced }) {
           label={text.yaml}
           code={priceLinesOf(model.name, sold, text.comments, model.channels[0]?.channel ?? 'demo')}
         />
-        <Text size="sm" c="dimmed">
-          {text.after}
-        </Text>
+        <Muted>{text.after}</Muted>
         {mayConfigure && (
-          <Button component={Link} href="/config" variant="default" style={{ alignSelf: 'flex-start' }}>
+          <LinkButton href="/config" style={{ alignSelf: 'flex-start' }}>
             {text.toConfig}
-          </Button>
+          </LinkButton>
         )}
       </Stack>
     </Section>

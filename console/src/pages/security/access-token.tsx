@@ -1,11 +1,12 @@
 /** The personal access token: tools use it to call `/api` as its owner. */
-import { Button, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
@@ -49,31 +50,25 @@ export function AccessToken() {
             </Text>
             <Group gap="xs">
               {/* One button for both cases, because it gets the focus when the dialog with the token closes. */}
-              <Button
-                variant="default"
+              <PlainButton
                 onClick={() => {
                   if (exists) asking.open('renew');
                   else if (!make.isPending) make.mutate();
                 }}
               >
                 {exists ? text.renew : text.make}
-              </Button>
-              {exists && (
-                <Button variant="default" onClick={() => asking.open('remove')}>
-                  {text.remove}
-                </Button>
-              )}
+              </PlainButton>
+              {exists && <PlainButton onClick={() => asking.open('remove')}>{text.remove}</PlainButton>}
             </Group>
           </Group>
         )}
       </Loaded>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={isRenewal ? text.renewTitle : text.removeTitle}
         action={isRenewal ? text.renew : text.remove}
         doing={isRenewal ? make : remove}
         onConfirm={() => (isRenewal ? make.mutate() : remove.mutate())}
-        onClose={asking.close}
       >
         {isRenewal ? text.renewAbout : text.removeAbout}
       </Confirm>

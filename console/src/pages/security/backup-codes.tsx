@@ -4,6 +4,7 @@ import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { saveBytes } from '../../api/client.ts';
 import { useStatus } from '../../api/status.ts';
+import { PlainButton } from '../../parts/plain.tsx';
 import { Snippet } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -45,9 +46,9 @@ function BackupCodes({ codes, onKept }: { readonly codes: readonly string[]; onK
       <Text size="sm">{text.about}</Text>
       <Snippet code={lines} label={text.list} />
       <Group justify="flex-end">
-        <Button variant="default" leftSection={<IconDownload size={14} />} onClick={download}>
+        <PlainButton leftSection={<IconDownload size={14} />} onClick={download}>
           {text.download}
-        </Button>
+        </PlainButton>
       </Group>
       <Group justify="space-between">
         <Checkbox label={text.kept} checked={isSaved} onChange={(event) => setKept(event.currentTarget.checked)} />

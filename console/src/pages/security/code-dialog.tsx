@@ -39,22 +39,9 @@ function CodeForm<Out>({ about, action, danger = false, backup = false, work, on
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={action}
-      running={doing}
-      danger={danger}
-      onSubmit={() => doing.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={action} running={doing} danger={danger} onClose={onClose}>
       <Text size="sm">{about}</Text>
-      <CodeField
-        backup={backup}
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-        error={refusal.at('code')}
-        data-autofocus
-      />
+      <CodeField backup={backup} {...refusal.field('code', code, setCode)} data-autofocus />
     </DialogForm>
   );
 }

@@ -1,5 +1,5 @@
 /** Deletes the account. */
-import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
+import { Group, Modal, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -7,6 +7,7 @@ import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { isRoot, type Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -22,11 +23,7 @@ export function Deletion({ self }: { readonly self: Self }) {
         <Text size="sm" flex="1 1 16rem">
           {isRoot(self) ? text.root : text.about}
         </Text>
-        {!isRoot(self) && (
-          <Button variant="default" onClick={() => setOpened(true)}>
-            {text.go}
-          </Button>
-        )}
+        {!isRoot(self) && <PlainButton onClick={() => setOpened(true)}>{text.go}</PlainButton>}
       </Group>
       <Modal opened={opened} onClose={close} title={text.dialog}>
         <DeletionForm name={self.username} onClose={close} />
@@ -45,15 +42,7 @@ function DeletionForm({ name, onClose }: { readonly name: string; onClose(): voi
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.go}
-      danger
-      running={remove}
-      ready={typed === name}
-      onSubmit={() => remove.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.go} danger running={remove} ready={typed === name} onClose={onClose}>
       <Text size="sm">
         {text.about} {text.never}
       </Text>

@@ -1,5 +1,5 @@
 /** The email address of the account, verified by a code. */
-import { Button, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
@@ -8,6 +8,7 @@ import { DialogForm } from '../../parts/dialog-form.tsx';
 import { EmailProof } from '../../parts/email-proof.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { notifyDone } from './said.ts';
@@ -25,9 +26,7 @@ export function Email({ self }: { readonly self: Self }) {
       actions={
         !changing &&
         status?.letters !== 'none' && (
-          <Button variant="default" onClick={() => setChanging(true)}>
-            {self.email === '' ? text.add : text.change}
-          </Button>
+          <PlainButton onClick={() => setChanging(true)}>{self.email === '' ? text.add : text.change}</PlainButton>
         )
       }
     >

@@ -1,9 +1,10 @@
 /** Second factors: authenticator app, passkey, and the validity of the last confirmation. */
-import { Button, Divider, Stack, Text } from '@mantine/core';
+import { Divider, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { askForVerification } from '../../shell/verify-dialog.tsx';
 import { useText } from '../../text.ts';
@@ -61,13 +62,7 @@ function CurrentCheck() {
     <Item
       name={text.name}
       state={left > 0 && <State tone="good">{text.valid}</State>}
-      actions={
-        left === 0 && (
-          <Button variant="default" onClick={() => void askForVerification()}>
-            {text.now}
-          </Button>
-        )
-      }
+      actions={left === 0 && <PlainButton onClick={() => void askForVerification()}>{text.now}</PlainButton>}
     >
       <span className="number" style={{ whiteSpace: 'normal' }}>
         {left > 0 ? text.left(Math.floor(left / 60), left % 60) : text.none}

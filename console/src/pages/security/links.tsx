@@ -1,5 +1,5 @@
 /** Linked OAuth accounts. */
-import { Button, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
 import { goToExternal } from '../../api/external.ts';
@@ -7,6 +7,7 @@ import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -55,23 +56,18 @@ export function Links({ self }: { readonly self: Self }) {
             state={link.isOffered ? undefined : <State tone="warn">{text.gone}</State>}
             actions={
               link.subject === undefined ? (
-                <Button
-                  variant="default"
+                <PlainButton
                   rightSection={<IconExternalLink size={14} />}
                   loading={connect.isPending && connect.variables === link.name}
                   onClick={() => connect.mutate(link.name)}
                   aria-label={`${text.connect}: ${link.label}`}
                 >
                   {text.connect}
-                </Button>
+                </PlainButton>
               ) : (
-                <Button
-                  variant="default"
-                  onClick={() => asking.open(link)}
-                  aria-label={`${text.disconnect}: ${link.label}`}
-                >
+                <PlainButton onClick={() => asking.open(link)} aria-label={`${text.disconnect}: ${link.label}`}>
                   {text.disconnect}
-                </Button>
+                </PlainButton>
               )
             }
           >
@@ -80,12 +76,11 @@ export function Links({ self }: { readonly self: Self }) {
         ))}
       </Stack>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={text.title2(asking.about?.label ?? '')}
         action={text.disconnect}
         doing={disconnect}
-        onConfirm={() => asking.about !== undefined && disconnect.mutate(asking.about.name)}
-        onClose={asking.close}
+        onConfirm={(about) => disconnect.mutate(about.name)}
       >
         {text.about2}
       </Confirm>

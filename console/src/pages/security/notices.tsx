@@ -1,5 +1,5 @@
 /** Notifications of a low balance, and whether the viewer's logs show IP addresses. */
-import { Button, Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
@@ -7,6 +7,7 @@ import { useStatus } from '../../api/status.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { notifyDone } from './said.ts';
@@ -96,9 +97,7 @@ export function Notices({ self }: { readonly self: Self }) {
                     description={text.toAbout(self.email)}
                     autoComplete="email"
                     maxLength={254}
-                    value={to}
-                    onChange={(event) => setTo(event.currentTarget.value)}
-                    error={refusal.at('notification_email')}
+                    {...refusal.field('notification_email', to, setTo)}
                   />
                   {status?.letters !== 'sent' && (
                     <Text size="sm" c="orange">
@@ -113,9 +112,7 @@ export function Notices({ self }: { readonly self: Self }) {
                     label={text.url}
                     description={text.urlAbout}
                     maxLength={2_000}
-                    value={url}
-                    onChange={(event) => setUrl(event.currentTarget.value)}
-                    error={refusal.at('webhook_url')}
+                    {...refusal.field('webhook_url', url, setUrl)}
                   />
                   <TextInput
                     label={text.secret}
@@ -124,9 +121,7 @@ export function Notices({ self }: { readonly self: Self }) {
                     spellCheck={false}
                     maxLength={500}
                     disabled={forget}
-                    value={secret}
-                    onChange={(event) => setSecret(event.currentTarget.value)}
-                    error={refusal.at('webhook_secret')}
+                    {...refusal.field('webhook_secret', secret, setSecret)}
                   />
                   {stored.webhook_secret_set === true && (
                     <Checkbox
@@ -142,9 +137,9 @@ export function Notices({ self }: { readonly self: Self }) {
           <Checkbox label={text.ips} checked={ips} onChange={(event) => setIps(event.currentTarget.checked)} />
           <Refused by={refusal} />
           <Group justify="flex-end">
-            <Button type="submit" variant="default" loading={change.isPending}>
+            <PlainButton type="submit" loading={change.isPending}>
               {save}
-            </Button>
+            </PlainButton>
           </Group>
         </Stack>
       </form>

@@ -1,9 +1,10 @@
 /** The passkey of the account: add, show, remove. */
-import { Anchor, Button } from '@mantine/core';
+import { Anchor } from '@mantine/core';
 import { call, type Data } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { makePasskey, usePasskeyState } from '../../api/passkeys.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { Item } from './item.tsx';
@@ -39,14 +40,12 @@ export function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/pas
         state={<State tone={enabled ? 'good' : 'idle'}>{enabled ? on : off}</State>}
         actions={
           enabled ? (
-            <Button variant="default" onClick={() => asking.open(true)}>
-              {text.remove}
-            </Button>
+            <PlainButton onClick={() => asking.open(true)}>{text.remove}</PlainButton>
           ) : (
             support?.state === 'ready' && (
-              <Button variant="default" loading={add.isPending} onClick={() => add.mutate()}>
+              <PlainButton loading={add.isPending} onClick={() => add.mutate()}>
                 {text.add}
-              </Button>
+              </PlainButton>
             )
           )
         }
@@ -68,12 +67,11 @@ export function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/pas
         )}
       </Item>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={text.removeTitle}
         action={text.remove}
         doing={remove}
         onConfirm={() => remove.mutate()}
-        onClose={asking.close}
       >
         {text.removeAbout}
       </Confirm>

@@ -1,10 +1,11 @@
 /** Changes or sets the password. */
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -33,42 +34,22 @@ export function Password({ self }: { readonly self: Self }) {
   );
   return (
     <Section title={text.title}>
-      <form
-        ref={refusal.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          refusal.clear();
-          change.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          {/* Password managers store the new password under this username. */}
-          <input type="text" name="username" autoComplete="username" value={self.username} readOnly hidden />
-          {hasOne ? (
-            <PasswordField
-              label={text.current}
-              value={current}
-              onChange={(event) => setCurrent(event.currentTarget.value)}
-              error={refusal.at('original_password')}
-            />
-          ) : (
-            <Text size="sm">{text.none}</Text>
-          )}
-          <PasswordField
-            isNew
-            label={text.fresh}
-            value={newPassword}
-            onChange={(event) => setFresh(event.currentTarget.value)}
-            error={refusal.at('password')}
-          />
-          <Refused by={refusal} />
-          <Group justify="flex-end">
-            <Button type="submit" variant="default" loading={change.isPending}>
-              {hasOne ? text.go : text.set}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <RefusalForm refusal={refusal} onSubmit={() => change.mutate()}>
+        {/* Password managers store the new password under this username. */}
+        <input type="text" name="username" autoComplete="username" value={self.username} readOnly hidden />
+        {hasOne ? (
+          <PasswordField label={text.current} {...refusal.field('original_password', current, setCurrent)} />
+        ) : (
+          <Text size="sm">{text.none}</Text>
+        )}
+        <PasswordField isNew label={text.fresh} {...refusal.field('password', newPassword, setFresh)} />
+        <Refused by={refusal} />
+        <Group justify="flex-end">
+          <PlainButton type="submit" loading={change.isPending}>
+            {hasOne ? text.go : text.set}
+          </PlainButton>
+        </Group>
+      </RefusalForm>
     </Section>
   );
 }

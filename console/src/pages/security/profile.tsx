@@ -1,10 +1,11 @@
 /** The names of the account. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Group, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { notifyDone } from './said.ts';
@@ -23,48 +24,33 @@ export function Profile({ self }: { readonly self: Self }) {
   const isSame = username.trim() === self.username && displayName.trim() === self.display_name;
   return (
     <Section title={text.title}>
-      <form
-        ref={refusal.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          refusal.clear();
-          change.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label={text.username}
-            description={text.usernameAbout}
-            autoComplete="username"
-            autoCapitalize="none"
-            spellCheck={false}
-            maxLength={200}
-            required
-            withAsterisk={false}
-            value={username}
-            onChange={(event) => setUsername(event.currentTarget.value)}
-            error={refusal.at('username')}
-          />
-          <TextInput
-            label={text.displayName}
-            description={text.displayAbout}
-            autoComplete="name"
-            maxLength={200}
-            value={displayName}
-            onChange={(event) => setDisplayName(event.currentTarget.value)}
-            error={refusal.at('display_name')}
-          />
-          <Text size="sm" c="dimmed">
-            {text.language}
-          </Text>
-          <Refused by={refusal} />
-          <Group justify="flex-end">
-            <Button type="submit" variant="default" disabled={isSame} loading={change.isPending}>
-              {save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <RefusalForm refusal={refusal} onSubmit={() => change.mutate()}>
+        <TextInput
+          label={text.username}
+          description={text.usernameAbout}
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          maxLength={200}
+          required
+          withAsterisk={false}
+          {...refusal.field('username', username, setUsername)}
+        />
+        <TextInput
+          label={text.displayName}
+          description={text.displayAbout}
+          autoComplete="name"
+          maxLength={200}
+          {...refusal.field('display_name', displayName, setDisplayName)}
+        />
+        <Muted>{text.language}</Muted>
+        <Refused by={refusal} />
+        <Group justify="flex-end">
+          <PlainButton type="submit" disabled={isSame} loading={change.isPending}>
+            {save}
+          </PlainButton>
+        </Group>
+      </RefusalForm>
     </Section>
   );
 }

@@ -1,5 +1,5 @@
 /** The sessions of the account; each can be ended. */
-import { Button, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { OwnSession } from '../../api/operations.ts';
@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { notifyDone } from './said.ts';
@@ -70,14 +71,9 @@ export function Sessions() {
       align: 'right',
       cell: (row) =>
         !row.current && (
-          <Button
-            variant="default"
-            size="compact-xs"
-            onClick={() => asking.open(row)}
-            aria-label={text.endOne(nameOf(row))}
-          >
+          <PlainButton size="compact-xs" onClick={() => asking.open(row)} aria-label={text.endOne(nameOf(row))}>
             {text.end}
-          </Button>
+          </PlainButton>
         ),
     },
   ];
@@ -90,9 +86,7 @@ export function Sessions() {
       about={text.about}
       actions={
         (sessions.data?.length ?? 0) > 1 && (
-          <Button variant="default" onClick={() => asking.open('others')}>
-            {text.endOthers}
-          </Button>
+          <PlainButton onClick={() => asking.open('others')}>{text.endOthers}</PlainButton>
         )
       }
     >
@@ -100,12 +94,11 @@ export function Sessions() {
         {(rows) => <DataTable caption={text.title} columns={columns} rows={rows} rowKey={({ sid }) => sid} />}
       </Loaded>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={isOne ? text.endTitle : text.othersTitle}
         action={isOne ? text.end : text.endOthers}
         doing={isOne ? endOne : endOthers}
         onConfirm={() => (isOne ? endOne.mutate(about.sid) : endOthers.mutate())}
-        onClose={asking.close}
       >
         <Text size="sm">{isOne ? text.endAbout(nameOf(about)) : text.othersAbout}</Text>
       </Confirm>

@@ -63,7 +63,7 @@ function SetupForm({
     refused: refusal.refused,
   });
   return (
-    <DialogForm refusal={refusal} action={text.go} running={enable} onSubmit={() => enable.mutate()} onClose={onClose}>
+    <DialogForm refusal={refusal} action={text.go} running={enable} onClose={onClose}>
       <Text size="sm">{text.scan}</Text>
       <Center>
         {/* White in the dark theme, too, because cameras expect dark modules on a light ground. */}
@@ -73,13 +73,7 @@ function SetupForm({
       </Center>
       <Text size="sm">{text.byHand}</Text>
       <Copy value={setup.secret} shown={setup.secret.replace(/.{4}(?=.)/g, '$& ')} label={text.copyKey} />
-      <CodeField
-        label={text.code}
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-        error={refusal.at('code')}
-        data-autofocus
-      />
+      <CodeField label={text.code} {...refusal.field('code', code, setCode)} data-autofocus />
     </DialogForm>
   );
 }

@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { call, type Data } from '../../api/client.ts';
+import { PlainButton } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { BackupCodesDialog } from './backup-codes.tsx';
@@ -35,12 +36,8 @@ export function TwoFactor({
         actions={
           enabled ? (
             <>
-              <Button variant="default" onClick={() => setOpen('renew')}>
-                {text.renew}
-              </Button>
-              <Button variant="default" onClick={() => setOpen('disable')}>
-                {text.disable}
-              </Button>
+              <PlainButton onClick={() => setOpen('renew')}>{text.renew}</PlainButton>
+              <PlainButton onClick={() => setOpen('disable')}>{text.disable}</PlainButton>
             </>
           ) : (
             <Button {...(!isFirst && { variant: 'default' })} onClick={() => setOpen('setup')}>

@@ -1,12 +1,13 @@
 /** Requests a password reset email. The page does not reveal whether the address belongs to an account. */
-import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { useStatus } from '../../api/status.ts';
-import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty } from '../../parts/notes.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { Frame } from './frame.tsx';
 import { TEXT } from './text.ts';
@@ -38,9 +39,9 @@ export function Forgot() {
           <Text size="sm" role="status">
             {status?.letters === 'logged' ? text.logged : text.sentAbout(sent)}
           </Text>
-          <Button variant="default" size="sm" onClick={() => setSent('')}>
+          <PlainButton size="sm" onClick={() => setSent('')}>
             {text.again}
-          </Button>
+          </PlainButton>
         </>
       )}
     </Frame>
@@ -58,32 +59,21 @@ function VerifyForm({ onSent }: { onSent(email: string): void }) {
     refused: refusal.refused,
   });
   return (
-    <form
-      ref={refusal.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        refusal.clear();
-        sending.mutate();
-      }}
-    >
-      <Stack gap="sm">
-        <TextInput
-          ref={first}
-          type="email"
-          label={text.email}
-          autoComplete="email"
-          maxLength={254}
-          required
-          withAsterisk={false}
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-          error={refusal.at('email')}
-        />
-        <Refused by={refusal} />
-        <Button type="submit" size="sm" loading={sending.isPending} fullWidth>
-          {text.go}
-        </Button>
-      </Stack>
-    </form>
+    <RefusalForm refusal={refusal} onSubmit={() => sending.mutate()}>
+      <TextInput
+        ref={first}
+        type="email"
+        label={text.email}
+        autoComplete="email"
+        maxLength={254}
+        required
+        withAsterisk={false}
+        {...refusal.field('email', email, setEmail)}
+      />
+      <Refused by={refusal} />
+      <Button type="submit" size="sm" loading={sending.isPending} fullWidth>
+        {text.go}
+      </Button>
+    </RefusalForm>
   );
 }

@@ -3,6 +3,7 @@ import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { useStatus } from '../../api/status.ts';
+import { Muted } from '../../parts/plain.tsx';
 import { ColorMenu, LanguageButton } from '../../shell/shell.tsx';
 
 /** The frame. `below`: the content below the box. */
@@ -42,11 +43,7 @@ export function Frame({
             <Stack gap="md">
               <Box>
                 <Title order={1}>{title}</Title>
-                {about !== undefined && (
-                  <Text size="sm" c="dimmed">
-                    {about}
-                  </Text>
-                )}
+                {about !== undefined && <Muted>{about}</Muted>}
               </Box>
               {children}
             </Stack>

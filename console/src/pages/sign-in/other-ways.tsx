@@ -1,11 +1,12 @@
 /** Other sign-in methods: passkey and OAuth accounts. */
-import { Anchor, Button, Stack, Text } from '@mantine/core';
+import { Anchor, Stack } from '@mantine/core';
 import { IconExternalLink, IconFingerprint } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
 import { goToExternal } from '../../api/external.ts';
 import { useAction } from '../../api/hooks.ts';
 import { showPasskey, usePasskeyState } from '../../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { useAfterSignIn } from './entered.ts';
 import { TEXT } from './text.ts';
@@ -26,9 +27,8 @@ export function OtherMethods({
     <Stack gap="xs">
       <PasskeyMethod />
       {providers.map(({ name, label }) => (
-        <Button
+        <PlainButton
           key={name}
-          variant="default"
           size="sm"
           fullWidth
           rightSection={<IconExternalLink size={14} />}
@@ -39,7 +39,7 @@ export function OtherMethods({
           }}
         >
           {text.withProvider(label)}
-        </Button>
+        </PlainButton>
       ))}
       <Refused by={refusal} />
     </Stack>
@@ -62,8 +62,7 @@ function PasskeyMethod() {
     case 'ready':
       return (
         <>
-          <Button
-            variant="default"
+          <PlainButton
             size="sm"
             fullWidth
             leftSection={<IconFingerprint size={16} />}
@@ -74,21 +73,17 @@ function PasskeyMethod() {
             }}
           >
             {text.withPasskey}
-          </Button>
+          </PlainButton>
           <Refused by={refusal} />
         </>
       );
     case 'insecure':
-      return (
-        <Text size="sm" c="dimmed">
-          {text.passkeyInsecure}
-        </Text>
-      );
+      return <Muted>{text.passkeyInsecure}</Muted>;
     case 'elsewhere':
       return (
-        <Text size="sm" c="dimmed">
+        <Muted>
           {text.passkeyElsewhere} <Anchor href={passkey.home}>{passkey.home}</Anchor>
-        </Text>
+        </Muted>
       );
     default:
       return null;

@@ -1,10 +1,10 @@
 /** The first step of a sign-in: name and password. */
-import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { useText } from '../../text.ts';
 import { useAfterSignIn } from './entered.ts';
@@ -31,45 +31,34 @@ export function PasswordStep({ onHalf }: { onHalf(half: PendingSignIn): void }) 
     },
   });
   return (
-    <form
-      ref={refusal.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        refusal.clear();
-        signIn.mutate();
-      }}
-    >
-      <Stack gap="sm">
-        <TextInput
-          ref={first}
-          label={text.name}
-          autoComplete="username"
-          autoCapitalize="none"
-          autoCorrect="off"
-          spellCheck={false}
-          maxLength={254}
-          required
-          withAsterisk={false}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={refusal.at('username')}
-        />
-        <PasswordField
-          ref={secret}
-          label={text.password}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-        <Refused by={refusal} />
-        <Button type="submit" size="sm" loading={signIn.isPending} fullWidth>
-          {text.signIn}
-        </Button>
-        <Group justify="center">
-          <Anchor component={Link} href="/forgot" size="sm">
-            {text.forgotLink}
-          </Anchor>
-        </Group>
-      </Stack>
-    </form>
+    <RefusalForm refusal={refusal} onSubmit={() => signIn.mutate()}>
+      <TextInput
+        ref={first}
+        label={text.name}
+        autoComplete="username"
+        autoCapitalize="none"
+        autoCorrect="off"
+        spellCheck={false}
+        maxLength={254}
+        required
+        withAsterisk={false}
+        {...refusal.field('username', name, setName)}
+      />
+      <PasswordField
+        ref={secret}
+        label={text.password}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      <Refused by={refusal} />
+      <Button type="submit" size="sm" loading={signIn.isPending} fullWidth>
+        {text.signIn}
+      </Button>
+      <Group justify="center">
+        <Anchor component={Link} href="/forgot" size="sm">
+          {text.forgotLink}
+        </Anchor>
+      </Group>
+    </RefusalForm>
   );
 }

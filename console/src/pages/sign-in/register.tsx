@@ -1,16 +1,15 @@
 /** Registration, with an invitation or a verified email address if the gateway requires it. */
-import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { Status } from '../../api/operations.ts';
 import { EmailProof } from '../../parts/email-proof.tsx';
-import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { useText } from '../../text.ts';
-
 import { useAfterSignIn } from './entered.ts';
 import { Frame } from './frame.tsx';
 import { TEXT } from './text.ts';
@@ -84,66 +83,57 @@ function RegisterForm({ status }: { readonly status: Status }) {
     { done: () => enter.mutate(), refused: refusal.refused },
   );
   return (
-    <form
-      ref={refusal.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        refusal.clear();
-        register.mutate();
-      }}
-    >
-      <Stack gap="sm">
-        {invited && (
-          <TextInput
-            ref={invite === '' ? first : undefined}
-            label={text.register.invitation}
-            description={text.register.invitationAbout}
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={64}
-            required
-            withAsterisk={false}
-            value={invite}
-            onChange={(event) => change({ invite: event.currentTarget.value })}
-            error={refusal.at('invite_code')}
-          />
-        )}
+    <RefusalForm refusal={refusal} onSubmit={() => register.mutate()}>
+      {invited && (
         <TextInput
-          ref={invited && invite === '' ? undefined : first}
-          label={text.register.username}
-          description={text.register.usernameAbout}
-          autoComplete="username"
-          autoCapitalize="none"
-          autoCorrect="off"
+          ref={invite === '' ? first : undefined}
+          label={text.register.invitation}
+          description={text.register.invitationAbout}
+          autoComplete="off"
           spellCheck={false}
-          maxLength={200}
+          maxLength={64}
           required
           withAsterisk={false}
-          value={username}
-          onChange={(event) => change({ username: event.currentTarget.value })}
-          error={refusal.at('username')}
+          value={invite}
+          onChange={(event) => change({ invite: event.currentTarget.value })}
+          error={refusal.at('invite_code')}
         />
-        <PasswordField
-          isNew
-          label={text.password}
-          value={password}
-          onChange={(event) => change({ password: event.currentTarget.value })}
-          error={refusal.at('password')}
+      )}
+      <TextInput
+        ref={invited && invite === '' ? undefined : first}
+        label={text.register.username}
+        description={text.register.usernameAbout}
+        autoComplete="username"
+        autoCapitalize="none"
+        autoCorrect="off"
+        spellCheck={false}
+        maxLength={200}
+        required
+        withAsterisk={false}
+        value={username}
+        onChange={(event) => change({ username: event.currentTarget.value })}
+        error={refusal.at('username')}
+      />
+      <PasswordField
+        isNew
+        label={text.password}
+        value={password}
+        onChange={(event) => change({ password: event.currentTarget.value })}
+        error={refusal.at('password')}
+      />
+      {proven && (
+        <EmailProof
+          about={text.register.emailAbout}
+          email={email}
+          code={code}
+          onChange={change}
+          errors={{ email: refusal.at('email'), code: refusal.at('verification_code') }}
         />
-        {proven && (
-          <EmailProof
-            about={text.register.emailAbout}
-            email={email}
-            code={code}
-            onChange={change}
-            errors={{ email: refusal.at('email'), code: refusal.at('verification_code') }}
-          />
-        )}
-        <Refused by={refusal} />
-        <Button type="submit" size="sm" loading={register.isPending || enter.isPending} fullWidth>
-          {text.register.go}
-        </Button>
-      </Stack>
-    </form>
+      )}
+      <Refused by={refusal} />
+      <Button type="submit" size="sm" loading={register.isPending || enter.isPending} fullWidth>
+        {text.register.go}
+      </Button>
+    </RefusalForm>
   );
 }

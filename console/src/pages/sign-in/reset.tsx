@@ -1,11 +1,12 @@
 /** The target of the link in a password reset email: sets a new password. */
-import { Button, Stack } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty } from '../../parts/notes.tsx';
+import { LinkButton } from '../../parts/plain.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { useText } from '../../text.ts';
 import { Frame } from './frame.tsx';
@@ -17,9 +18,9 @@ export function Reset() {
   const [search] = useSearchParams();
   const [email, token] = [search.get('email') ?? '', search.get('code') ?? ''];
   const another = (
-    <Button component={Link} href="/forgot" variant="default" size="sm">
+    <LinkButton href="/forgot" size="sm">
       {text.another}
-    </Button>
+    </LinkButton>
   );
   if (email === '' || token === '')
     return (
@@ -61,34 +62,18 @@ function ResetForm({
     },
   });
   return (
-    <form
-      ref={refusal.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        refusal.clear();
-        reset.mutate();
-      }}
-    >
-      <Stack gap="sm">
-        {/* Password managers store the new password under this username. */}
-        <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
-        <PasswordField
-          isNew
-          ref={first}
-          label={text.password}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          error={refusal.at('password')}
-        />
-        <Refused by={refusal} />
-        {dead ? (
-          another
-        ) : (
-          <Button type="submit" size="sm" loading={reset.isPending} fullWidth>
-            {text.go}
-          </Button>
-        )}
-      </Stack>
-    </form>
+    <RefusalForm refusal={refusal} onSubmit={() => reset.mutate()}>
+      {/* Password managers store the new password under this username. */}
+      <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
+      <PasswordField isNew ref={first} label={text.password} {...refusal.field('password', password, setPassword)} />
+      <Refused by={refusal} />
+      {dead ? (
+        another
+      ) : (
+        <Button type="submit" size="sm" loading={reset.isPending} fullWidth>
+          {text.go}
+        </Button>
+      )}
+    </RefusalForm>
   );
 }

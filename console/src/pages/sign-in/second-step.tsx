@@ -1,11 +1,12 @@
 /** The second step of a sign-in: an authenticator code or a backup code. */
-import { Button, Stack, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import type { SecondStepRequired } from '../../api/operations.ts';
 import { sentenceOf } from '../../api/refusals.ts';
-import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { CodeField } from '../../parts/secret-fields.tsx';
 import { useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -44,36 +45,17 @@ export function SecondStep({
   });
   return (
     <Frame title={text.title} about={half === undefined ? text.aboutElsewhere : text.about}>
-      <form
-        ref={refusal.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          refusal.clear();
-          finish.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <CodeField
-            ref={field}
-            backup
-            value={code}
-            onChange={(event) => setCode(event.currentTarget.value)}
-            error={refusal.at('code')}
-          />
-          <Refused by={refusal} />
-          <Button type="submit" size="sm" loading={finish.isPending} fullWidth>
-            {text.go}
-          </Button>
-          <Button variant="default" size="sm" fullWidth onClick={() => onRestart()}>
-            {text.restart}
-          </Button>
-          {half !== undefined && (
-            <Text size="xs" c="dimmed" ta="center">
-              {text.until(format.time(half.expires_at))}
-            </Text>
-          )}
-        </Stack>
-      </form>
+      <RefusalForm refusal={refusal} onSubmit={() => finish.mutate()}>
+        <CodeField ref={field} backup {...refusal.field('code', code, setCode)} />
+        <Refused by={refusal} />
+        <Button type="submit" size="sm" loading={finish.isPending} fullWidth>
+          {text.go}
+        </Button>
+        <PlainButton size="sm" fullWidth onClick={() => onRestart()}>
+          {text.restart}
+        </PlainButton>
+        {half !== undefined && <Small ta="center">{text.until(format.time(half.expires_at))}</Small>}
+      </RefusalForm>
     </Frame>
   );
 }

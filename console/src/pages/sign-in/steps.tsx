@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { sentenceOfCode } from '../../api/refusals.ts';
 import { useStatus } from '../../api/status.ts';
 import { useAddress } from '../../parts/address.ts';
+import { Muted } from '../../parts/plain.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { Frame } from './frame.tsx';
@@ -25,9 +26,7 @@ function FirstStart() {
       <Text component="summary" size="sm" c="dimmed">
         {text.title}
       </Text>
-      <Text size="sm" c="dimmed" my="xs">
-        {text.about}
-      </Text>
+      <Muted my="xs">{text.about}</Muted>
       <Snippet code={NEW_PASSWORD} label={text.title} />
     </Box>
   );

@@ -1,8 +1,8 @@
 /** The gateways on one database, and their health. */
-import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Small } from '../../parts/plain.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -111,9 +111,9 @@ function TwoLines({ first, second }: { readonly first: ReactNode; readonly secon
   return (
     <>
       {first}
-      <Text span display="block" size="xs" c="dimmed">
+      <Small span display="block">
         {second}
-      </Text>
+      </Small>
     </>
   );
 }

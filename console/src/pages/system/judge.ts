@@ -1,5 +1,4 @@
 /** Thresholds: rates each figure as normal, warning or critical. */
-
 import type * as api from '../../api/operations.ts';
 import type { VitalsSample } from '../../api/operations.ts';
 import type { Tone } from '../../parts/values.tsx';

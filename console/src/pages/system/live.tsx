@@ -1,11 +1,11 @@
 /** Running calls: new ones are appended, and ended ones stay while the pointer is over the list. */
-import { Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type { RunningCalls } from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -52,9 +52,9 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
       cell: ({ row: { model, style, stream } }) => (
         <>
           {model === '' ? text.passage : model}
-          <Text span display="block" size="xs" c="dimmed">
+          <Small span display="block">
             {[style, ...(stream ? [text.stream] : [])].filter((word) => word !== '').join(' · ')}
-          </Text>
+          </Small>
         </>
       ),
     },
@@ -76,9 +76,9 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
       cell: ({ row: { username, token_name: key } }) => (
         <>
           {username}
-          <Text span display="block" size="xs" c="dimmed">
+          <Small span display="block">
             {key}
-          </Text>
+          </Small>
         </>
       ),
     },
@@ -90,9 +90,9 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
         <>
           {channel ?? '–'}
           {attempts > 1 && (
-            <Text span display="block" size="xs" c="dimmed">
+            <Small span display="block">
               {text.attempt(format.number(attempts))}
-            </Text>
+            </Small>
           )}
         </>
       ),
@@ -129,17 +129,9 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
         columns={columns}
         rows={rows}
         rowKey={({ row }) => row.id}
-        empty={
-          <Text size="sm" c="dimmed" p="md">
-            {text.liveNone}
-          </Text>
-        }
+        empty={<Muted p="md">{text.liveNone}</Muted>}
       />
-      {total > items.length && (
-        <Text size="xs" c="dimmed" p="xs">
-          {text.liveMore(format.number(items.length), format.number(total))}
-        </Text>
-      )}
+      {total > items.length && <Small p="xs">{text.liveMore(format.number(items.length), format.number(total))}</Small>}
     </>
   );
 }

@@ -9,6 +9,7 @@ import { Chart, type Series } from '../../parts/chart.tsx';
 import { Coded } from '../../parts/coded.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { Muted, Small } from '../../parts/plain.tsx';
 import { Figure, Meter, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -50,13 +51,13 @@ function Backups({ vitals }: { readonly vitals: Vitals }) {
         about={backup === null ? text.backupNoneAbout : tone === 'good' ? text.backupFine : text.backupOld}
       >
         {backup !== null && (
-          <Text size="xs" c="dimmed">
+          <Small>
             {text.backupOf(
               backup.name,
               backup.bytes === null ? '–' : format.bytes(backup.bytes),
               format.duration(backup.ms),
             )}
-          </Text>
+          </Small>
         )}
       </Reading>
       <Stack gap="xs" p="sm">
@@ -65,9 +66,7 @@ function Backups({ vitals }: { readonly vitals: Vitals }) {
           <Coded>{text.backupDaily}</Coded>
         </Text>
         <Snippet label={text.backupCron} code={CRON} />
-        <Text size="sm" c="dimmed">
-          {text.backupKey(`${store.name}.key`)}
-        </Text>
+        <Muted>{text.backupKey(`${store.name}.key`)}</Muted>
       </Stack>
     </Section>
   );
@@ -92,9 +91,9 @@ export default function SystemPage() {
       about={text.about}
       actions={
         <Group gap="sm">
-          <Text size="xs" c="dimmed" className="number">
+          <Small className="number">
             {vitals.dataUpdatedAt > 0 && text.asOf(format.time(vitals.dataUpdatedAt / 1_000))}
-          </Text>
+          </Small>
           <Tooltip label={text.refreshAbout}>
             <div>
               <Switch
@@ -242,9 +241,7 @@ function ProcessReadings({ vitals, history }: { readonly vitals: Vitals; readonl
         about={text.cpuAbout}
         value={cores === undefined ? text.lagUnknown : text.cpuValue(format.percent(cores))}
       >
-        <Text size="xs" c="dimmed">
-          {text.cpuUsed(format.duration(cpu.user * 1_000), format.duration(cpu.system * 1_000))}
-        </Text>
+        <Small>{text.cpuUsed(format.duration(cpu.user * 1_000), format.duration(cpu.system * 1_000))}</Small>
       </Reading>
       <Reading
         name={text.load}

@@ -1,5 +1,6 @@
 /** The database: size, free disk space, writes, retention. */
 import { Text } from '@mantine/core';
+import { Fact } from '../../parts/facts.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Meter } from '../../parts/values.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
@@ -61,10 +62,9 @@ function Retention({ keeps }: { readonly keeps: Vitals['keeps'] }) {
   return (
     <dl className="reading-list">
       {sections.map(([section, retention]) => (
-        <div key={section}>
-          <dt>{text.sections[section as keyof typeof text.sections] ?? section}</dt>
-          <dd>{lengthOf(retention, format) ?? text.nothingKept}</dd>
-        </div>
+        <Fact key={section} name={text.sections[section as keyof typeof text.sections] ?? section}>
+          {lengthOf(retention, format) ?? text.nothingKept}
+        </Fact>
       ))}
     </dl>
   );

@@ -2,7 +2,7 @@
 import { Box, Progress } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import type { DepartmentBudget } from '../../api/operations.ts';
-import { DataTable, Pager } from '../../parts/data-table.tsx';
+import { DataTable, paged } from '../../parts/data-table.tsx';
 import { useDepartments } from '../../parts/department-select.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -36,12 +36,12 @@ export function Budgets({ view, change }: { readonly view: View; change(change: 
       <Loaded query={budgets} height={240}>
         {({ items }) => {
           const rows = items.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)) || a.period.localeCompare(b.period));
-          const page = Math.min(view.page, Math.max(1, Math.ceil(rows.length / PAGE_SIZE)));
+          const [shown, pager] = paged(rows, view.page, PAGE_SIZE, change);
           return (
             <>
               <DataTable
                 caption={text.budgets.title}
-                rows={rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+                rows={shown}
                 rowKey={(row) => `${row.department_id} ${row.period}`}
                 empty={<NoDepartments />}
                 columns={[
@@ -76,14 +76,7 @@ export function Budgets({ view, change }: { readonly view: View; change(change: 
                   },
                 ]}
               />
-              {rows.length > PAGE_SIZE && (
-                <Pager
-                  page={page}
-                  pageSize={PAGE_SIZE}
-                  total={rows.length}
-                  onPage={(next) => change({ page: `${next}` })}
-                />
-              )}
+              {pager}
             </>
           );
         }}

@@ -1,8 +1,8 @@
 /** Saves a part of the page as CSV; `/api` requires a second factor. */
-import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { type Operation, saveFile } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
+import { PlainButton } from '../../parts/plain.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -25,14 +25,13 @@ export function CsvButton({
   const name = `team-${of.slice(of.lastIndexOf('/') + 1)}-${dateOf(range.start)}-${dateOf(range.end)}.csv`;
   const save = useAction(() => saveFile(of, name, { search: { ...searchOf(view), ...more, format: 'csv' } }));
   return (
-    <Button
-      variant="default"
+    <PlainButton
       leftSection={<IconDownload size={14} />}
       loading={save.isPending}
       onClick={() => save.mutate()}
       aria-label={text.csvOf(what)}
     >
       {text.csv}
-    </Button>
+    </PlainButton>
   );
 }

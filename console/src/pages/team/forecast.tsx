@@ -1,11 +1,12 @@
 /** The forecast of the month by department, and whether budgets last. */
-import { Group, Text, Tooltip } from '@mantine/core';
+import { Group, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/hooks.ts';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { useDepartments } from '../../parts/department-select.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -36,7 +37,7 @@ export function Forecast({ view, change }: { readonly view: View; change(change:
         const nameOf = (id: number, name: string): string =>
           id === 0 ? text.forecast.everybody : (path.get(id) ?? name);
         const rows = rowsOf(data, nameOf);
-        const page = Math.min(view.page, Math.ceil(rows.length / PAGE_SIZE));
+        const [shown, pager] = paged(rows, view.page, PAGE_SIZE, change);
         return (
           <>
             <BurnDown forecast={data} view={view} change={change} nameOf={nameOf} />
@@ -45,21 +46,8 @@ export function Forecast({ view, change }: { readonly view: View; change(change:
               about={`${text.forecast.about} ${data.departments.length > 0 ? text.forecast.show : ''}`}
               flush
             >
-              <Table
-                forecast={data}
-                rows={rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
-                nameOf={nameOf}
-                change={change}
-                view={view}
-              />
-              {rows.length > PAGE_SIZE && (
-                <Pager
-                  page={page}
-                  pageSize={PAGE_SIZE}
-                  total={rows.length}
-                  onPage={(next) => change({ page: `${next}` })}
-                />
-              )}
+              <Table forecast={data} rows={shown} nameOf={nameOf} change={change} view={view} />
+              {pager}
               {data.departments.length === 0 && <NoDepartments />}
             </Section>
           </>
@@ -159,9 +147,7 @@ function Table({
       from: 'sm',
       cell: ({ budget, of }) =>
         budget === undefined ? (
-          <Text span size="sm" c="dimmed">
-            {of.department_id === 0 ? '' : text.none}
-          </Text>
+          <Muted span>{of.department_id === 0 ? '' : text.none}</Muted>
         ) : (
           <>
             <Money units={budget.budget} /> {text[budget.period]}

@@ -1,6 +1,6 @@
 /** The empty state for a range without calls. */
-import { Button } from '@mantine/core';
 import { Empty } from '../../parts/notes.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 import type { Change, View } from './view.ts';
@@ -14,12 +14,11 @@ export function NoCalls({ view, change }: { readonly view: View; change(change: 
       title={text.calls}
       action={
         isLong ? undefined : (
-          <Button
-            variant="default"
+          <PlainButton
             onClick={() => change({ range: '30d', start: '', end: '', department_id: '', page: '1', find: '' })}
           >
             {text.longer}
-          </Button>
+          </PlainButton>
         )
       }
     >

@@ -1,7 +1,6 @@
 /** The empty state without departments. */
-import { Button } from '@mantine/core';
-import { Link } from 'wouter';
 import { Empty } from '../../parts/notes.tsx';
+import { LinkButton } from '../../parts/plain.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
@@ -9,14 +8,7 @@ import { TEXT } from './text.ts';
 export function NoDepartments() {
   const text = useText(TEXT).empty;
   return (
-    <Empty
-      title={text.departments}
-      action={
-        <Button component={Link} href="/departments" variant="default">
-          {text.toDepartments}
-        </Button>
-      }
-    >
+    <Empty title={text.departments} action={<LinkButton href="/departments">{text.toDepartments}</LinkButton>}>
       {text.departmentsAbout}
     </Empty>
   );

@@ -1,5 +1,5 @@
 /** The usage page: cost of the viewer's or all users' calls, by time and group. */
-import { ActionIcon, Anchor, Button, Group, Menu, SegmentedControl, Tooltip } from '@mantine/core';
+import { Anchor, Button, Group, Menu } from '@mantine/core';
 import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -10,11 +10,12 @@ import { MOST_SERIES, useSeriesColor } from '../../parts/chart-colors.ts';
 import { logsHref } from '../../parts/links.ts';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { IconButton, PlainButton } from '../../parts/plain.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { dearestFirst } from '../../parts/trend-series.ts';
-import { storeScope } from '../../parts/whose.ts';
+import { ScopeSelect } from '../../parts/whose.tsx';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { Figures } from './figures.tsx';
@@ -118,14 +119,7 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
   const { clear } = useText(TEXT);
   if (view.filters.length > 0)
     return (
-      <Empty
-        title={text.filtered}
-        action={
-          <Button variant="default" onClick={() => change(WITHOUT_FILTERS)}>
-            {clear}
-          </Button>
-        }
-      >
+      <Empty title={text.filtered} action={<PlainButton onClick={() => change(WITHOUT_FILTERS)}>{clear}</PlainButton>}>
         {text.filteredAbout}
       </Empty>
     );
@@ -135,9 +129,9 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
       action={
         <>
           {view.range.name !== '30d' && (
-            <Button variant="default" onClick={() => change(withRange({ range: '30d', start: '', end: '' }))}>
+            <PlainButton onClick={() => change(withRange({ range: '30d', start: '', end: '' }))}>
               {text.longer}
-            </Button>
+            </PlainButton>
           )}
           <Button component={Link} href="/connect">
             {text.action}
@@ -174,25 +168,18 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
   return (
     <Group gap="xs">
       {admin && (
-        <SegmentedControl
-          size="xs"
-          aria-label={text.whose.label}
-          data={[
-            { value: 'mine', label: text.whose.mine },
-            { value: 'all', label: text.whose.all },
-          ]}
-          value={allUsers ? 'all' : 'mine'}
-          onChange={(scope) => {
-            storeScope(scope === 'all');
-            change({ ...WITHOUT_FILTERS, whose: scope, group: 'model' });
-          }}
+        <ScopeSelect
+          label={text.whose}
+          mine="mine"
+          allUsers={allUsers}
+          onChange={(scope) => change({ ...WITHOUT_FILTERS, whose: scope, group: 'model' })}
         />
       )}
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="default" leftSection={<IconDownload size={14} />} loading={save.isPending}>
+          <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending}>
             {text.csv}
-          </Button>
+          </PlainButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => save.mutate('sums')}>{text.csvGroups(text.groups[group])}</Menu.Item>
@@ -201,18 +188,16 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Tooltip label={text.refresh}>
-        <ActionIcon
-          variant="default"
-          size={30}
-          aria-label={text.refresh}
-          onClick={() =>
-            void queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => `${name}`.includes('/api/usage/') })
-          }
-        >
-          <IconRefresh size={16} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton
+        label={text.refresh}
+        variant="default"
+        size={30}
+        onClick={() =>
+          void queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => `${name}`.includes('/api/usage/') })
+        }
+      >
+        <IconRefresh size={16} />
+      </IconButton>
     </Group>
   );
 }

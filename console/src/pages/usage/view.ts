@@ -4,7 +4,7 @@ import { pageOf, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { type RangeChange, useRangeOf } from '../../parts/time-range.tsx';
 import { MEASURES, type Measure } from '../../parts/trend-series.ts';
-import { useScope } from '../../parts/whose.ts';
+import { useScope } from '../../parts/whose.tsx';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 
 /** Groups for the viewer's own usage. */
@@ -37,6 +37,13 @@ export interface View {
   readonly page: number;
 }
 
+/** The parameters that reset all filters. */
+export const WITHOUT_FILTERS = {
+  ...(Object.fromEntries(Object.values(FILTER_OF).map((name) => [name, ''])) as Readonly<Record<FilterName, string>>),
+  find: '',
+  page: '1',
+};
+
 const NAMES = {
   whose: 'mine',
   range: '7d',
@@ -44,13 +51,7 @@ const NAMES = {
   end: '',
   group: 'model',
   measure: 'cost',
-  model: '',
-  token_id: '',
-  user_id: '',
-  department_id: '',
-  channel: '',
-  find: '',
-  page: '1',
+  ...WITHOUT_FILTERS,
 } as const;
 /** Parameters of the address. */
 export type Change = Partial<Record<keyof typeof NAMES, string>>;
@@ -82,17 +83,6 @@ export function useView(): readonly [View, (change: Change) => void, (change: Ch
 export function withRange(range: RangeChange): Change {
   return { ...range, page: '1' };
 }
-
-/** The parameters that reset all filters. */
-export const WITHOUT_FILTERS: Change = {
-  model: '',
-  token_id: '',
-  user_id: '',
-  department_id: '',
-  channel: '',
-  find: '',
-  page: '1',
-};
 
 /** Filters by one group, and groups by the next one without a filter. */
 export function drillDown({ allUsers, filters }: View, by: GroupBy, value: string): Change {

@@ -47,7 +47,6 @@ function Fields({ user: { id, username }, onClose, onDeleted }: DeleteUserProps)
       running={remove}
       ready={typed === username}
       danger
-      onSubmit={() => remove.mutate()}
       onClose={onClose}
     >
       <Text size="sm">{text.removeAbout}</Text>

@@ -1,17 +1,18 @@
 /** Invitations: links for creating accounts; create, list, revoke. */
-import { ActionIcon, Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text, Tooltip } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, type Data, HOME } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import type { Invitation } from '../../api/operations.ts';
 import { useStatus } from '../../api/status.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { IconButton, Muted, PlainButton } from '../../parts/plain.tsx';
 import { Copy, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -40,11 +41,7 @@ export function Invitations({
 }) {
   const text = useText(TEXT);
   const revoking = useDialog<number>();
-  const invitations = useApi(
-    'GET /api/user/invitations',
-    { search: { p: page, page_size: PAGE_SIZE } },
-    { placeholderData: (before) => before },
-  );
+  const invitations = useApi('GET /api/user/invitations', { search: { p: page, page_size: PAGE_SIZE } }, KEEPS_DATA);
   const revoke = useAction((id: number) => call('DELETE /api/user/invitations/{id}', { params: { id } }), {
     changes: CHANGES,
     done: revoking.close,
@@ -75,16 +72,9 @@ export function Invitations({
       align: 'right',
       cell: ({ id, status }) =>
         status === 'open' && (
-          <Tooltip label={text.revoke}>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`${text.revoke} ${id}`}
-              onClick={() => revoking.open(id)}
-            >
-              <IconTrash size={16} />
-            </ActionIcon>
-          </Tooltip>
+          <IconButton label={`${text.revoke} ${id}`} hint={text.revoke} onClick={() => revoking.open(id)}>
+            <IconTrash size={16} />
+          </IconButton>
         ),
     },
   ];
@@ -92,38 +82,25 @@ export function Invitations({
     <>
       <RegistrationNote />
       <Section flush>
-        <Loaded query={invitations} height={180}>
-          {({ items }) => (
-            <DataTable
-              caption={text.tabs.invitations}
-              columns={columns}
-              rows={items}
-              rowKey={({ id }) => id}
-              empty={
-                <Empty
-                  title={text.invitationsNone}
-                  action={
-                    <Button variant="default" onClick={onNew}>
-                      {text.invitationNew}
-                    </Button>
-                  }
-                >
-                  {text.invitationsNoneAbout}
-                </Empty>
-              }
-            />
-          )}
-        </Loaded>
-        <Pager page={page} pageSize={PAGE_SIZE} total={invitations.data?.total ?? 0} onPage={onPage} />
+        <QueryTable
+          query={invitations}
+          caption={text.tabs.invitations}
+          columns={columns}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty
+              title={text.invitationsNone}
+              action={<PlainButton onClick={onNew}>{text.invitationNew}</PlainButton>}
+            >
+              {text.invitationsNoneAbout}
+            </Empty>
+          }
+          page={page}
+          pageSize={PAGE_SIZE}
+          onPage={onPage}
+        />
       </Section>
-      <Confirm
-        opened={revoking.opened}
-        title={text.revokeTitle}
-        action={text.revoke}
-        doing={revoke}
-        onConfirm={() => revoking.about !== undefined && revoke.mutate(revoking.about)}
-        onClose={revoking.close}
-      >
+      <Confirm dialog={revoking} title={text.revokeTitle} action={text.revoke} doing={revoke} onConfirm={revoke.mutate}>
         {text.revokeAbout}
       </Confirm>
     </>
@@ -173,13 +150,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: Data<'PO
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.invitationMake}
-      running={make}
-      onSubmit={() => make.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.invitationMake} running={make} onClose={onClose}>
       <Text size="sm">{text.invitationAbout}</Text>
       <RegistrationNote />
       <NumberInput
@@ -208,9 +179,9 @@ function Link({ created, onClose }: { readonly created: Data<'POST /api/user/inv
         <Text size="sm">{text.invitationLink}</Text>
         <Copy value={link.href} what={text.invitationLink} />
       </div>
-      <Text size="sm" c="dimmed">
+      <Muted>
         {text.invitationUntil} {format.moment(created.expires_at)}
-      </Text>
+      </Muted>
       <Group justify="flex-end">
         <Button onClick={onClose}>{text.close}</Button>
       </Group>

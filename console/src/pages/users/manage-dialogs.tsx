@@ -75,21 +75,12 @@ function Fields({ id, action, about, button, danger = false, onClose }: ManageDi
     { changes: USER_CHANGES, done: onClose, refused: refusal.refused },
   );
   return (
-    <DialogForm
-      refusal={refusal}
-      action={button}
-      running={manage}
-      danger={danger}
-      onSubmit={() => manage.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={button} running={manage} danger={danger} onClose={onClose}>
       <Text size="sm">{about}</Text>
       <TextInput
         label={text.reason}
         description={text.reasonAbout}
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-        error={refusal.at('reason')}
+        {...refusal.field('reason', reason, setReason)}
         maxLength={200}
         data-autofocus
       />

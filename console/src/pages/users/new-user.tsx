@@ -5,6 +5,7 @@ import { type Body, call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -51,9 +52,7 @@ export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
             <Copy value={created.password} what={text.password} />
           </div>
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {text.close}
-            </Button>
+            <PlainButton onClick={onClose}>{text.close}</PlainButton>
             <Button onClick={() => onOpen(created.id)}>{text.toAccount}</Button>
           </Group>
         </Stack>
@@ -90,20 +89,11 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
     },
   );
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.createDo}
-      running={make}
-      autoComplete="off"
-      onSubmit={() => make.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.createDo} running={make} autoComplete="off" onClose={onClose}>
       <Text size="sm">{text.createAbout}</Text>
       <TextInput
         label={text.username}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        error={refusal.at('username')}
+        {...refusal.field('username', name, setName)}
         maxLength={64}
         autoCapitalize="none"
         spellCheck={false}
@@ -114,14 +104,11 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
         <PasswordField
           isNew
           label={text.password}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          error={refusal.at('password')}
+          {...refusal.field('password', password, setPassword)}
           visible={visible}
           onVisibilityChange={setVisible}
         />
-        <Button
-          variant="default"
+        <PlainButton
           mt={6}
           onClick={() => {
             setPassword(randomPassword());
@@ -129,23 +116,15 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
           }}
         >
           {text.generate}
-        </Button>
+        </PlainButton>
       </div>
-      <TextInput
-        label={text.displayName}
-        value={displayName}
-        onChange={(event) => setShown(event.currentTarget.value)}
-        error={refusal.at('display_name')}
-        maxLength={64}
-      />
+      <TextInput label={text.displayName} {...refusal.field('display_name', displayName, setShown)} maxLength={64} />
       <TextInput
         label={text.email}
         description={text.emailAbout}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         type="email"
-        value={email}
-        onChange={(event) => setEmail(event.currentTarget.value)}
-        error={refusal.at('email')}
+        {...refusal.field('email', email, setEmail)}
         maxLength={254}
       />
       <div>
@@ -159,11 +138,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
             { value: '10', label: text.administrator },
           ]}
         />
-        {!isRoot(self) && (
-          <Text size="xs" c="dimmed">
-            {text.onlyRootRoles}
-          </Text>
-        )}
+        {!isRoot(self) && <Small>{text.onlyRootRoles}</Small>}
       </div>
     </DialogForm>
   );

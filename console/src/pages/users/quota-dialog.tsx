@@ -7,6 +7,7 @@ import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
+import { Small } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { USER_CHANGES, type User } from './rights.ts';
@@ -60,14 +61,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
   const after = preview(user, mode, amount ?? 0);
   const isPossible = amount !== null && (amount > 0 || mode === 'override') && !(mode === 'override' && user.debt > 0);
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.quotaModes[mode]}
-      running={change}
-      ready={isPossible}
-      onSubmit={() => change.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.quotaModes[mode]} running={change} ready={isPossible} onClose={onClose}>
       <div>
         <SegmentedControl
           fullWidth
@@ -91,9 +85,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
       <TextInput
         label={text.reason}
         description={text.reasonAbout}
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-        error={refusal.at('reason')}
+        {...refusal.field('reason', reason, setReason)}
         maxLength={200}
       />
       <div aria-live="polite">
@@ -101,9 +93,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
           {text.quotaAfter(format.money(user.quota), format.money(after.left))}{' '}
           {after.owed > 0 && text.quotaAfterDebt(format.money(after.owed))}
         </Text>
-        <Text size="xs" c="dimmed">
-          {text.quotaRunning}
-        </Text>
+        <Small>{text.quotaRunning}</Small>
       </div>
     </DialogForm>
   );

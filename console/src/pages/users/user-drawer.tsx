@@ -1,13 +1,13 @@
 /** One account: balance, keys, profile, sign-in methods. */
-import { Button, Drawer, Group, Menu, Stack, Text } from '@mantine/core';
+import { Drawer, Group, Menu, Stack, Text } from '@mantine/core';
 import { IconChevronDown, IconCoins, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { logsHref, usageHref } from '../../parts/links.ts';
 import { Empty, Loaded } from '../../parts/notes.tsx';
+import { LinkButton, Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { Figure, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -55,12 +55,8 @@ function Content({ user, onClose }: { readonly user: User; onClose(): void }) {
       <Group justify="space-between" gap="xs">
         <UserLine user={user} />
         <Group gap="xs">
-          <Button component={Link} href={logsHref({ username: user.username }, { allUsers: true })} variant="default">
-            {names.logs}
-          </Button>
-          <Button component={Link} href={usageHref({ user_id: `${user.id}` }, { allUsers: true })} variant="default">
-            {names.usage}
-          </Button>
+          <LinkButton href={logsHref({ username: user.username }, { allUsers: true })}>{names.logs}</LinkButton>
+          <LinkButton href={usageHref({ user_id: `${user.id}` }, { allUsers: true })}>{names.usage}</LinkButton>
         </Group>
       </Group>
       <div className="grid-figures">
@@ -72,10 +68,10 @@ function Content({ user, onClose }: { readonly user: User; onClose(): void }) {
         <Figure label={text.used} value={<Money units={user.used_quota} />} />
         <Figure label={text.lastSignIn} value={<When at={user.last_login_at} none={text.neverSignedIn} />} />
       </div>
-      <Text size="sm" c="dimmed">
+      <Muted>
         {text.since} {format.day(user.created_at)}
         {user.DeletedAt !== null && ` · ${text.deletedAt} ${format.day(Date.parse(user.DeletedAt) / 1_000)}`}
-      </Text>
+      </Muted>
       {isDeleted ? (
         <Text size="sm">{text.deletedAbout}</Text>
       ) : (
@@ -118,9 +114,7 @@ function Actions({ user, onDeleted }: { readonly user: User; onDeleted(): void }
       </GuardedButton>
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="default" rightSection={<IconChevronDown size={14} />}>
-            {text.more}
-          </Button>
+          <PlainButton rightSection={<IconChevronDown size={14} />}>{text.more}</PlainButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item
@@ -130,11 +124,7 @@ function Actions({ user, onDeleted }: { readonly user: User; onDeleted(): void }
             onClick={() => setDialog('delete')}
           >
             {text.remove}
-            {whyRoot !== undefined && (
-              <Text size="xs" c="dimmed">
-                {whyRoot}
-              </Text>
-            )}
+            {whyRoot !== undefined && <Small>{whyRoot}</Small>}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>

@@ -1,18 +1,18 @@
 /** The keys of a user: create, limit, disable, delete. */
-import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
+import { Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import type { Key } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
-import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
 import { useSelf } from '../../shell/self.ts';
@@ -32,7 +32,7 @@ export function UserKeys({ user }: { readonly user: User }) {
   const keys = useApi(
     'GET /api/token/',
     { search: { user_id: user.id, p: page, page_size: PAGE_SIZE } },
-    { enabled: why === undefined, placeholderData: (before) => before },
+    { enabled: why === undefined, ...KEEPS_DATA },
   );
   const [form, setForm] = useState<'new' | Key>();
   const [newKey, setMade] = useState<string>();
@@ -54,9 +54,7 @@ export function UserKeys({ user }: { readonly user: User }) {
       cell: ({ name, key, status }) => (
         <>
           {name} <State tone={status === 1 ? 'good' : 'idle'}>{text.states[status]}</State>
-          <Text size="xs" c="dimmed" className="number">
-            {key}
-          </Text>
+          <Small className="number">{key}</Small>
         </>
       ),
     },
@@ -81,23 +79,22 @@ export function UserKeys({ user }: { readonly user: User }) {
       align: 'right',
       cell: (key) => (
         <Group gap={4} justify="flex-end">
-          <Button size="compact-xs" variant="default" onClick={() => setForm(key)}>
+          <PlainButton size="compact-xs" onClick={() => setForm(key)}>
             {text.limit}
             <span className="aloud"> {key.name}</span>
-          </Button>
-          <Button
+          </PlainButton>
+          <PlainButton
             size="compact-xs"
-            variant="default"
             loading={enable.isPending && enable.variables?.id === key.id}
             onClick={() => enable.mutate(key)}
           >
             {key.status === 2 ? text.enable : text.disable}
             <span className="aloud"> {key.name}</span>
-          </Button>
-          <Button size="compact-xs" variant="default" onClick={() => ending.open(key)}>
+          </PlainButton>
+          <PlainButton size="compact-xs" onClick={() => ending.open(key)}>
             {text.end}
             <span className="aloud"> {key.name}</span>
-          </Button>
+          </PlainButton>
         </Group>
       ),
     },
@@ -112,22 +109,17 @@ export function UserKeys({ user }: { readonly user: User }) {
         </GuardedButton>
       }
     >
-      <Loaded query={keys} height={60}>
-        {({ items }) => (
-          <DataTable
-            caption={text.title}
-            columns={columns}
-            rows={items}
-            rowKey={({ id }) => id}
-            empty={
-              <Text size="sm" p="sm" c="dimmed">
-                {text.none}
-              </Text>
-            }
-          />
-        )}
-      </Loaded>
-      <Pager page={page} pageSize={PAGE_SIZE} total={keys.data?.total ?? 0} onPage={setPage} />
+      <QueryTable
+        query={keys}
+        height={60}
+        caption={text.title}
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={<Muted p="sm">{text.none}</Muted>}
+        page={page}
+        pageSize={PAGE_SIZE}
+        onPage={setPage}
+      />
       <Modal
         opened={form !== undefined}
         onClose={() => setForm(undefined)}
@@ -150,12 +142,11 @@ export function UserKeys({ user }: { readonly user: User }) {
         onClose={() => setMade(undefined)}
       />
       <Confirm
-        opened={ending.opened}
+        dialog={ending}
         title={text.endTitle(ending.about?.name ?? '')}
         action={text.end}
         doing={end}
-        onConfirm={() => ending.about !== undefined && end.mutate(ending.about)}
-        onClose={ending.close}
+        onConfirm={end.mutate}
       >
         {text.endAbout}
       </Confirm>
@@ -200,7 +191,6 @@ function KeyForm({
       action={of === undefined ? text.create : save}
       running={saving}
       ready={of !== undefined || name.trim() !== ''}
-      onSubmit={() => saving.mutate()}
       onClose={onClose}
     >
       {of === undefined && (
@@ -208,9 +198,7 @@ function KeyForm({
           <Text size="sm">{text.createAbout(user.username)}</Text>
           <TextInput
             label={text.name}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={refusal.at('name')}
+            {...refusal.field('name', name, setName)}
             maxLength={200}
             required
             withAsterisk={false}

@@ -1,5 +1,3 @@
-/** The sessions of a user; each can be ended. */
-import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import { IconLogout } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
@@ -10,6 +8,7 @@ import { deviceOf } from '../../parts/device.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { IconButton, Muted } from '../../parts/plain.tsx';
 import { When } from '../../parts/values.tsx';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -53,19 +52,16 @@ export function UserSessions({ user }: { readonly user: User }) {
       quiet: true,
       align: 'right',
       cell: (session) => (
-        <Tooltip label={why ?? text.end}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={`${text.end}: ${nameOf(session.user_agent)}, ${session.ip}`}
-            data-disabled={why !== undefined || undefined}
-            aria-disabled={why !== undefined || undefined}
-            loading={end.isPending && end.variables === session.id}
-            onClick={() => why === undefined && end.mutate(session.id)}
-          >
-            <IconLogout size={16} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton
+          label={`${text.end}: ${nameOf(session.user_agent)}, ${session.ip}`}
+          hint={why ?? text.end}
+          data-disabled={why !== undefined || undefined}
+          aria-disabled={why !== undefined || undefined}
+          loading={end.isPending && end.variables === session.id}
+          onClick={() => why === undefined && end.mutate(session.id)}
+        >
+          <IconLogout size={16} />
+        </IconButton>
       ),
     },
   ];
@@ -88,21 +84,16 @@ export function UserSessions({ user }: { readonly user: User }) {
             columns={columns}
             rows={rows}
             rowKey={({ id }) => id}
-            empty={
-              <Text size="sm" p="sm" c="dimmed">
-                {text.noSessions}
-              </Text>
-            }
+            empty={<Muted p="sm">{text.noSessions}</Muted>}
           />
         )}
       </Loaded>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={text.endAllTitle(user.username)}
         action={text.endAll}
         doing={endAll}
         onConfirm={() => endAll.mutate()}
-        onClose={asking.close}
       >
         {text.endAllAbout}
       </Confirm>

@@ -34,6 +34,11 @@ export function UserSignIn({ user }: { readonly user: User }) {
   const params = { id: user.id };
   const answer = useAction(({ work }: Question) => work(), { changes: USER_CHANGES, done: asking.close });
 
+  const reset = (title: string, about: string, work: () => Promise<unknown>) => (
+    <GuardedButton why={why} onClick={() => asking.open({ title, about, action: text.reset, work })}>
+      {title}
+    </GuardedButton>
+  );
   const unbind = (type: string, label: string, about: string) => (
     <GuardedButton
       why={why}
@@ -68,21 +73,8 @@ export function UserSignIn({ user }: { readonly user: User }) {
           isOn={user.two_factor}
           word={user.two_factor ? text.on : text.off}
           action={
-            user.two_factor && (
-              <GuardedButton
-                why={why}
-                onClick={() =>
-                  asking.open({
-                    title: text.resetTwoFactor,
-                    about: text.resetTwoFactorAbout,
-                    action: text.reset,
-                    work: () => call('DELETE /api/user/{id}/2fa', { params }),
-                  })
-                }
-              >
-                {text.resetTwoFactor}
-              </GuardedButton>
-            )
+            user.two_factor &&
+            reset(text.resetTwoFactor, text.resetTwoFactorAbout, () => call('DELETE /api/user/{id}/2fa', { params }))
           }
         />
         <Method
@@ -90,20 +82,9 @@ export function UserSignIn({ user }: { readonly user: User }) {
           isOn={user.passkey}
           word={user.passkey ? text.on : text.off}
           action={
-            user.passkey && (
-              <GuardedButton
-                why={why}
-                onClick={() =>
-                  asking.open({
-                    title: text.resetPasskey,
-                    about: text.resetPasskeyAbout,
-                    action: text.reset,
-                    work: () => call('DELETE /api/user/{id}/reset_passkey', { params }),
-                  })
-                }
-              >
-                {text.resetPasskey}
-              </GuardedButton>
+            user.passkey &&
+            reset(text.resetPasskey, text.resetPasskeyAbout, () =>
+              call('DELETE /api/user/{id}/reset_passkey', { params }),
             )
           }
         />
@@ -129,12 +110,11 @@ export function UserSignIn({ user }: { readonly user: User }) {
         })}
       </Stack>
       <Confirm
-        opened={asking.opened}
+        dialog={asking}
         title={asking.about?.title ?? ''}
         action={asking.about?.action ?? ''}
         doing={answer}
-        onConfirm={() => asking.about !== undefined && answer.mutate(asking.about)}
-        onClose={asking.close}
+        onConfirm={answer.mutate}
       >
         {asking.about?.about}
       </Confirm>
@@ -183,21 +163,12 @@ function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.save}
-      running={set}
-      ready={password !== ''}
-      onSubmit={() => set.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.save} running={set} ready={password !== ''} onClose={onClose}>
       <Text size="sm">{text.setPasswordAbout}</Text>
       <PasswordField
         isNew
         label={text.newPassword}
-        value={password}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-        error={refusal.at('password')}
+        {...refusal.field('password', password, setPassword)}
         data-autofocus
       />
     </DialogForm>

@@ -8,6 +8,7 @@ import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { SubscriptionWindows } from '../../parts/windows.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -61,20 +62,19 @@ export function UserSubscription({ user }: { readonly user: User }) {
               {stats.plan_name || stats.plan}
             </Text>
             <State tone={stats.status === 'active' ? 'good' : 'idle'}>{text.planStates[stats.status]}</State>
-            <Text size="sm" c="dimmed">
+            <Muted>
               {text.until} {format.moment(stats.expires_at)}
-            </Text>
+            </Muted>
           </Group>
           {stats.status === 'active' && <SubscriptionWindows windows={stats.windows} />}
         </Stack>
       )}
       <Confirm
-        opened={ending.opened}
+        dialog={ending}
         title={text.endPlanTitle}
         action={text.endPlan}
         doing={end}
         onConfirm={() => end.mutate()}
-        onClose={ending.close}
       >
         {text.endPlanAbout}
       </Confirm>
@@ -107,14 +107,7 @@ function GiveForm({
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.giveDo}
-      running={give}
-      ready={plan !== ''}
-      onSubmit={() => give.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.giveDo} running={give} ready={plan !== ''} onClose={onClose}>
       <Text size="sm">{text.giveAbout}</Text>
       <Select
         label={text.plan}

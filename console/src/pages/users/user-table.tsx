@@ -1,10 +1,11 @@
 /** The matching accounts, page by page. */
-import { Button, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import type { Search } from '../../api/client.ts';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { type Column, QueryTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/notes.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -45,11 +46,7 @@ export function UserTable({
     ...(department > 0 && { department_id: department }),
   };
   const isFiltered = Object.keys(search).length > 0;
-  const users = useApi(
-    'GET /api/user/',
-    { search: { ...search, p: page, page_size: PAGE_SIZE } },
-    { placeholderData: (before) => before },
-  );
+  const users = useApi('GET /api/user/', { search: { ...search, p: page, page_size: PAGE_SIZE } }, KEEPS_DATA);
   const columns: readonly Column<Row>[] = [
     {
       key: 'person',
@@ -83,40 +80,24 @@ export function UserTable({
   ];
   return (
     <>
-      <Loaded query={users} height={180}>
-        {({ items }) => (
-          <DataTable
-            caption={text.tabs.accounts}
-            columns={columns}
-            rows={items}
-            rowKey={({ id }) => id}
-            open={open}
-            onOpen={({ id }) => onOpen(id)}
-            empty={
-              <Empty
-                title={text.nobody}
-                action={
-                  <Button variant="default" onClick={onClear}>
-                    {text.clear}
-                  </Button>
-                }
-              >
-                {text.nobodyAbout}
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
-      <Pager page={page} pageSize={PAGE_SIZE} total={users.data?.total ?? 0} onPage={onPage} />
+      <QueryTable
+        query={users}
+        caption={text.tabs.accounts}
+        columns={columns}
+        rowKey={({ id }) => id}
+        open={open}
+        onOpen={({ id }) => onOpen(id)}
+        empty={
+          <Empty title={text.nobody} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
+            {text.nobodyAbout}
+          </Empty>
+        }
+        page={page}
+        pageSize={PAGE_SIZE}
+        onPage={onPage}
+      />
       {!isFiltered && users.data?.total === 1 && (
-        <Empty
-          title={text.alone}
-          action={
-            <Button variant="default" onClick={onInvite}>
-              {text.invite}
-            </Button>
-          }
-        >
+        <Empty title={text.alone} action={<PlainButton onClick={onInvite}>{text.invite}</PlainButton>}>
           {text.aloneAbout}
         </Empty>
       )}

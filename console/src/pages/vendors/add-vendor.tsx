@@ -1,8 +1,8 @@
 /** How to add a vendor: lines for gateway.yaml, the key, and the next steps. */
-import { Button, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
 import { Coded } from '../../parts/coded.tsx';
+import { LinkButton, Muted } from '../../parts/plain.tsx';
 import { Snippet } from '../../parts/values.tsx';
 import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -47,9 +47,7 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
           onChange={(kind) => choose(kind as VendorKind)}
           data={VENDOR_KINDS.map((kind) => ({ value: kind, label: text.kinds[kind] }))}
         />
-        <Text size="sm" c="dimmed">
-          {text.kindAbout[vendor.kind]}
-        </Text>
+        <Muted>{text.kindAbout[vendor.kind]}</Muted>
       </Stack>
       <TextInput
         label={text.channelName}
@@ -103,9 +101,9 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
           </Step>
           <Step title={text.stepReload} about={mayConfigure ? text.stepReloadAbout : text.stepReloadAsk}>
             {mayConfigure && (
-              <Button component={Link} href="/config" variant="default" style={{ alignSelf: 'flex-start' }}>
+              <LinkButton href="/config" style={{ alignSelf: 'flex-start' }}>
                 {text.toConfig}
-              </Button>
+              </LinkButton>
             )}
           </Step>
           <Step title={text.stepTest} />
@@ -131,9 +129,9 @@ function Step({
           {title}
         </Text>
         {about !== undefined && (
-          <Text size="sm" c="dimmed">
+          <Muted>
             <Coded>{about}</Coded>
-          </Text>
+          </Muted>
         )}
         {children}
       </Stack>

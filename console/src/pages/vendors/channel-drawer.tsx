@@ -1,13 +1,14 @@
 /** One channel: health, models, and how to enable it. */
 import { Anchor, Drawer, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Fact } from '../../parts/facts.tsx';
 import { logsHref } from '../../parts/links.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Small } from '../../parts/plain.tsx';
 import { When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
@@ -56,7 +57,7 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
         <Text size="sm">{text.means[condition]}</Text>
       </Stack>
       {channel.on ? <TestButton channel={channel.name} tests={tests} /> : <EnableHelp channel={channel.name} />}
-      <dl className="vendor-facts">
+      <dl className="facts">
         <Fact name={text.vendor}>{channel.vendor}</Fact>
         <Fact name={text.priority}>{format.number(channel.priority)}</Fact>
         <Fact name={text.weight}>{format.number(channel.weight)}</Fact>
@@ -84,23 +85,12 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
           )}
         </Fact>
       </dl>
-      <Text size="xs" c="dimmed">
-        {text.since(format.moment(recent.since))}
-      </Text>
+      <Small>{text.since(format.moment(recent.since))}</Small>
       <Anchor component={Link} href={logsHref({ channel: channel.name }, { allUsers: true })} size="sm">
         {text.seeLogs}
       </Anchor>
       <Models channel={channel} tests={tests} />
     </Stack>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 
@@ -115,9 +105,9 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
         <>
           {name}
           {model !== name && (
-            <Text span display="block" size="xs" c="dimmed">
+            <Small span display="block">
               {text.there(model)}
-            </Text>
+            </Small>
           )}
         </>
       ),
@@ -128,11 +118,7 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
       cell: (model) => (
         <>
           <ChannelState condition={conditionOfModel(model)} />
-          {model.failures > 0 && (
-            <Text size="xs" c="dimmed">
-              {text.inARow(format.number(model.failures))}
-            </Text>
-          )}
+          {model.failures > 0 && <Small>{text.inARow(format.number(model.failures))}</Small>}
         </>
       ),
     },

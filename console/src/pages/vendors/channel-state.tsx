@@ -1,5 +1,6 @@
 /** The health of a channel in words. */
-import { Group, Text, Tooltip } from '@mantine/core';
+import { Group, Tooltip } from '@mantine/core';
+import { Small } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -17,11 +18,7 @@ export function ChannelState({ condition, until = 0 }: { readonly condition: Con
           <State tone={MOODS[condition]}>{text.states[condition]}</State>
         </span>
       </Tooltip>
-      {until > 0 && (
-        <Text size="xs" c="dimmed" className="number">
-          {text.until(format.time(until))}
-        </Text>
-      )}
+      {until > 0 && <Small className="number">{text.until(format.time(until))}</Small>}
     </Group>
   );
 }

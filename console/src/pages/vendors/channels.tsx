@@ -1,9 +1,10 @@
 /** The channels: state, health, and a test for each. */
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Small } from '../../parts/plain.tsx';
 import { When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -36,9 +37,9 @@ export function Channels({
         <>
           {name}
           {vendor !== name && (
-            <Text span display="block" size="xs" c="dimmed">
+            <Small span display="block">
               {vendor}
-            </Text>
+            </Small>
           )}
         </>
       ),
@@ -125,9 +126,5 @@ export function Channels({
 }
 
 function Dim({ children }: { readonly children: ReactNode }) {
-  return (
-    <Text span size="xs" c="dimmed">
-      {children}
-    </Text>
-  );
+  return <Small span>{children}</Small>;
 }

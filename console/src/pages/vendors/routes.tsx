@@ -1,11 +1,12 @@
 /** The route of each public name, its price, and problems. */
-import { Anchor, Box, Button, Group, SegmentedControl, Text, Tooltip } from '@mantine/core';
+import { Anchor, Box, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { pageOf } from '../../parts/address.ts';
-import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { useShortPrice } from '../../parts/price-amounts.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
@@ -42,7 +43,7 @@ export function Routes({
   const format = useFormat();
   const wrong = chains.filter(needsAttention);
   const matches = (view.show === 'attention' ? wrong : chains).filter((chain) => chainFits(chain, view.q));
-  const page = Math.min(pageOf(view.page), Math.max(1, Math.ceil(matches.length / PAGE_SIZE)));
+  const [shown, pager] = paged(matches, pageOf(view.page), PAGE_SIZE, onView);
   const columns: readonly Column<Chain>[] = [
     {
       key: 'model',
@@ -51,9 +52,9 @@ export function Routes({
         <div className="chain-name">
           {name}
           {model !== name && (
-            <Text span display="block" size="xs" c="dimmed">
+            <Small span display="block">
               {text.aliasOf(model)}
-            </Text>
+            </Small>
           )}
         </div>
       ),
@@ -92,24 +93,20 @@ export function Routes({
       <DataTable
         caption={text.routes}
         columns={columns}
-        rows={matches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+        rows={shown}
         rowKey={({ name }) => name}
         empty={
           <Empty
             title={view.q === '' && chains.length > 0 ? text.nothingWrong : text.nothingFound}
             action={
               (view.q !== '' || view.show !== '') && (
-                <Button variant="default" onClick={() => onView({ q: '', show: '', page: '1' })}>
-                  {text.clear}
-                </Button>
+                <PlainButton onClick={() => onView({ q: '', show: '', page: '1' })}>{text.clear}</PlainButton>
               )
             }
           />
         }
       />
-      {matches.length > PAGE_SIZE && (
-        <Pager page={page} pageSize={PAGE_SIZE} total={matches.length} onPage={(next) => onView({ page: `${next}` })} />
-      )}
+      {pager}
     </Section>
   );
 }
@@ -138,10 +135,7 @@ function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(nam
         <li key={`fallback ${name}`}>
           <Arrow />
           <span className="chain-place">
-            <Text span size="xs" c="dimmed">
-              {text.fallback}
-            </Text>{' '}
-            {name}
+            <Small span>{text.fallback}</Small> {name}
             {down && <State tone="bad">{text.health.down}</State>}
             {unpriced && <State tone="bad">{text.noPrice}</State>}
           </span>
@@ -169,16 +163,12 @@ function ChainPlace({
       <Anchor component="button" type="button" size="sm" onClick={() => onChannel(channel)}>
         {channel}
       </Anchor>
-      {upstreamName !== model && (
-        <Text span size="xs" c="dimmed">
-          {text.there(upstreamName)}
-        </Text>
-      )}
+      {upstreamName !== model && <Small span>{text.there(upstreamName)}</Small>}
       {isShared && (
         <Tooltip label={text.share(format.percent(share))}>
-          <Text span size="xs" c="dimmed" className="number">
+          <Small span className="number">
             {format.percent(share)}
-          </Text>
+          </Small>
         </Tooltip>
       )}
       {condition !== 'closed' && <ChannelState condition={condition} />}

@@ -1,9 +1,10 @@
 /** Tests a channel, or one of its models, and shows the result. */
-import { Box, Button, Group, Text, Tooltip } from '@mantine/core';
+import { Box, Group, Text, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import type { ChannelTest } from '../../api/operations.ts';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { texts, useText } from '../../text.ts';
@@ -51,8 +52,7 @@ export function TestButton({
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start">
       <Tooltip label={text.testAbout}>
-        <Button
-          variant="default"
+        <PlainButton
           size="compact-xs"
           mih={24}
           flex="none"
@@ -61,7 +61,7 @@ export function TestButton({
           onClick={() => testing.mutate()}
         >
           {text.test}
-        </Button>
+        </PlainButton>
       </Tooltip>
       <Box role="status" miw={0}>
         <Result result={tests.of(channel, model)} />
@@ -70,7 +70,7 @@ export function TestButton({
   );
 }
 
-const BETWEEN = texts({ between: ', ' }, { between: '，' });
+const BETWEEN = texts({ between: [', ', '，'] });
 
 function Result({ result }: { readonly result: TestResult | undefined }) {
   const text = useText(TEXT);
@@ -87,10 +87,10 @@ function Result({ result }: { readonly result: TestResult | undefined }) {
           {format.duration(ms)}
         </Text>
       </Group>
-      <Text size="xs" c="dimmed" maw="20rem" style={{ whiteSpace: 'normal' }}>
+      <Small maw="20rem" style={{ whiteSpace: 'normal' }}>
         {[...(success ? [] : [meaningOf(result, text.results)]), scope].join(' ')}
         {!success && status > 0 && `${between}${text.status(`${status}`)}`}
-      </Text>
+      </Small>
     </>
   );
 }

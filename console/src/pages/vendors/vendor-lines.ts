@@ -1,5 +1,4 @@
 /** Lines of gateway.yaml for a new vendor. */
-
 import { yamlName } from '../../parts/yaml-name.ts';
 
 /** The vendors to choose from. */

@@ -1,7 +1,8 @@
 /** The user's orders, and one of them with its history. */
-import { Button, Drawer, Select, Stack, Title } from '@mantine/core';
-import { useApi } from '../../api/hooks.ts';
+import { Drawer, Stack, Title } from '@mantine/core';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
 import {
   ORDER_STATES,
@@ -15,6 +16,7 @@ import {
   useProviderName,
 } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { useWatchedOrder } from './order-watch.tsx';
@@ -41,7 +43,7 @@ export function Orders({
   const orders = useApi(
     'GET /api/user/topup/self',
     { search: { p: page, page_size: PAGE_SIZE, status } },
-    { retry: false, placeholderData: (before) => before },
+    { retry: false, ...KEEPS_DATA },
   );
   const columns: readonly Column<Order>[] = [
     { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },
@@ -55,13 +57,11 @@ export function Orders({
       flush
       title={text.title}
       actions={
-        <Select
-          aria-label={text.state}
-          data={[{ value: '', label: text.any }, ...ORDER_STATES.map((each) => ({ value: each, label: states[each] }))]}
+        <FilterSelect
+          label={text.state}
+          data={anyOr(text.any, ORDER_STATES, (each) => states[each])}
           value={status ?? ''}
-          onChange={(chosen) => onChange({ state: chosen ?? '', page: '1' })}
-          allowDeselect={false}
-          w="10rem"
+          onChange={(chosen) => onChange({ state: chosen, page: '1' })}
         />
       }
     >
@@ -81,11 +81,7 @@ export function Orders({
             ) : (
               <Empty
                 title={text.none}
-                action={
-                  <Button variant="default" onClick={() => onChange({ state: '', page: '1' })}>
-                    {text.all}
-                  </Button>
-                }
+                action={<PlainButton onClick={() => onChange({ state: '', page: '1' })}>{text.all}</PlainButton>}
               />
             )
           }

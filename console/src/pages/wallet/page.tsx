@@ -1,5 +1,5 @@
 /** The wallet: balance, top-up, statement. */
-import { Alert, Button, Center, Modal, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Center, Modal, Stack, Tabs, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
@@ -7,6 +7,7 @@ import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { useDialog } from '../../parts/confirm.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { PlainButton, Small } from '../../parts/plain.tsx';
 import { Figure, Meter, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useSelf } from '../../shell/self.ts';
@@ -119,9 +120,9 @@ function DepartmentBudgets() {
           <div key={`${name} ${window}`}>
             <Meter used={used} limit={limit} label={text.windows[window](name)} />
             {resets_at !== null && (
-              <Text size="xs" c="dimmed" mt={2}>
+              <Small mt={2}>
                 {text.resets} <When at={resets_at} />
-              </Text>
+              </Small>
             )}
           </div>
         ))}
@@ -163,9 +164,7 @@ function ScanDialog({
               <OrderNote order={order} onOpen={() => onOpenOrder(order.trade_no)} onDismiss={onClose} />
             )}
           </div>
-          <Button variant="default" onClick={onClose}>
-            {text.close}
-          </Button>
+          <PlainButton onClick={onClose}>{text.close}</PlainButton>
         </Stack>
       )}
     </Modal>

@@ -4,6 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { useStatus } from '../../api/status.ts';
 import { useMoneyOf } from '../../parts/order.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { type Plan, PlanLimits } from '../../parts/plan-limits.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useSelf } from '../../shell/self.ts';
@@ -88,9 +89,7 @@ export function PlanDialog({
             {tooLittle ? text.tooLittle : selected?.provider !== 'balance' && topUp.leaves}
           </Text>
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {text.cancel}
-            </Button>
+            <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
             <Button
               disabled={selected === undefined || tooLittle}
               loading={paying.busy}

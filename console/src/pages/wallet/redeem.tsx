@@ -1,11 +1,12 @@
 /** Redeems a code and shows the result. */
-import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
+import { Alert, Group, Stack, TextInput } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -56,9 +57,9 @@ export function Redeem() {
             maxLength={100}
           />
           <Group justify="flex-end">
-            <Button type="submit" variant="default" loading={redeem.isPending}>
+            <PlainButton type="submit" loading={redeem.isPending}>
               {text.redeem}
-            </Button>
+            </PlainButton>
           </Group>
         </Stack>
         <div aria-live="polite">

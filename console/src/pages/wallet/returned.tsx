@@ -1,10 +1,11 @@
 /** Shows the state of an order after the user returns from a payment page. */
-import { Alert, Anchor, Button, Group, Loader, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Group, Loader, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type Order, useProviderName } from '../../parts/order.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { remember, rememberedOrder } from './begin.ts';
@@ -70,9 +71,9 @@ export function OrderNote({
           <Anchor component="button" type="button" size="sm" onClick={onOpen}>
             {text.details}
           </Anchor>
-          <Button variant="default" size="compact-xs" onClick={onDismiss}>
+          <PlainButton size="compact-xs" onClick={onDismiss}>
             {text.dismiss}
-          </Button>
+          </PlainButton>
         </Group>
       </Stack>
     </Alert>

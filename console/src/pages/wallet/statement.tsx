@@ -1,15 +1,16 @@
 /** The statement: balance over time, credits and debits by day, and other transactions. */
-import { Anchor, Button, Group, SegmentedControl, Stack } from '@mantine/core';
+import { Anchor, Group, SegmentedControl, Stack } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { saveBytes } from '../../api/client.ts';
-import { useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { useProviderName } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/plain.tsx';
 import { Copy, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -48,7 +49,7 @@ export function Statement({
   const statement = useApi(
     'GET /api/user/statement',
     { search: { days: Number(days), ...(address.before !== '' && { before: address.before }) } },
-    { placeholderData: (before) => before },
+    KEEPS_DATA,
   );
   return (
     <Stack gap="md">
@@ -60,14 +61,13 @@ export function Statement({
           onChange={(chosen) => onChange({ days: chosen, before: '' })}
           data={PERIODS.map((period) => ({ value: period, label: text.lastDays(format.number(Number(period))) }))}
         />
-        <Button
-          variant="default"
+        <PlainButton
           leftSection={<IconDownload size={16} />}
           disabled={statement.data === undefined}
           onClick={() => statement.data !== undefined && saveDays(statement.data.days)}
         >
           {text.csv}
-        </Button>
+        </PlainButton>
       </Group>
       <Loaded query={statement} height={260}>
         {(data) => (
@@ -190,12 +190,12 @@ function Events({
       />
       {(!first || next !== null) && (
         <Group justify="flex-end" gap="xs" p="xs">
-          <Button variant="default" disabled={first} onClick={onNewest}>
+          <PlainButton disabled={first} onClick={onNewest}>
             {text.newest}
-          </Button>
-          <Button variant="default" disabled={next === null} onClick={() => next !== null && onOlder(next)}>
+          </PlainButton>
+          <PlainButton disabled={next === null} onClick={() => next !== null && onOlder(next)}>
             {text.older}
-          </Button>
+          </PlainButton>
         </Group>
       )}
     </Section>

@@ -1,9 +1,10 @@
 /** The user's subscription: limits and usage, and plans to buy. */
-import { Alert, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { Alert, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Muted, PlainButton } from '../../parts/plain.tsx';
 import { type Plan, PlanLimits } from '../../parts/plan-limits.tsx';
 import { State } from '../../parts/values.tsx';
 import { type SubscriptionState, SubscriptionWindows } from '../../parts/windows.tsx';
@@ -67,9 +68,9 @@ function CurrentPlan({ of }: { readonly of: SubscriptionState }) {
       <Group gap="xs">
         <Text fw={600}>{of.plan_name}</Text>
         <State tone={active ? 'good' : 'bad'}>{active ? text.active : text.expired}</State>
-        <Text size="sm" c="dimmed">
+        <Muted>
           {active ? text.until : text.ended} {format.day(of.expires_at)}
-        </Text>
+        </Muted>
       </Group>
       {active ? <SubscriptionWindows windows={of.windows} /> : <Alert color="orange">{text.expiredAbout}</Alert>}
     </Stack>
@@ -114,8 +115,7 @@ function OfferedPlan({
             {ways[0]?.cost}
           </Text>
           <Tooltip label={hindrance} disabled={hindrance === undefined}>
-            <Button
-              variant="default"
+            <PlainButton
               // Focusable, so that users can read why it is disabled.
               data-disabled={hindrance !== undefined || undefined}
               aria-disabled={hindrance !== undefined}
@@ -123,13 +123,11 @@ function OfferedPlan({
               onClick={() => hindrance === undefined && onBuy()}
             >
               {isOwn ? text.extend : text.buy}
-            </Button>
+            </PlainButton>
           </Tooltip>
         </Stack>
       ) : (
-        <Text size="sm" c="dimmed" flex="none">
-          {text.notSold}
-        </Text>
+        <Muted flex="none">{text.notSold}</Muted>
       )}
     </Group>
   );

@@ -1,14 +1,14 @@
 /** Buys balance: an amount with any payment method, or a product. */
 import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
+import { useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { useStatus } from '../../api/status.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { useMoneyOf } from '../../parts/order.tsx';
 import { Section } from '../../parts/page.tsx';
+import { LinkButton, PlainButton, Small } from '../../parts/plain.tsx';
 import { Money, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
@@ -40,7 +40,7 @@ function PaymentsOff() {
   const { topUp: text } = useText(TEXT);
   const admin = isAdmin(useSelf());
   return (
-    <Empty title={text.off} action={admin && <LinkButton to="/payments?tab=codes">{text.makeCodes}</LinkButton>}>
+    <Empty title={text.off} action={admin && <LinkButton href="/payments?tab=codes">{text.makeCodes}</LinkButton>}>
       {admin ? text.offAdmin : text.offAbout}
     </Empty>
   );
@@ -126,9 +126,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
               ? sentenceOf(quote.error, language)
               : money !== undefined && text.youPay(money, units(Number(amount)))}
           </Text>
-          <Text size="xs" c="dimmed">
-            {text.leaves}
-          </Text>
+          <Small>{text.leaves}</Small>
         </Stack>
         <Button
           disabled={!fits}
@@ -169,8 +167,7 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
             <Text size="sm" className="number">
               {moneyOf(`${price}`, currency)}
             </Text>
-            <Button
-              variant="default"
+            <PlainButton
               aria-label={text.buy(name)}
               loading={paying.busy}
               onClick={() =>
@@ -178,19 +175,10 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
               }
             >
               {text.buyPlain}
-            </Button>
+            </PlainButton>
           </Group>
         </Group>
       ))}
     </Stack>
-  );
-}
-
-/** The link. */
-function LinkButton({ to, children }: { readonly to: string; readonly children: ReactNode }) {
-  return (
-    <Button variant="default" component={Link} href={to}>
-      {children}
-    </Button>
   );
 }

@@ -6,11 +6,26 @@ import { Link } from 'wouter';
 /** The list. Undefined values are left out. */
 export function FactList({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
   return (
-    <dl className="logs-facts">
-      {facts.flatMap(([name, value]) =>
-        value === undefined ? [] : [<dt key={`name of ${name}`}>{name}</dt>, <dd key={name}>{value}</dd>],
+    <dl className="facts logs-facts">
+      {facts.map(
+        ([name, value]) =>
+          value !== undefined && (
+            <Fact key={name} name={name}>
+              {value}
+            </Fact>
+          ),
       )}
     </dl>
+  );
+}
+
+/** A name with its value, in a `dl`. */
+export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }
 

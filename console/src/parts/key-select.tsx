@@ -1,0 +1,36 @@
+/** Selects the key for calls. */
+import { Select, type SelectProps } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { texts, useText } from '../text.ts';
+import type { ChosenKey, Key } from './chosen-key.ts';
+
+const TEXT = texts({
+  label: ['Key', '密钥'],
+  states: { 2: ['disabled', '已停用'], 3: ['expired', '已过期'], 4: ['used up', '额度用尽'] },
+  none: ['No matching keys', '没有符合条件的密钥'],
+});
+
+/** The field. */
+export function KeySelect({ chosen, ...props }: SelectProps & { readonly chosen: ChosenKey }) {
+  const text = useText(TEXT);
+  const { key, keys } = chosen;
+  const find = useDebouncedCallback((typed: string) => chosen.find(typed), 250);
+  const named = ({ name, key: masked, status }: Key): string =>
+    `${name} · ${masked}${status === 1 ? '' : ` (${text.states[status]})`}`;
+  const options = [...(keys ?? []), ...(key !== undefined && !keys?.some(({ id }) => id === key.id) ? [key] : [])];
+  return (
+    <Select
+      label={text.label}
+      data={options.map((each) => ({ value: String(each.id), label: named(each) }))}
+      value={key === undefined ? null : String(key.id)}
+      onChange={(id) => id !== null && chosen.choose(Number(id))}
+      // The gateway searches, because there may be more keys than were loaded.
+      onSearchChange={(typed) => find(key !== undefined && typed === named(key) ? '' : typed)}
+      filter={({ options: all }) => all}
+      nothingFoundMessage={text.none}
+      searchable
+      allowDeselect={false}
+      {...props}
+    />
+  );
+}
