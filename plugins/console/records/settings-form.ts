@@ -28,7 +28,12 @@ export const keptProperties = {
 
 /** Settings of similar gateways that this one does not have. */
 const NOT_HERE: ReadOnly = {
-  ...readOnly('Set notify_type to one notification method: email or webhook.', 'bark_url', 'gotify_url', 'gotify_token'),
+  ...readOnly(
+    'Set notify_type to one notification method: email or webhook.',
+    'bark_url',
+    'gotify_url',
+    'gotify_token',
+  ),
   accept_unset_model_ratio_model: 'A model without a price is not served.',
   upstream_model_update_notify_enabled: 'Models are configured in gateway.yaml.',
 };

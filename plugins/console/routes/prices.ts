@@ -35,7 +35,10 @@ const modelSchema = record('PricedModel', {
     type: ['string', 'null'],
     description: 'First day of the price (UTC), if it has one: `2026-01-31`.',
   },
-  upcoming: { ...list({ effective_from: text, text, price: priceSchema }), description: 'Scheduled prices, in order of their start.' },
+  upcoming: {
+    ...list({ effective_from: text, text, price: priceSchema }),
+    description: 'Scheduled prices, in order of their start.',
+  },
   channels: {
     ...list({
       channel: text,

@@ -25,10 +25,7 @@ interface PayBody {
 
 /** Members that a caller cannot set. */
 const DECIDED: ReadOnly = {
-  ...readOnly(
-    'Price and quota are configured: GET /api/user/topup/info.',
-    ...['price', 'money', 'quota', 'currency'],
-  ),
+  ...readOnly('Price and quota are configured: GET /api/user/topup/info.', ...['price', 'money', 'quota', 'currency']),
   top_up_code: 'There are no discounts; POST /api/user/topup redeems a code.',
   pay_method_index: 'Set payment_method instead.',
 };
