@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import {
   type ApiAnswer,
+  advanced,
   CONSOLE_PIPELINE,
   member,
   PATIENT,
@@ -250,10 +251,10 @@ describe('subscriptions at the console', () => {
     writeFileSync(gateway.configFile, yaml);
     await gateway.gateway.reload();
 
-    clock.advance(DAY_MS - (clock.now() % DAY_MS));
+    await advanced(gateway, clock, DAY_MS - (clock.now() % DAY_MS));
     for (let i = 0; i < 2; i++) assert.equal(await call(key), '200 ok');
     assert.equal(await call(key), '403 QUOTA_MONTHLY_DAILY_EXCEEDED');
-    clock.advance(2 * DAY_MS);
+    await advanced(gateway, clock, 2 * DAY_MS);
     assert.equal(await call(key), '403 QUOTA_SUBSCRIPTION_EXPIRED');
     const again = await visitor(gateway).signIn(name, 'correct horse battery');
     const stats = await again.data('GET', '/api/user/subscription/stats');
