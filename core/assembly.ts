@@ -23,12 +23,11 @@ import { boot } from './id.ts';
 import { LastingStates } from './lasting.ts';
 import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
-import { aloneOf } from './peers.ts';
 import type { Player } from './pipeline.ts';
+import { aloneOf } from './place.ts';
 import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
-import { spoolFolder } from './spool-folder.ts';
-import { readTls, type TlsFiles } from './tls.ts';
+import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { createVault, type Vault } from './vault.ts';
 
 /** A configuration with everything created and nothing started. */

@@ -26,21 +26,21 @@ import { acceptOf } from './frames.ts';
 import { scanAnswer } from './json.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { type Revisions, revisionsOf } from './revising.ts';
-import { isContextOverflow } from './translation/context-overflow.ts';
 import { isObject } from './translation/fields.ts';
 import { lossHeader } from './translation/losses.ts';
 import type { Parties, WholeAnswer } from './translation/parties.ts';
 import {
   faultOf,
+  isContextOverflow,
   isUnpaid,
   overflowError,
   overloadedError,
+  refusalIn,
   type VendorError,
   withoutAccounts,
 } from './translation/vendor-errors.ts';
 import type { UpstreamRequest } from './upstream.ts';
 import { withUnsaid } from './usage.ts';
-import { refusalIn } from './vendor-message.ts';
 
 /** The gateway's services for delivery. */
 export interface DeliverTools extends AttemptTools {

@@ -1,4 +1,4 @@
-/** One client request and its state; ends exactly once. */
+/** One client request and its state: headers that plugins set on its answer, and resources to release at its end. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerBody } from './answer-body.ts';
 import type { Clock } from './clock.ts';
@@ -7,13 +7,53 @@ import type { Attempt, Call, Headers, Offer, Outcome, Usage } from './contracts/
 import type { JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Style } from './contracts/style.ts';
-import { Entry } from './entry.ts';
+import { Dictionary } from './dictionary.ts';
 import type { Head } from './head.ts';
 import { newId } from './id.ts';
 import type { Holding } from './intake.ts';
-import type { Exchange, Passage } from './plugin.ts';
+import type { Awaitable, Exchange, Passage } from './plugin.ts';
 import type { Member } from './roll.ts';
 import { inWholes } from './usage.ts';
+
+/** The base of calls and of requests for routes. */
+export class Entry {
+  /** Answer headers set by plugins. */
+  readonly answerHeaders: Record<string, string> = new Dictionary();
+  /** State of plugins (slot.ts). */
+  slots: unknown[] | undefined = undefined;
+  #releases: (() => Awaitable<void>)[] | undefined;
+
+  header(name: string, value: string): void {
+    this.answerHeaders[name] = value;
+  }
+
+  defer(release: () => Awaitable<void>): void {
+    this.#releases ??= [];
+    this.#releases.push(release);
+  }
+
+  /**
+   * Runs deferred releases, last-in first-out; a failure does not keep the others from running. Synchronous if none of
+   * them is asynchronous.
+   */
+  release(failed: (error: unknown) => void): Awaitable<void> {
+    const releases = this.#releases;
+    if (releases === undefined) return;
+    this.#releases = undefined;
+    return undo(releases, failed);
+  }
+}
+
+function undo(releases: (() => Awaitable<void>)[], failed: (error: unknown) => void): Awaitable<void> {
+  for (let release = releases.pop(); release !== undefined; release = releases.pop()) {
+    try {
+      const waiting = release();
+      if (waiting instanceof Promise) return waiting.catch(failed).then(() => undo(releases, failed));
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
 
 /** Known when the request begins. */
 export interface Beginning {

@@ -15,7 +15,6 @@ import {
   rehearse,
   type Surroundings,
 } from './assembly.ts';
-import { backupCommand } from './backup-command.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { digestOf } from './cluster/gateways.ts';
@@ -43,13 +42,13 @@ import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
 import { boot } from './id.ts';
-import { createInspecting } from './inspecting.ts';
 import { createIntake } from './intake.ts';
 import { LastingStates } from './lasting.ts';
 import { type Log, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import {
   attachStore,
+  backupCommand,
   isOnServer,
   keySourceOf,
   openForCommand,
@@ -58,9 +57,8 @@ import {
   storeFileOf,
   vaultOf,
 } from './opening.ts';
-import { aloneOf } from './peers.ts';
 import { createPipeline } from './pipeline.ts';
-import { COMMAND_ROLE, type ProcessRole, roleAt } from './place.ts';
+import { aloneOf, COMMAND_ROLE, type ProcessRole, roleAt } from './place.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { createProxyWatch, type ProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
@@ -78,6 +76,7 @@ import {
   requireUpToDate,
   type TableOwner,
 } from './store.ts';
+import { createInspecting } from './supposed.ts';
 import { openUpstream } from './upstream.ts';
 
 /** Options for opening a gateway. */

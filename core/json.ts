@@ -4,11 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonBody, Outline, Span } from './contracts/json.ts';
 import { GatewayError } from './errors.ts';
-import { MAX_ANSWER_DEPTH } from './json-text.ts';
-import { LARGE, type Letters, noLetters } from './letters.ts';
-import { abridge } from './outline.ts';
+import { MAX_ANSWER_DEPTH, wordAt } from './json-text.ts';
+import { abridge, LARGE, type Letters, noLetters } from './letters.ts';
 import { isNoText } from './translation/data-url.ts';
-import { wordAt } from './words.ts';
 
 /**
  * Limits on the structure of a body. The cost of parsing depends on structure, not on size: ten megabytes of `[` block

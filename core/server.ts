@@ -22,14 +22,14 @@ import { checkValue } from './config/validator.ts';
 import { inspectCall } from './content.ts';
 import type { Upload } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
-import type { JsonObject } from './contracts/json.ts';
+import type { Json, JsonObject } from './contracts/json.ts';
 import type { Recalled, Style } from './contracts/style.ts';
 import { answerPreflight, isPreflight, type Origins, shareWithPage } from './cors.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
-import { Entry } from './entry.ts';
+import { Dictionary } from './dictionary.ts';
 import type { GatewayError } from './errors.ts';
-import { ClientLeft, LiveExchange } from './exchange.ts';
+import { ClientLeft, Entry, LiveExchange } from './exchange.ts';
 import { deliverGiven } from './given.ts';
 import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
@@ -55,7 +55,6 @@ import {
 import type { ProxyWatch } from './proxies.ts';
 import type { Roll } from './roll.ts';
 import type { Router } from './router.ts';
-import { searchOf } from './search.ts';
 import { createSpool } from './spool.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
 import { type Forward, HOP_ROOM, unwrap } from './workers/forward.ts';
@@ -756,4 +755,27 @@ function refusalOn(socket: Socket, request: IncomingMessage): ServerResponse {
   response.on('finish', () => socket.destroySoon());
   response.on('error', ignore);
   return response;
+}
+
+interface SearchSchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
+}
+
+const NUMBER = /^-?\d{1,16}(\.\d{1,16})?$/;
+
+/**
+ * The parameters of the schema, with numbers and booleans converted; of duplicates, the last. Invalid values stay text,
+ * which the schema refuses; empty ones count as missing.
+ */
+export function searchOf(schema: Schema, query: URLSearchParams): JsonObject {
+  const { properties = {} } = schema as SearchSchema;
+  const values = new Dictionary() as unknown as Record<string, Json>;
+  for (const [name, { type }] of Object.entries(properties)) {
+    const text = query.getAll(name).at(-1);
+    if (text === undefined || text === '') continue;
+    if (type === 'integer' && NUMBER.test(text)) values[name] = Number(text);
+    else if (type === 'boolean' && (text === 'true' || text === 'false')) values[name] = text === 'true';
+    else values[name] = text;
+  }
+  return values;
 }

@@ -2,8 +2,8 @@
 import type { Block, Conversation, Source } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
-import { type Asker, fetchFor, MAX_FETCHES } from '../fetched-media.ts';
 import type { GuardOptions } from '../guarded-fetch.ts';
+import { type Asker, fetchFor, MAX_FETCHES } from '../guarded-fetch.ts';
 import { trueType } from './data-url.ts';
 import { fitFile, fitImage } from './media-types.ts';
 

@@ -156,3 +156,11 @@ function byName(tools: readonly (readonly [name: string, tool: Declared])[]): Re
   }
   return found;
 }
+
+/** Whether all selected tools are vendor-side. Then no function may be forced instead. */
+export function choosesHosted(tools: readonly Tool[], choice: ToolChoice | undefined): boolean {
+  if (choice?.only === undefined || choice.mode === 'none') return false;
+  const names = new Set(choice.only);
+  const chosen = tools.filter(({ name }) => names.has(name));
+  return chosen.length > 0 && chosen.every(({ type }) => type === 'hosted');
+}

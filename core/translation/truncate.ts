@@ -2,7 +2,7 @@
 import type { Block, Conversation, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
-import { isInstruction } from './instructions.ts';
+import { isInstruction } from './turns.ts';
 
 /** An approximation for all models, whose tokenizers are unknown. */
 const CHARACTERS_PER_TOKEN = 4;

@@ -7,8 +7,7 @@ import type { Parcel } from '../parcel.ts';
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import { dial, type Target } from './dial.ts';
-import { BODY_FAILED, CONNECT_TIMEOUT, LISTENER_FAILED, RESET, reasonOf, STOPPED } from './reasons.ts';
-import { wasReset } from './reset.ts';
+import { BODY_FAILED, CONNECT_TIMEOUT, LISTENER_FAILED, RESET, reasonOf, STOPPED, wasReset } from './reasons.ts';
 
 const ROOM = 64 * 1_024;
 /**

@@ -7,10 +7,8 @@ import type { FailureKind, Headers } from '../contracts/call.ts';
 import { Dictionary } from '../dictionary.ts';
 import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../upstream.ts';
 import { type ContinueFilter, skipContinue } from './continue.ts';
-import { NOT_HTTP, NOT_SENDABLE, reasonOf } from './reasons.ts';
-import { Refusal } from './refusal.ts';
+import { NOT_HTTP, NOT_SENDABLE, Refusal, reasonOf, wasReset } from './reasons.ts';
 import { requestHead } from './request-head.ts';
-import { wasReset } from './reset.ts';
 
 /** Maximum idle connections per origin; a burst opens more, which are closed after their answer. */
 const MAX_IDLE = 256;

@@ -10,7 +10,7 @@ import { ConfigError } from '../../core/config/file.ts';
 import { throwIfWrong } from '../../core/config/sections.ts';
 import { LastingStates } from '../../core/lasting.ts';
 import { createLog } from '../../core/log.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import {
   definePlugin,
   type Parts,

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ChoreOptions, createChore } from '../../core/chore.ts';
 import { silentLog } from '../../core/log.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import { fakeClock } from '../kit/clock.ts';
 
 /** A run of the work that goes on until the test ends it. */

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import { definePlugin, type JsonObject, type Passage, type Route, schema } from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import {
   type Awaitable,
   type Caller,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import type { Log, OpenStore, Parts } from '../../core/plugin.ts';
 import { migrate, openStore } from '../../core/store.ts';
 import { createAudit } from '../../plugins/audit/audit.ts';

@@ -7,7 +7,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import type { Admission, Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
 import { createLog } from '../../core/log.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
 import { readAddress } from '../../plugins/counters/valkey/address.ts';
 import { createSharedCounters, type SharedCounters } from '../../plugins/counters/valkey/counters.ts';

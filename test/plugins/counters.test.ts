@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import type { Lasting } from '../../core/plugin.ts';
 import { GatewayError, type Host, type Peers } from '../../core/plugin.ts';
 import plugin from '../../plugins/counters/index.ts';

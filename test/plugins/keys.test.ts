@@ -6,7 +6,7 @@ import { Catalog } from '../../core/contracts/catalog.ts';
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Peers } from '../../core/contracts/peers.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import { refuse, UsageError } from '../../core/plugin.ts';
 import accounts from '../../plugins/accounts/index.ts';
 import { createHolders } from '../../plugins/keys/holders.ts';

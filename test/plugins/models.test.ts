@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { type KeyRecord, Keys } from '../../core/contracts/keys.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import type { Lasting } from '../../core/plugin.ts';
 import {
   type ApiRequest,

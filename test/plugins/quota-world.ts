@@ -13,7 +13,7 @@ import type { Peers } from '../../core/contracts/peers.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
 import { type Subscription, Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { aloneOf } from '../../core/peers.ts';
+import { aloneOf } from '../../core/place.ts';
 import type {
   Call,
   Channel,
