@@ -167,7 +167,7 @@ function collect(
     // Anonymous functions: naming them costs more than the rest of reading a small body.
     const deadline = deadlines.set(JSON_MS, () => {
       stopReading(request);
-      reject(tooSlow());
+      reject(coreErrors.request_timeout());
     });
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
@@ -236,11 +236,6 @@ const FORM_WANTED =
 
 function notTaken(message: string): GatewayError {
   return coreErrors.unsupported_media_type(message);
-}
-
-/** A request that did not arrive completely in time. */
-export function tooSlow(): GatewayError {
-  return coreErrors.request_timeout();
 }
 
 /** A body over the limit, in bytes. */

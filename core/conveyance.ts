@@ -8,7 +8,6 @@ import { coreErrors } from './contracts/errors.ts';
 import type { JsonBody, JsonObject } from './contracts/json.ts';
 import type { AnswerFacts, Losses, Patch, Relay, StreamRelay } from './contracts/style.ts';
 import type { Attachments } from './contracts/vendor.ts';
-import type { GatewayError } from './errors.ts';
 import { fetchFor, fetchGuarded } from './guarded-fetch.ts';
 import { scanAnswer } from './json.ts';
 import { LARGE, spliced } from './letters.ts';
@@ -64,7 +63,13 @@ export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
  */
 function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
   const { x } = parties;
-  if (x.call.bounds.choices > 1) throw oneAnswerOnly();
+  if (x.call.bounds.choices > 1) {
+    throw coreErrors
+      .unsupported_parameter(
+        'Only one answer can be requested: plugins of this gateway revise answers. Omit `n`, and send one prompt per request.',
+      )
+      .with({ param: 'n' });
+  }
   const content = contentOf(x);
   const make = (): Conveyance => {
     const barred = content.refusal();
@@ -73,14 +78,6 @@ function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
   };
   const decoding = content.conversation();
   return decoding instanceof Promise ? decoding.then(make) : make();
-}
-
-function oneAnswerOnly(): GatewayError {
-  return coreErrors
-    .unsupported_parameter(
-      'Only one answer can be requested: plugins of this gateway revise answers. Omit `n`, and send one prompt per request.',
-    )
-    .with({ param: 'n' });
 }
 
 /** Whether the gateway requests a stream's usage itself. */
@@ -107,7 +104,7 @@ function untouched(parties: Parties): Conveyance {
   const changes = fieldChanges(body, patchOf(clientStyle.relay, body, to), quirks, losses);
   const sent =
     dialect.request !== undefined
-      ? rewritten(JSON.parse(body.patched(changes).toString()), parties, losses)
+      ? Buffer.from(spelled(JSON.parse(body.patched(changes).toString()), parties, losses))
       : body.bytes.length < LARGE
         ? body.patched(changes)
         : piecesParcel(body.pieces(changes));
@@ -161,7 +158,12 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
   if (!call.stream) return seen;
   // The common form has one answer, not several.
   if (call.bounds.choices > 1 || clientStyle.client === undefined || clientStyle.vendor === undefined) {
-    if (clientStyle.relay.stream === undefined) throw streamsNothing();
+    if (clientStyle.relay.stream === undefined) {
+      // The style has no relay, and this request cannot be translated.
+      throw coreErrors
+        .unsupported_parameter('`stream` must be false for this request: its API cannot stream more than one answer.')
+        .with({ param: 'stream' });
+    }
     return { ...seen, whole: asEvents(seen, parties) };
   }
   // A stream that lacks something, or whose style cannot relay it, is encoded again in the same style; and a whole
@@ -176,13 +178,6 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
       return writtenAnew(parties, lossesOf(parties)).whole(answer);
     },
   };
-}
-
-/** The style has no relay, and this request cannot be translated. */
-function streamsNothing(): GatewayError {
-  return coreErrors
-    .unsupported_parameter('`stream` must be false for this request: its API cannot stream more than one answer.')
-    .with({ param: 'stream' });
 }
 
 /** Forwards an answer unchanged while plugins look at it. */
@@ -331,10 +326,6 @@ function refuseLosses({ offer }: Parties, losses: CollectedLosses): void {
   const [first] = serious;
   if (first === undefined) return;
   throw coreErrors.translation_refused(serious).with({ param: first.slice(0, first.lastIndexOf(':')) });
-}
-
-function rewritten(body: Record<string, unknown>, parties: Parties, losses: Losses): Buffer {
-  return Buffer.from(spelled(body, parties, losses));
 }
 
 function spelled(body: Record<string, unknown>, { dialect, offer }: Parties, losses: Losses): string {

@@ -81,7 +81,9 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
       continue;
     }
     last = outcome;
-    if (outcome.final || ++tries >= tools.maxAttempts || isLate(x, offer, tools)) break;
+    if (outcome.final || ++tries >= tools.maxAttempts) break;
+    // There is no time left to wait for another answer.
+    if (tools.clock.mono() >= x.startedMono + offer.channel.timeout.totalMs) break;
   }
   if (last === undefined && unsaid !== undefined) throw unsaid;
   if (last === undefined) throw coreErrors.no_channel();
@@ -91,11 +93,6 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
     return;
   }
   throw last.error;
-}
-
-/** No further channel is tried if there is no time left to wait for its answer. */
-function isLate(x: LiveExchange, offer: Offer, { clock }: DeliverTools): boolean {
-  return clock.mono() >= x.startedMono + offer.channel.timeout.totalMs;
 }
 
 /** The failure of one target. */

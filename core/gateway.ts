@@ -21,7 +21,7 @@ import { digestOf } from './cluster/gateways.ts';
 import { type ClusterPeers, joinPeers } from './cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
-import { readListen, readUpstream } from './config/core-sections.ts';
+import { readListen, type UpstreamSection } from './config/core-sections.ts';
 import { readConfig, reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import type { Loaded } from './configuration.ts';
@@ -266,7 +266,7 @@ async function assembleGateway(
 ): Promise<Gateway> {
   const { log, clock, peers } = outside;
   const { store, options, firstSecrets, processRole, cluster, mayMake, failed } = opened;
-  const upstream = await openUpstream(readUpstream(plan.values.upstream).client, clock);
+  const upstream = await openUpstream((plan.values.upstream as UpstreamSection).client, clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
     players: current.assembly.players,

@@ -27,10 +27,6 @@ const WRITE_STALL_MS = 120_000;
 /** Time for a plugin to return the next part. */
 const IDLE_MS = 120_000;
 
-function tooLate(): GatewayError {
-  return coreErrors.upstream_timeout('The answer did not arrive in time.');
-}
-
 /** Delivers it, or throws the error for the client. When it returns, the request has ended. */
 export async function deliverGiven(x: LiveExchange & Known, given: Given, tools: DeliverTools): Promise<void> {
   x.note({ answeredBy: given.plugin });
@@ -107,7 +103,9 @@ class Delivery {
         const next = parts.next().catch((error: unknown) => {
           throw this.#failed(error);
         });
-        deadline = deadlines.set(IDLE_MS, () => stop(tooLate()));
+        deadline = deadlines.set(IDLE_MS, () =>
+          stop(coreErrors.upstream_timeout('The answer did not arrive in time.')),
+        );
         const { done, value } = await Promise.race([next, stopped]);
         deadlines.clear(deadline);
         if (done) return;

@@ -121,15 +121,15 @@ export async function fetchGuarded(
       }
       if (statusCode !== 200) {
         leave(body);
-        throw notFetched(`the server responded with status ${statusCode}`);
+        throw new NotFetched(`the server responded with status ${statusCode}`);
       }
       if (COMPRESSED.test(String(headers['content-encoding'] ?? ''))) {
         leave(body);
-        throw notFetched('the server sent a compressed response that was not requested');
+        throw new NotFetched('the server sent a compressed response that was not requested');
       }
       return { mediaType: mediaTypeOf(headers['content-type']), bytes: await collect(body, maxBytes, allowance) };
     }
-    throw notFetched(`it leads through more than ${MAX_REDIRECTS} redirects`);
+    throw new NotFetched(`it leads through more than ${MAX_REDIRECTS} redirects`);
   } catch (error) {
     signal.throwIfAborted();
     // The message must not disclose whether a name is internal.
@@ -166,7 +166,7 @@ export async function postGuarded(
     return statusCode;
   } catch (error) {
     if (error instanceof NotFetched) throw error;
-    throw notFetched(limit.aborted ? 'the server took too long' : UNREACHABLE);
+    throw new NotFetched(limit.aborted ? 'the server took too long' : UNREACHABLE);
   } finally {
     close();
   }
@@ -214,15 +214,15 @@ function checked(text: string, { isPublic = isPublicAddress, anyPort = false }: 
   try {
     url = new URL(text);
   } catch {
-    throw notFetched('it is not a URL');
+    throw new NotFetched('it is not a URL');
   }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw notFetched('only http and https are fetched');
-  if (url.username !== '' || url.password !== '') throw notFetched('it contains a user name or a password');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new NotFetched('only http and https are fetched');
+  if (url.username !== '' || url.password !== '') throw new NotFetched('it contains a user name or a password');
   // `port` is empty for the scheme's default.
-  if (url.port !== '' && !anyPort) throw notFetched('only the usual ports of http and https are connected to');
-  if (text.length > MAX_URL) throw notFetched(`it is longer than ${MAX_URL} characters`);
+  if (url.port !== '' && !anyPort) throw new NotFetched('only the usual ports of http and https are connected to');
+  if (text.length > MAX_URL) throw new NotFetched(`it is longer than ${MAX_URL} characters`);
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !isPublic(host)) throw notPublic();
+  if (isIP(host) !== 0 && !isPublic(host)) throw new NotFetched('it does not resolve to a public address');
   return url;
 }
 
@@ -253,7 +253,7 @@ function publicOnly(lookup: Lookup, isPublic: (address: string) => boolean): Loo
       if (error !== null) return callback(error, []);
       // A private address among public ones indicates DNS rebinding.
       if (addresses.length === 0 || !addresses.every(({ address }) => isPublic(address)))
-        return callback(notFetched(UNREACHABLE), []);
+        return callback(new NotFetched(UNREACHABLE), []);
       if (options.all) return callback(null, addresses);
       const [first] = addresses;
       return callback(null, first!.address, first!.family);
@@ -272,8 +272,8 @@ async function collect(body: AsyncIterable<Buffer>, maxBytes: number, allowance:
   for await (const chunk of body) {
     size += chunk.length;
     allowance.bytes -= chunk.length;
-    if (size > maxBytes) throw notFetched(`it is larger than ${maxBytes} bytes`);
-    if (allowance.bytes < 0) throw notFetched('together with the others it is too large for one request');
+    if (size > maxBytes) throw new NotFetched(`it is larger than ${maxBytes} bytes`);
+    if (allowance.bytes < 0) throw new NotFetched('together with the others it is too large for one request');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
@@ -287,16 +287,8 @@ function mediaTypeOf(header: string | string[] | undefined): string {
   return /^\s*([\w.+-]+\/[\w.+-]+)\s*$/.exec(type)?.[1] ?? 'application/octet-stream';
 }
 
-function notPublic(): NotFetched {
-  return notFetched('it does not resolve to a public address');
-}
-
 /** Why a URL is not fetched; ends a sentence. */
 class NotFetched extends Error {}
-
-function notFetched(why: string): NotFetched {
-  return new NotFetched(why);
-}
 
 function refusal(why: string, param: string): GatewayError {
   return coreErrors.media_not_fetched(`A URL in \`${param}\` was not fetched: ${why}.`).with({ param });

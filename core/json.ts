@@ -7,6 +7,7 @@ import { GatewayError } from './errors.ts';
 import { MAX_ANSWER_DEPTH, wordAt } from './json-text.ts';
 import { abridge, LARGE, type Letters, noLetters } from './letters.ts';
 import { isNoText } from './translation/data-url.ts';
+import { isEmpty } from './translation/fields.ts';
 
 /**
  * Limits on the structure of a body. The cost of parsing depends on structure, not on size: ten megabytes of `[` block
@@ -18,6 +19,9 @@ export interface JsonLimits {
   /** Values and member names together. */
   readonly tokens?: number;
 }
+
+/** For a body that was within the limits when it arrived. */
+export const UNLIMITED: JsonLimits = { depth: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
 
 /**
  * Reads a client's body. Refuses with 400 `invalid_json` what is not one JSON object in UTF-8, exceeds the limits, or
@@ -599,11 +603,6 @@ function splice(
   }
   bytes.copy(result, written, read);
   return result;
-}
-
-function isEmpty(object: object): boolean {
-  for (const _ in object) return false;
-  return true;
 }
 
 /** In byte order, not overlapping. */

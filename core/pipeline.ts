@@ -311,16 +311,9 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
       const plugin = settle[omitted!]!.name;
       log.error('the store refused the steps of a plugin', { plugin, exchange: x.id, error });
     },
-    describe: () => [
-      ['authenticate', authenticate.map((p) => p.name)],
-      ['enter', enter.map((p) => p.name)],
-      ['inspect', inspect.map((p) => p.name)],
-      ['admit', admit.map((p) => p.name)],
-      ['route', route.map((p) => p.name)],
-      ['attempted', attempted.map((p) => p.name)],
-      ['revise', revise.map((p) => p.name)],
-      ['pay', pay.map((p) => p.name)],
-      ['settle', settle.map((p) => p.name)],
-    ],
+    describe() {
+      const phases = { authenticate, enter, inspect, admit, route, attempted, revise, pay, settle };
+      return Object.entries(phases).map(([phase, found]) => [phase, found.map(({ name }) => name)] as const);
+    },
   };
 }

@@ -5,17 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
 import { answerHeaders, type ErrorFormat, errorBody, errorEvent, rawAnswer, send, toGatewayError } from './answers.ts';
-import {
-  answerRaw,
-  answerUnread,
-  isClosing,
-  isForm,
-  isRead,
-  readBody,
-  readCallBody,
-  requireBody,
-  tooSlow,
-} from './body.ts';
+import { answerRaw, answerUnread, isClosing, isForm, isRead, readBody, readCallBody, requireBody } from './body.ts';
 import type { Clock } from './clock.ts';
 import type { BodyLimits } from './config/core-sections.ts';
 import { checkValue } from './config/validator.ts';
@@ -166,7 +156,7 @@ function parserRefusal(code: string | undefined): GatewayError {
     case 'HPE_HEADER_OVERFLOW':
       return coreErrors.headers_too_large();
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return tooSlow();
+      return coreErrors.request_timeout();
     case 'HPE_INVALID_METHOD':
       return methodNotServed();
     default:
@@ -275,7 +265,8 @@ function serveNow(
   }
   try {
     const match = generation.router.find(head.method, head.path);
-    if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public')) throw notReady();
+    if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public'))
+      throw coreErrors.shutting_down();
     if (match.kind === 'style') requireBody(head);
     if (match.kind === 'route') {
       const answering =
@@ -316,10 +307,6 @@ function clientError(error: unknown, id: string, log: Log): GatewayError {
   // The client can only retry; the operator can make room.
   if (refusal.code === 'spool_unavailable') log.error('an upload could not be stored', { request: id, error });
   return refusal;
-}
-
-function notReady(): GatewayError {
-  return coreErrors.shutting_down();
 }
 
 /** The life of a call, from authentication to settlement. `work` answers the client, or throws the error for it. */
@@ -712,19 +699,15 @@ async function upgradePassage(
   const generation = options.current();
   const passage = generation.router.passageAt(head.path);
   const isWebSocket = head.method === 'GET' && head.headers.upgrade?.toLowerCase() === 'websocket';
-  if (passage === undefined || !isWebSocket) throw upgradeNotServed();
-  if (options.state() !== 'ready') throw notReady();
+  // With this status, clients retry without an upgrade, and do not try it again.
+  if (passage === undefined || !isWebSocket) throw coreErrors.upgrade_not_served();
+  if (options.state() !== 'ready') throw coreErrors.shutting_down();
   const ip = addressOf(socket, head, generation, options);
   const response = refusalOn(socket, request);
   const x = new LiveExchange({ request, response, head, ip, style: undefined, passage }, options.clock);
   await serveExchange(x, generation, options, (known) =>
     serveSocket(known, passage, { head, socket, first }, generation, options),
   );
-}
-
-/** With this status, clients retry without an upgrade, and do not try it again. */
-function upgradeNotServed(): GatewayError {
-  return coreErrors.upgrade_not_served();
 }
 
 /** The client's address of a request. */

@@ -168,7 +168,9 @@ function* piecesOf(from: number, to: number): Generator<{ at: number; length: nu
 
 /** A new file that is unlinked at once: when it is closed, even by a crash, nothing is left. */
 async function openUnnamed(directory: string): Promise<FileHandle> {
-  await mkdir(directory, { mode: 0o700 }).catch(ignoreExisting);
+  await mkdir(directory, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
   const path = join(directory, `upload-${randomBytes(16).toString('hex')}`);
   const handle = await open(path, 'wx+', 0o600);
   try {
@@ -178,10 +180,6 @@ async function openUnnamed(directory: string): Promise<FileHandle> {
     await handle.close();
     throw error;
   }
-}
-
-function ignoreExisting(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
 }
 
 async function writeWhole(handle: FileHandle, piece: Buffer, length: number, at: number): Promise<void> {

@@ -6,7 +6,7 @@ import { inspectCall } from './content.ts';
 import type { Inspecting } from './contracts/inspecting.ts';
 import type { Style } from './contracts/style.ts';
 import { LiveExchange } from './exchange.ts';
-import { scanJson } from './json.ts';
+import { scanJson, UNLIMITED } from './json.ts';
 import type { Caller, Known } from './plugin.ts';
 import type { Generation } from './server.ts';
 
@@ -53,5 +53,3 @@ export function createInspecting(current: () => Generation, clock: Clock): Inspe
     },
   };
 }
-
-const UNLIMITED = { depth: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };

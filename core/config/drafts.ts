@@ -36,11 +36,6 @@ function scalarsOf(doc: Document): readonly (readonly [path: Path, scalar: Scala
   return walk(doc.contents, [], []) ? scalars : undefined;
 }
 
-/** A path without list positions: channels may be reordered. */
-function roughly(path: Path): string {
-  return JSON.stringify(path.map((step) => (typeof step === 'number' ? 0 : step)));
-}
-
 /** The full text of the file, and the masked text. */
 export interface Shown {
   readonly text: string;
@@ -67,7 +62,7 @@ export function draftRules(texts: readonly Shown[]): Prepare {
     const scalars = scalarsOf(doc);
     if (scalars === undefined) {
       problem([], 'aliases (*name) repeat too much of the file; write the values out');
-      blank(doc);
+      doc.contents = null;
       return;
     }
     const values = new Map<Scalar, unknown>();
@@ -98,9 +93,9 @@ function valueAt(path: Path, written: string, { names, places, secrets }: Known)
   return new Refusal('this mask matches no secret in the file on disk at this place; write ${NAME}, or the secret');
 }
 
-/** A path without list positions, and the value there. */
+/** A path without list positions, because channels may be reordered, and the value there. */
 function placed(path: Path, text: string): string {
-  return `${roughly(path)} ${text}`;
+  return `${JSON.stringify(path.map((step) => (typeof step === 'number' ? 0 : step)))} ${text}`;
 }
 
 /** The names in `${…}`: `NAME`, `file:PATH`, without the default. */
@@ -130,11 +125,6 @@ function knownOf(texts: readonly Shown[]): Known {
 function scalarsIn(text: string): NonNullable<ReturnType<typeof scalarsOf>> {
   const { doc, sound } = parseYaml(text);
   return (sound && scalarsOf(doc)) || [];
-}
-
-/** Stops reading the document. */
-function blank(doc: Parameters<Prepare>[0]): void {
-  doc.contents = null;
 }
 
 /**

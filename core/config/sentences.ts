@@ -217,16 +217,12 @@ function meant(errors: readonly ErrorObject[]): ErrorObject[] {
     if (!left.includes(union)) continue;
     const chosen = branchMeant(union.schema as readonly Definition[], union.data);
     const chosenErrors = chosen === undefined ? [] : left.filter((error) => isBelow(error, union, `/${chosen}/`));
-    left = left.filter(
-      (error) =>
-        chosenErrors.includes(error) || (chosenErrors.length === 0 && error === union) || !isPartOf(error, union),
-    );
+    left = left.filter((error) => {
+      if (error === union) return chosenErrors.length === 0;
+      return chosenErrors.includes(error) || !isBelow(error, union, '/');
+    });
   }
   return left;
-}
-
-function isPartOf(error: ErrorObject, union: ErrorObject): boolean {
-  return error === union || isBelow(error, union, '/');
 }
 
 function isBelow(error: ErrorObject, union: ErrorObject, branch: string): boolean {

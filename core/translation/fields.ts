@@ -121,6 +121,12 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether an object has no members; cheaper than a list of them. */
+export function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
+}
+
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }

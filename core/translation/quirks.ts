@@ -2,6 +2,7 @@
 import type { Quirks, SomeQuirks } from '../contracts/quirks.ts';
 import type { ModelQuirks } from '../contracts/vendor.ts';
 import { type Schema, schema } from '../definitions.ts';
+import { SAMPLING_FIELDS } from './sampling.ts';
 
 /**
  * Defaults of all models, for styles, vendors and gateway.yaml to override. Permissive: sending an unsupported field
@@ -43,16 +44,7 @@ export const USUAL: Quirks = {
   output: { json_object: true, json_schema: true, schema_with_tools: true },
   limits: { max_tokens_field: 'max_tokens', min_output: 1 },
   sampling: {
-    allowed: [
-      'temperature',
-      'top_p',
-      'top_k',
-      'seed',
-      'presence_penalty',
-      'frequency_penalty',
-      'logit_bias',
-      'logprobs',
-    ],
+    allowed: Object.values(SAMPLING_FIELDS).map(({ name }) => name),
     temp_max: 2,
     temp_xor_top_p: false,
   },

@@ -35,10 +35,6 @@ const FOR_MACHINES: ReadonlySet<string> = new Set([
   ...['data', 'b64_json', 'file_data', 'image', 'image_url', 'file_url', 'url', 'source', 'media_type', 'model'],
 ]);
 
-function isForMachines(name: string): boolean {
-  return FOR_MACHINES.has(name) || name.endsWith('_id');
-}
-
 /**
  * Maps the strings in any JSON, except names of members and strings that are not texts. Returns the same value if none
  * is changed.
@@ -51,7 +47,7 @@ export function mapJson<T extends Json>(value: T, map: TextMap): T {
   let changed: Record<string, Json> | undefined;
   for (const name of Object.keys(value)) {
     const member = value[name]!;
-    if (typeof member === 'string' && isForMachines(name)) continue;
+    if (typeof member === 'string' && (FOR_MACHINES.has(name) || name.endsWith('_id'))) continue;
     const own = mapJson(member, map);
     if (own === member) continue;
     changed ??= { ...value };

@@ -71,7 +71,8 @@ function declare(requested: Tools, to: ToolsTarget, names: ToolNames, losses: Lo
   const unknown: HostedTool[] = [];
   for (const tool of requested.tools) {
     if (tool.type === 'hosted') {
-      if (!isHosted(tool, to)) unknown.push(tool);
+      const isKnown = tool.name === 'web_search' ? to.quirks.web_search : tool.style === to.style;
+      if (!isKnown) unknown.push(tool);
       else declared.set(`hosted ${tool.name}`, { tool, name: tool.name, flat: tool.name, namespaced: false });
       continue;
     }
@@ -92,10 +93,6 @@ function declare(requested: Tools, to: ToolsTarget, names: ToolNames, losses: Lo
   }
   giveUp(unknown, declared.size > 0, requested.toolChoice, losses);
   return [...declared.values()];
-}
-
-function isHosted(tool: HostedTool, { style, quirks }: ToolsTarget): boolean {
-  return tool.name === 'web_search' ? quirks.web_search : tool.style === style;
 }
 
 /** A vendor-side tool is dropped if there are others; refused if the request needs it. */

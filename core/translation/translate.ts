@@ -16,7 +16,6 @@ import type {
   StreamRelay,
   Style,
   StyleClient,
-  StyleVendor,
 } from '../contracts/style.ts';
 import type { LiveExchange } from '../exchange.ts';
 import { scanAnswer } from '../json.ts';
@@ -44,9 +43,9 @@ export function translateRequest(
   parties: Parties,
   losses: CollectedLosses,
 ): TranslatedRequest | Promise<TranslatedRequest> {
-  const { x, offer } = parties;
+  const { x, offer, vendorStyle } = parties;
   const client = clientHalf(parties);
-  const vendor = vendorHalf(parties);
+  const vendor = vendorStyle.vendor ?? cannotTranslate(vendorStyle);
   const { quirks } = offer;
   const streamUsage = quirks.stream.usage ?? offer.channel.streamUsage;
   const { channel, model } = originOf(parties);
@@ -377,10 +376,6 @@ function originOf({ offer }: Parties): Origin {
 /** The catalog offers a translation only between styles with these functions, and only such replies are revised. */
 function clientHalf({ clientStyle }: Parties): StyleClient {
   return clientStyle.client ?? cannotTranslate(clientStyle);
-}
-
-function vendorHalf({ vendorStyle }: Parties): StyleVendor {
-  return vendorStyle.vendor ?? cannotTranslate(vendorStyle);
 }
 
 /** The decoder for replies of a style. */

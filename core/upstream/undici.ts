@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buildConnector, Client, type Dispatcher, errors } from 'undici';
-import type { FailureKind, Headers } from '../contracts/call.ts';
+import type { Headers } from '../contracts/call.ts';
 import { Dictionary } from '../dictionary.ts';
 import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../upstream.ts';
 import { type ContinueFilter, skipContinue } from './continue.ts';
@@ -197,7 +197,7 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
     const stale = used && (!started || socket?.bytesRead === this.#readBefore);
     const unsent = !started || (this.#body instanceof Readable && !this.#body.readableEnded);
     this.#listener.fail(
-      failureOf(error, started),
+      started && !(error instanceof errors.ConnectTimeoutError) ? 'broken' : 'connect',
       error instanceof errors.HTTPParserError ? NOT_HTTP : reasonOf(error),
       { stale, unsent },
     );
@@ -217,8 +217,4 @@ function flat(headers: Record<string, string | string[] | undefined>): Headers {
     if (value !== undefined) result[name] = typeof value === 'string' ? value : value.join(', ');
   }
   return result;
-}
-
-function failureOf(error: Error, started: boolean): FailureKind {
-  return started && !(error instanceof errors.ConnectTimeoutError) ? 'broken' : 'connect';
 }

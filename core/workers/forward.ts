@@ -9,7 +9,6 @@ import { CORE_PATHS } from '../assembly.ts';
 import { answerUnread, isRead } from '../body.ts';
 import type { Clock } from '../clock.ts';
 import { coreErrors } from '../contracts/errors.ts';
-import type { GatewayError } from '../errors.ts';
 import { ClientLeft } from '../exchange.ts';
 import type { Head } from '../head.ts';
 
@@ -52,7 +51,9 @@ export function createForward(socketPath: string, clock: Clock): Forward {
       let answered = false;
       // Once there is an answer, or the client has disconnected, that decides what happens to the request.
       sent.on('error', (error) => {
-        if (!answered) reject(response.destroyed ? new ClientLeft('the client left', { cause: error }) : unreachable());
+        if (answered) return;
+        if (response.destroyed) reject(new ClientLeft('the client left', { cause: error }));
+        else reject(coreErrors.shutting_down('The gateway is not responding right now.'));
       });
       sent.on('continue', () => response.writeContinue());
       sent.on('response', (answer) => {
@@ -131,8 +132,4 @@ async function giveBack(
     response.on('finish', resolve);
     answer.pipe(response);
   });
-}
-
-function unreachable(): GatewayError {
-  return coreErrors.shutting_down('The gateway is not responding right now.');
 }
