@@ -16,10 +16,7 @@ import { backupCommand, keySourceOf, openForCommand } from './opening.ts';
 import type { Surrender } from './plugin.ts';
 import { CORE_TABLES, requireUpToDate } from './store.ts';
 
-/**
- * Runs a command. Unknown commands and usage errors are reported before the store is opened. Throws `ConfigError`,
- * `StoreInUse`.
- */
+/** Runs a command. Usage errors are reported before the store is opened. Throws `ConfigError`, `StoreInUse`. */
 export async function runAlone(options: GatewayOptions, line: CommandLine): Promise<CommandResult> {
   const core = findCommand(Object.values(CORE_COMMANDS), line.argv);
   const early = core === undefined ? undefined : answerToWords([core], line.argv);

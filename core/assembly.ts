@@ -1,7 +1,4 @@
-/**
- * Builds the gateway that gateway.yaml describes: loads plugins, checks their sections, and creates them in the order
- * of their dependencies.
- */
+/** Builds the gateway of a gateway.yaml: loads plugins, checks their sections, creates them, providers first. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from './clock.ts';
@@ -21,13 +18,13 @@ import type { Vendor } from './contracts/vendor.ts';
 import { postGuarded } from './guarded-fetch.ts';
 import { boot } from './id.ts';
 import { LastingStates } from './lasting.ts';
+import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Player } from './pipeline.ts';
 import { aloneOf } from './place.ts';
 import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
-import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { createVault, type Vault } from './vault.ts';
 
 /** A configuration with everything created and nothing started. */
@@ -382,10 +379,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
   return assembly;
 }
 
-/**
- * Finds further mistakes of a file that already has some, by replacing wrong values with valid ones. Adds them to the
- * file's problems.
- */
+/** Finds further mistakes of a file that has some, with valid values for wrong ones, and adds them to its problems. */
 async function lookFurther(plan: Plan): Promise<void> {
   const { file, doubtful } = plan;
   if (doubtful === undefined) return;

@@ -36,10 +36,7 @@ export interface BodyOptions {
 /** Time a client has to send a JSON body; multipart bodies have the server's own limit. */
 const JSON_MS = 60_000;
 
-/**
- * Reads the whole body, which is JSON unless `anyType`. Refuses with 408, 413, 415 and as `holding` does; rejects with
- * `ClientLeft`.
- */
+/** Reads the whole body, JSON unless `anyType`. Refuses with 408, 413, 415, or as `holding`; or `ClientLeft`. */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -51,10 +48,7 @@ export function readBody(
   return collect(request, head, options, take);
 }
 
-/**
- * The body of a call of this style: JSON, or multipart with its files in `spool`. Refuses as `readBody` does, and
- * malformed multipart bodies.
- */
+/** The body of a call: JSON, or multipart with its files in `spool`. Refuses as `readBody`, and malformed multipart. */
 export async function readCallBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -273,9 +267,7 @@ export function answerRaw(socket: Bearer, answer: string, after: Clock['after'])
   socket.resume();
 }
 
-/**
- * Maximum number of connections whose refused bodies are drained at the same time: draining costs as much as reading.
- */
+/** Maximum connections whose refused bodies are drained at the same time: draining costs as much as reading. */
 const MAX_DRAINED = 8;
 let drained = 0;
 

@@ -78,10 +78,7 @@ function write(x: LiveExchange, settlement: Settlement, pipeline: Pipeline, book
   );
 }
 
-/**
- * After the store has refused the list with `error`: retries without the steps of the plugin that caused it, if the
- * request can end without them.
- */
+/** After the list was refused with `error`: retries without the causing plugin's steps, if that is possible. */
 async function writeRest(
   x: LiveExchange,
   settlement: Settlement,

@@ -1,7 +1,4 @@
-/**
- * The request of one attempt, and how its answer becomes the client's: forwarded unchanged if both use the same style,
- * otherwise translated.
- */
+/** The request of one attempt, and how its answer becomes the client's: unchanged in the same style, or translated. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contentOf, fieldNames } from './content.ts';
 import { coreErrors } from './contracts/errors.ts';
@@ -57,10 +54,7 @@ export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
   return clientStyle.relay.outgoing === undefined ? untouched(parties) : withFiles(parties);
 }
 
-/**
- * The request is forwarded as it is, but the answer goes through the common form; refused if the answer has no common
- * form.
- */
+/** Forwards the request as it is; the answer goes through the common form, and is refused if it has none. */
 function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
   const { x } = parties;
   if (x.call.bounds.choices > 1) {
@@ -309,10 +303,7 @@ function written({ body, restore }: TranslatedRequest, parties: Parties, losses:
   return otherStyle(spelled(body as Record<string, unknown>, parties, losses), restore, parties, losses);
 }
 
-/**
- * A translated request, and the decoder of its answer. It lives as long as the call, and so does everything it
- * references.
- */
+/** A translated request, and the decoder of its answer. It and everything it references live as long as the call. */
 function otherStyle(text: string, restore: Restorer, parties: Parties, losses: CollectedLosses): Conveyance {
   const body = spliced(text, parties.x.call.body.outline().bytesOf);
   refuseLosses(parties, losses);

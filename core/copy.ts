@@ -1,7 +1,4 @@
-/**
- * `turnpike store copy`: copies every table into an empty store of another driver, and verifies that nothing is
- * missing.
- */
+/** `turnpike store copy`: copies every table into an empty store of another driver, and proves that nothing is lost. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -63,9 +63,7 @@ const STALE_MS = 1_000;
 /** Maximum `retry-after` forwarded to clients. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/**
- * Delivers, or throws the error for the client. When it returns, the client has its answer and the request has ended.
- */
+/** Delivers, or throws the error for the client. On return, the client has its answer and the request has ended. */
 export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, tools: DeliverTools): Promise<void> {
   let last: Failed | undefined;
   let unsaid: GatewayError | undefined;
@@ -105,10 +103,7 @@ interface Failed {
   readonly final: boolean;
 }
 
-/**
- * Tries one target, once more if a pooled connection died when it was used. Undefined: delivered. An error: the request
- * cannot be translated for it.
- */
+/** Tries one target, again if a pooled connection was dead. Undefined: delivered. An error: it cannot be translated. */
 function tryOffer(
   x: LiveExchange & Known,
   offer: Offer,

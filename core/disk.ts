@@ -1,7 +1,4 @@
-/**
- * Watches the disk of the store, so that optional data is no longer written before calls have to be refused for lack of
- * space.
- */
+/** Watches the disk of the store: optional data stops being written before calls are refused for lack of space. */
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { OpenStore, StoreRoom } from './plugin.ts';

@@ -1,6 +1,4 @@
-/**
- * The listening address of a gateway: bound before anything is written, and passed to the process that serves there.
- */
+/** The listening address of a gateway: bound before anything is written, passed to the process that serves there. */
 import { type AddressInfo, createServer, Server as NetServer } from 'node:net';
 import type { Plan } from './assembly.ts';
 import { readListen } from './config/core-sections.ts';

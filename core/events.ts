@@ -132,10 +132,7 @@ export function isCutShort(data: string): boolean {
 /** The error for a stream with such an event. */
 export const CUT_SHORT = { message: 'The vendor sent an incomplete event.', code: '' } as const;
 
-/**
- * Whether the object in an event's data is closed, judged by its brackets: a stream has too many events to parse each.
- * False if there is no object.
- */
+/** Whether an event's data is a closed object, by its brackets: a stream has too many events to parse each. */
 export function isClosed(event: Buffer): boolean {
   let at = event.indexOf(OPEN_OBJECT);
   if (at === -1) return false;

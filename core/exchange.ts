@@ -32,10 +32,7 @@ export class Entry {
     this.#releases.push(release);
   }
 
-  /**
-   * Runs deferred releases, last-in first-out; a failure does not keep the others from running. Synchronous if none of
-   * them is asynchronous.
-   */
+  /** Runs deferred releases, last-in first-out, even if some fail. Synchronous if all of them are. */
   release(failed: (error: unknown) => void): Awaitable<void> {
     const releases = this.#releases;
     if (releases === undefined) return;
@@ -232,10 +229,7 @@ export class LiveExchange extends Entry implements Exchange, Member {
     this.#abort?.abort();
   }
 
-  /**
-   * Registers a callback that stops the running work if the client disconnects or the request is cut off; called at
-   * once if that has happened.
-   */
+  /** Registers a callback for the end of the client or a cut of the request; called at once if that has happened. */
   onStop(stop: ((error: Error) => void) | undefined): void {
     this.#onStop = stop;
     if (stop !== undefined && this.#stoppedBy !== undefined) stop(this.#stoppedBy);

@@ -53,10 +53,7 @@ export interface ExplainTools {
   readonly clock: Clock;
 }
 
-/**
- * Makes every plugin involved in a call explain how it would handle it. Nothing is taken, reserved or written, and no
- * vendor is called.
- */
+/** Has every plugin explain how it would handle a call. Nothing is taken, reserved or written, no vendor is called. */
 export async function explainCall(supposed: Supposed, tools: ExplainTools): Promise<Decision> {
   const { style, headers, ip = '' } = supposed;
   const x = supposedExchange(style, { path: style.ingress!.path, headers, ip }, tools.clock);

@@ -65,9 +65,7 @@ function createLineSplitter(maxBytes: number): EventSplitter {
   };
 }
 
-/**
- * A line without surrounding space. A carriage return inside, which is space in JSON, would end the line of an event.
- */
+/** A line without surrounding space. A carriage return inside, space in JSON, would end the line of an event. */
 function lineOf(pieces: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat(pieces);
   for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at)) bytes[at] = SPACE;

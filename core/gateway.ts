@@ -126,10 +126,7 @@ export interface Gateway {
   hurry(): void;
 }
 
-/**
- * Opens a gateway, without accepting requests. Creates the store if there is none. Throws `ConfigError`, `StoreInUse`,
- * `StoreUnavailable`.
- */
+/** Opens a gateway, and creates its store if there is none. Throws `ConfigError`, `StoreInUse`, `StoreUnavailable`. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const file = readConfig(options.configFile, options.env);
   await prepareStore(file);
@@ -139,10 +136,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   return openPlanned(plan, options, false);
 }
 
-/**
- * The same for a plan that was rehearsed. `alone`: it runs a command and serves no requests; it binds no address, and
- * `listen` is not called.
- */
+/** The same for a rehearsed plan. `alone`: for a command, without an address; `listen` is not called. */
 export async function openPlanned(plan: Plan, options: GatewayOptions, alone: boolean): Promise<Gateway> {
   const { log } = options;
   if (alone) return assembleInRole(COMMAND_ROLE, plan, await openForCommand(plan, log), options);

@@ -1,7 +1,4 @@
-/**
- * Delivers an answer that a plugin gives in place of a vendor: whole or as a stream, charged or free, revised by the
- * plugins before it.
- */
+/** Delivers a plugin's answer in place of a vendor's: whole or streamed, charged or free, revised by plugins. */
 import { AnswerBody } from './answer-body.ts';
 import { answerHeaders, send, toGatewayError } from './answers.ts';
 import { EVENT_STREAM, noteLosses, TRANSLATION } from './attempt.ts';
@@ -225,10 +222,7 @@ class Delivery {
     return this.#x.style!.client!.encodeReply(reply, this.#answering);
   }
 
-  /**
-   * Before anything was sent, the error is the answer; in a stream it is an event, and the stream has no successful
-   * end.
-   */
+  /** Before anything was sent, the error is the answer; in a stream it is an event, without a successful end. */
   async #breakOff(error: Error): Promise<void> {
     const x = this.#x;
     if (!x.ending) x.usage = this.#used();

@@ -206,9 +206,7 @@ async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: Guar
   };
 }
 
-/**
- * A URL whose host, if it is an address, is public. The connection uses this very object: the URL is not parsed twice.
- */
+/** A URL whose host, if an address, is public. The connection uses this very object: it is not parsed twice. */
 function checked(text: string, { isPublic = isPublicAddress, anyPort = false }: GuardOptions): URL {
   let url: URL;
   try {
@@ -313,10 +311,7 @@ interface Kept {
 /** Completed and running fetches of a request: shared by its attempts, and by fields with the same URL. */
 const fetches = new WeakMap<Asker, Kept>();
 
-/**
- * Fetches the URL in `param`, or returns the earlier result. Refuses with 400. `signal`: in addition to the request's
- * own.
- */
+/** Fetches the URL in `param`, or returns the earlier result. Refuses with 400. `signal`: besides the request's own. */
 export async function fetchFor(
   asker: Asker,
   url: string,

@@ -12,9 +12,7 @@ const CLOSE_OBJECT = 0x7d;
 /** Maximum nesting: no valid answer is deeper, and a deeper one would overflow the stack of recursive code. */
 export const MAX_ANSWER_DEPTH = 512;
 
-/**
- * Whether the JSON of an answer, or of an event with its field names, exceeds the maximum nesting. Short text cannot.
- */
+/** Whether the JSON of an answer, or of an event with its field names, is nested too deeply. Short text cannot be. */
 export function isTooDeep(json: Buffer | string): boolean {
   if (json.length < 2 * MAX_ANSWER_DEPTH) return false;
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
@@ -59,9 +57,7 @@ export function behindSpace(bytes: Buffer, start: number): number {
   return at;
 }
 
-/**
- * The position of the closing quote of the string whose text starts at `start`; the end of the bytes if there is none.
- */
+/** The position of the closing quote of the string whose text starts at `start`; without one, the end of the bytes. */
 export function closingQuote(bytes: Buffer, start: number): number {
   let at = start;
   let byte = bytes[at];

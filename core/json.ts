@@ -9,10 +9,7 @@ import { abridge, LARGE, type Letters, noLetters } from './letters.ts';
 import { isNoText } from './translation/data-url.ts';
 import { isEmpty } from './translation/fields.ts';
 
-/**
- * Limits on the structure of a body. The cost of parsing depends on structure, not on size: ten megabytes of `[` block
- * for a second.
- */
+/** Limits on the structure of a body, not its size: to parse ten megabytes of `[` blocks for a second. */
 export interface JsonLimits {
   /** Nesting of objects and arrays. */
   readonly depth?: number;
@@ -497,10 +494,7 @@ function isPlain(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/**
- * The names so far, ignoring case. Some parsers treat `Model` as `model` and use the later one: what is priced must be
- * what is served.
- */
+/** The names so far, ignoring case: some parsers use a later `Model` as `model`, and what is priced must be served. */
 function withFolded(name: string, members: ReadonlyMap<string, Member>, before: Set<string> | undefined): Set<string> {
   const folded = before ?? new Set([...members.keys()].map(fold));
   const key = fold(name);

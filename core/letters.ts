@@ -94,10 +94,7 @@ const LETTER_PAIRS = new Uint8Array(0x1_00_00);
 const LETTERS = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 for (const one of LETTERS) for (const other of LETTERS) LETTER_PAIRS[one * 0x1_00 + other] = 1;
 
-/**
- * A body as text with placeholders for stretches of base64; the lengths of a stretch and its placeholder are equal
- * modulo four.
- */
+/** A body with placeholders for stretches of base64, each as long as its stretch modulo four. */
 export function abridge(
   bytes: Buffer,
   stretches: readonly { readonly start: number; readonly end: number }[],

@@ -13,10 +13,7 @@ export interface TlsFiles {
   readonly key: Buffer;
 }
 
-/**
- * Reads the files of `listen.tls`; undefined if it is not set. Unusable files are reported as problems of the
- * configuration.
- */
+/** Reads the files of `listen.tls`; undefined if it is not set. Unusable files are problems of the configuration. */
 export function readTls(tls: Listen['tls'], file: ConfigFile): TlsFiles | undefined {
   if (tls === undefined) return undefined;
   const read = (which: 'cert' | 'key'): Buffer | undefined => {
@@ -49,10 +46,7 @@ export function readTls(tls: Listen['tls'], file: ConfigFile): TlsFiles | undefi
     : undefined;
 }
 
-/**
- * The folder for uploaded files; default: the system's temporary folder. An unusable one is reported as a problem of
- * the file.
- */
+/** The folder for uploaded files; default: the system's temporary one. An unusable one is a problem of the file. */
 export function spoolFolder({ spool }: BodyLimits, file: ConfigFile): string {
   if (spool === undefined) return tmpdir();
   const folder = resolve(file.dir, spool);

@@ -1,7 +1,4 @@
-/**
- * The command line: `start`, `check`, `schema`, `restore`, and the commands that run inside a running gateway or
- * without one.
- */
+/** The command line: `start`, `check`, `schema`, `restore`, and commands that run inside a gateway or without one. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';

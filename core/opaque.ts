@@ -52,10 +52,7 @@ export interface OpaqueCarrier {
   close(): void;
 }
 
-/**
- * Shorter than the keep-alive of servers (usually 5 s), so that no connection closes while it is being used: a streamed
- * body cannot be sent again.
- */
+/** Shorter than servers' keep-alive (usually 5 s): a streamed body cannot be sent again if the connection closes. */
 const IDLE_MS = 4_000;
 
 /** Looks like the client's request to http-proxy-3. */
@@ -79,9 +76,7 @@ class Outgoing extends EventEmitter {
   }
 }
 
-/**
- * Looks like the client's response to http-proxy-3. Nothing is written to it; its `close` aborts the upstream request.
- */
+/** Looks like the client's response to http-proxy-3. Nothing is written to it; its `close` aborts the request. */
 class ResponseStub extends EventEmitter {
   readonly headersSent = false;
   readonly finished = false;

@@ -1,6 +1,4 @@
-/**
- * Opens the configured store: for a gateway, which creates it on the first start, or for a command, which never does.
- */
+/** Opens the configured store: for a gateway, which creates it on the first start, or a command, which never does. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { driverOf, type Plan } from './assembly.ts';

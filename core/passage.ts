@@ -258,9 +258,7 @@ class Carriage implements OpaqueListener {
     });
   }
 
-  /**
-   * The head is sent with the first bytes of the body, so that a vendor failure before them can still become an error.
-   */
+  /** The head is sent with the first bytes of the body, so that a vendor failure before can still become an error. */
   #sendHead(): void {
     const { response } = this.#x;
     if (response.headersSent) return;

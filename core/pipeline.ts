@@ -45,22 +45,13 @@ export interface Pipeline {
   admit(x: Known): Awaitable<void>;
   /** Which targets can serve it? Refuses with 404. */
   route(x: Known): Awaitable<Iterable<Offer>>;
-  /**
-   * Can the answer be paid? Rejects with the error for the client if it cannot. Synchronous unless a plugin returns a
-   * promise.
-   */
+  /** Can the answer be paid? Rejects with the client's error if not. Synchronous unless a plugin returns a promise. */
   pay(x: Known): Awaitable<void>;
-  /**
-   * The revisions of an answer, that of the last plugin first. `before`: only those of plugins before this index.
-   * Throws what a plugin throws.
-   */
+  /** The revisions of an answer, the last plugin's first, of plugins before index `before`. Throws what they throw. */
   revise(x: Known, before: number): readonly Revising[];
   /** Reports an attempt. */
   attempted(x: Known, attempt: Attempt): void;
-  /**
-   * The settlement of a request: the steps of all plugins, to be written as one atomic list. Called once. Rejects if an
-   * essential plugin failed.
-   */
+  /** The settlement of a request: all plugins' steps, for one atomic list. Rejects if an essential plugin failed. */
   settle(x: Exchange): Awaitable<Settlement>;
   /**
    * The same without the steps of one plugin that is not essential; undefined if no other plugin is left. `tried`:

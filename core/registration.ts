@@ -1,7 +1,4 @@
-/**
- * Validates what a plugin registers, member by member: an unknown name or a wrong type stops the start, with the plugin
- * and the member named.
- */
+/** Validates what a plugin registers: an unknown member or wrong type stops the start, with plugin and member named. */
 import { nearest } from './config/nearest.ts';
 import type { Command, CommandOption } from './contracts/command.ts';
 import type { Passage } from './contracts/exchange.ts';

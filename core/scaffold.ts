@@ -1,7 +1,4 @@
-/**
- * `turnpike plugin new`: creates the folder of a new plugin with a passing test, from the templates in
- * scripts/scaffold.
- */
+/** `turnpike plugin new`: creates a new plugin's folder with a passing test, from templates in scripts/scaffold. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -39,10 +39,7 @@ function isListed(list: readonly string[] | undefined, ...names: readonly string
   );
 }
 
-/**
- * The part of a name that the `*` of a pattern matches; undefined if the name does not match, or the pattern does not
- * have exactly one `*`.
- */
+/** The part of a name that the only `*` of a pattern matches; undefined if the name does not match. */
 export function starIn(pattern: string, name: string): string | undefined {
   const at = pattern.indexOf('*');
   if (at === -1 || at !== pattern.lastIndexOf('*') || name.length < pattern.length - 1) return undefined;

@@ -628,10 +628,7 @@ async function handleRoute(
 
 const NO_BYTES = Buffer.alloc(0);
 
-/**
- * The error format for requests that are refused before a route is selected: that of a route of the path, by whatever
- * method.
- */
+/** The error format of requests that are refused before a route is selected: of a route of the path, by any method. */
 function spellingAt(router: Router, path: string): ErrorFormat | undefined {
   const route = router.routeAt(path);
   return route === undefined ? undefined : spellingOf(route);

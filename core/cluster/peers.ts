@@ -36,10 +36,7 @@ interface PendingQuery {
   done(): void;
 }
 
-/**
- * Joins the cluster until the store is closed and creates the peers; calls `ended` if the cluster declares this process
- * dead.
- */
+/** Joins the cluster until the store is closed; calls `ended` if the cluster declares this process dead. */
 export async function joinPeers(
   join: NonNullable<OpenStore['join']>,
   facts: ProcessFacts,

@@ -55,10 +55,7 @@ export interface StoreSection {
   readonly data?: string;
 }
 
-/**
- * Base path of the files next to a store: the database file, or `turnpike` in the gateway's folder if the store is a
- * server.
- */
+/** Base path of the files next to a store: the database file, or for a server `turnpike` in the gateway's folder. */
 export function placeOfStore({ file, url, data }: Partial<Readonly<Record<keyof StoreSection, unknown>>>): string {
   if (typeof file === 'string') return file;
   if (typeof url !== 'string') return DEFAULT_STORE_FILE;

@@ -1,7 +1,4 @@
-/**
- * Checks a draft of gateway.yaml: it may only name files, environment variables and secrets that the file on disk
- * already names.
- */
+/** Checks a draft of gateway.yaml: it may only name files, variables and secrets that the file on disk names. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';

@@ -19,9 +19,7 @@ type Definition = Readonly<Record<string, unknown>>;
 /** The kind of input, on which the advice about types depends. */
 export type Origin = 'file' | 'body' | 'query';
 
-/**
- * The mistakes behind the errors of one validation of `value`, without those of alternatives that were not intended.
- */
+/** The mistakes behind the errors of one validation of `value`, without those of unintended alternatives. */
 export function mistakes(errors: readonly ErrorObject[], value: unknown, origin: Origin = 'file'): Mistake[] {
   const found = meant(errors);
   // A misspelt key is one mistake, not an unknown key and a missing one.
@@ -230,10 +228,7 @@ function isBelow(error: ErrorObject, union: ErrorObject, branch: string): boolea
   return inside && error.schemaPath.startsWith(`${union.schemaPath}${branch}`);
 }
 
-/**
- * The alternative that a map or list was probably meant to be: the only one of its kind, or the one that knows most of
- * its keys.
- */
+/** The alternative that a map or list was probably meant to be: the only one of its kind, or with most of its keys. */
 function branchMeant(branches: readonly Definition[], data: unknown): number | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   const scores = branches.map((branch) => {

@@ -51,10 +51,7 @@ export interface Host {
    * nothing else of the answer; rejects if the request could not be delivered.
    */
   post(url: string, body: string, headers?: Readonly<Record<string, string>>): Promise<number>;
-  /**
-   * Reports a configuration mistake at a path of gateway.yaml (`['channels', 0, 'vendor']`). The start or the reload
-   * fails and lists all of them.
-   */
+  /** Reports a mistake at a path of gateway.yaml (`['channels', 0, 'vendor']`): the start or reload fails with all. */
   problem(path: readonly (string | number)[], message: string): void;
 }
 
@@ -87,10 +84,7 @@ export interface VendorReply {
 export interface Lasting<T> {
   /** Starts with the plugin's name: `quota.leases`. */
   readonly name: string;
-  /**
-   * The version of the shape of `T`. Increase it when the shape changes: state of an older version is never used as a
-   * `T`.
-   */
+  /** The version of the shape of `T`. Increase it with each change: older state is never used as a `T`. */
   readonly version: number;
   make(): T;
   /** Converts the state of another version. Without it, the old state is dropped, and `make` creates a new one. */

@@ -1,6 +1,4 @@
-/**
- * The ledger: balances and limits. Provided by the plugin `quota`. All amounts are micro-quota: 1 quota = 1,000,000.
- */
+/** The ledger: balances and limits, in micro-quota (1 quota = 1,000,000). Provided by the plugin `quota`. */
 
 import { service } from '../definitions.ts';
 import type { ErrorMaker } from '../errors.ts';

@@ -49,10 +49,7 @@ export interface Sessions {
   list(accountId: number): Promise<readonly Session[]>;
   /** False if the account has no such session. */
   end(accountId: number, id: number): Promise<boolean>;
-  /**
-   * The steps that end all sessions of an account but one, which must be verified again, and its access token. For
-   * lists that change how it signs in.
-   */
+  /** The steps that end all sessions of an account but one, to be verified again, and its access token. */
   endSteps(accountId: number, except?: number): readonly Step[];
   /** Marks the session as verified for five minutes and replaces its secret. */
   verify(id: number): Promise<{ readonly secret: string; readonly untilMs: number }>;
@@ -107,9 +104,7 @@ export interface Tickets {
   take(purpose: TicketPurpose, secret: string): Promise<Ticket | undefined>;
   /** The steps that redeem it together with other changes; `must`: `ticket_used`. */
   takeSteps(purpose: TicketPurpose, secret: string): readonly Step[];
-  /**
-   * Reads it and counts the read; deleted at the `most`th (5). For input that may be retried, such as a mistyped code.
-   */
+  /** Reads it and counts the read; deleted at the `most`th (5). For input that may be retried, as a mistyped code. */
   look(purpose: TicketPurpose, secret: string, most?: number): Promise<Ticket | undefined>;
   /** The steps that void all tickets of an account. */
   voidSteps(accountId: number): readonly Step[];

@@ -147,10 +147,7 @@ export interface StoreOpening {
 export interface StoreSharing {
   /** The unix socket of the writing process. Only its user may connect. */
   readonly socket: string;
-  /**
-   * Called when an attached process with this name has closed its connection or died, after everything it submitted has
-   * run.
-   */
+  /** Called when an attached process of this name has closed its connection or died, and all it submitted has run. */
   left(name: string): void;
 }
 
@@ -160,10 +157,7 @@ export interface OpenStore extends Store {
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
   /** Its tables, except the driver's own. */
   tables(): Promise<readonly StoreTable[]>;
-  /**
-   * Called after rows with ids from another store were written: new rows must get higher ids. Not needed if they do so
-   * automatically.
-   */
+  /** Called after rows with ids of another store were written, unless new rows get higher ids by themselves. */
   rowsLoaded?(): Promise<void>;
   /** A consistent copy while the store is in use. Servers have their own tools. */
   backup?(file: string): Promise<void>;

@@ -178,10 +178,7 @@ function canOpen({ style: maker, channel }: Opaque, style: StyleName, { channel:
   return quirks.reasoning.signature_scope === 'provider' || channel === undefined || channel === target;
 }
 
-/**
- * Whether the history ends with tool results, and the reasoning before the calls cannot be sent back, nor a placeholder
- * for it.
- */
+/** Whether the history ends with tool results, and neither the reasoning before the calls nor a filler can be sent. */
 function hasLostThoughts(turns: readonly Turn[], { echo, echo_filler: filler }: Quirks['reasoning']): boolean {
   if (echo === 'none' || filler !== '') return false;
   const last = turns.findLastIndex(({ role }) => role === 'assistant');

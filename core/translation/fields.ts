@@ -2,10 +2,7 @@
 import { coreErrors } from '../contracts/errors.ts';
 import type { Json, JsonObject } from '../contracts/json.ts';
 
-/**
- * One object. `null` counts as missing. A field of an unexpected type is refused with 400 and its path
- * (`messages[2].content`).
- */
+/** One object. `null` counts as missing. Wrong types are refused with 400 and their path (`messages[2].content`). */
 export interface Fields {
   /** `messages[2]`; empty for the body itself. */
   readonly path: string;

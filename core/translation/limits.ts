@@ -4,10 +4,7 @@ import type { JsonBody } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses, Patch } from '../contracts/style.ts';
 
-/**
- * The output limit for a vendor if it is lower than the client's own and the model's; otherwise undefined. `asked`: the
- * client's.
- */
+/** The output limit for a vendor if it is lower than the client's own (`requested`) and the model's (`maximum`). */
 function limitToTell(requested: number | undefined, most: number | undefined, maximum: number | undefined) {
   if (most === undefined || (requested ?? maximum ?? Number.POSITIVE_INFINITY) <= most) return undefined;
   return most;

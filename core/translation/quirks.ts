@@ -57,9 +57,7 @@ export const USUAL: Quirks = {
   set_fields: {},
 };
 
-/**
- * The defaults with these overrides, later ones over earlier ones: member by member within a group, lists as a whole.
- */
+/** The defaults with these overrides, later over earlier ones: groups member by member, lists as a whole. */
 export function layQuirks(...layers: readonly SomeQuirks[]): Quirks {
   const whole: Record<string, unknown> = { ...USUAL };
   for (const layer of layers) {

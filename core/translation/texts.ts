@@ -35,10 +35,7 @@ const FOR_MACHINES: ReadonlySet<string> = new Set([
   ...['data', 'b64_json', 'file_data', 'image', 'image_url', 'file_url', 'url', 'source', 'media_type', 'model'],
 ]);
 
-/**
- * Maps the strings in any JSON, except names of members and strings that are not texts. Returns the same value if none
- * is changed.
- */
+/** Maps the strings in any JSON, except names of members and what is no text. The same value if none changes. */
 export function mapJson<T extends Json>(value: T, map: TextMap): T {
   if (typeof value === 'string') return map(value) as T;
   if (Array.isArray(value))
@@ -127,10 +124,7 @@ function mapSearch(search: WebSearch, map: TextMap): WebSearch {
   });
 }
 
-/**
- * In a schema, names of members are arbitrary: only its keywords for descriptions, and its enumerated values, are
- * texts.
- */
+/** In a schema, names of members are arbitrary: only its keywords for descriptions, and its constants, are texts. */
 const SCHEMA_TEXTS: ReadonlySet<string> = new Set([
   'description',
   'title',

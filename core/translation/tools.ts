@@ -42,10 +42,7 @@ function withoutTools({ toolChoice, parallelToolCalls }: Tools, losses: Losses):
 
 const NO_TOOLS: Tools = { tools: [], toolChoice: undefined, parallelToolCalls: undefined };
 
-/**
- * For a model with reasoning enabled that cannot be forced to call: the tools it was forced to choose from become its
- * only tools.
- */
+/** For a model whose reasoning forbids a forced call: the tools that it had to choose from become its only tools. */
 export function withoutForce(fitted: Tools, losses: Losses): Tools {
   const { tools, toolChoice } = fitted;
   if (toolChoice?.mode !== 'required') return fitted;

@@ -1,7 +1,4 @@
-/**
- * Translation through the common form: a request to the vendor's style, an answer or a stream to the client's, also if
- * both are the same.
- */
+/** Translation through the common form: requests to the vendor's style, answers to the client's, even if the same. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Clock } from '../clock.ts';
 import type { Bounds, Usage } from '../contracts/call.ts';

@@ -22,10 +22,7 @@ export function encodeReported(
   return body;
 }
 
-/**
- * Records which members of one object were read. A class, so that all have one shape, because several are created for
- * each translated call.
- */
+/** Records which members of one object were read. A class: several are created for each translated call. */
 class Watch implements ProxyHandler<object> {
   readonly read: (string | symbol)[] = [];
 

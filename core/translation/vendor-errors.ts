@@ -40,10 +40,7 @@ const UNPAID_CODES: ReadonlySet<string> = new Set([
   ...['account_deactivated', 'arrearage'],
 ]);
 
-/**
- * Only the start of a message is matched: later parts may quote the request, and a client must not control how a
- * refusal is classified.
- */
+/** Only the start of a message counts: the rest may quote the request, and clients must not control this. */
 const UNPAID_WORDS = new RegExp(
   [
     'your credit balance is too low',
@@ -86,9 +83,7 @@ export function faultOf(error: VendorError): Fault | undefined {
   return OVERLOADED_CODES.has(code) ? 'overloaded' : undefined;
 }
 
-/**
- * The prompt is too long, with the vendor's message. All styles use the same code, on which clients shorten the prompt.
- */
+/** The prompt is too long, with the vendor's message. All styles have one code for it, on which clients shorten it. */
 export function overflowError(message: string): GatewayError {
   return coreErrors.context_length_exceeded(withoutAccounts(message));
 }
@@ -171,9 +166,7 @@ export function isContextOverflow({ message, code }: VendorError): boolean {
 /** A separate number, not a part of a model's name or a date. */
 const NUMBER = /(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w-])|(?<![\w.,-])\d{3,}(?![\w-])/g;
 
-/**
- * The tokens of the prompt and the model's maximum, if the message contains both. The larger number is the prompt's.
- */
+/** The tokens of the prompt and the model's maximum, if the message has both. The larger number is the prompt's. */
 export function overflowTokens(message: string): { readonly prompt: number; readonly most: number } | undefined {
   const [a, b] = [...message.slice(0, MAX_READ).matchAll(NUMBER)].map(([digits]) => Number(digits.replaceAll(',', '')));
   return a === undefined || b === undefined || a === b ? undefined : { prompt: Math.max(a, b), most: Math.min(a, b) };

@@ -1,6 +1,4 @@
-/**
- * Removes unexpected `100 Continue` answers: every client must accept them (RFC 9110, 15.2), but undici fails on them.
- */
+/** Removes unexpected `100 Continue` answers, which every client must accept (RFC 9110, 15.2); undici fails on them. */
 import type { Socket } from 'node:net';
 
 /** Maximum length of an interim answer. */

@@ -12,10 +12,7 @@ import { requestHead } from './request-head.ts';
 
 /** Maximum idle connections per origin; a burst opens more, which are closed after their answer. */
 const MAX_IDLE = 256;
-/**
- * Less than the limits of vendors and their load balancers, so that they rarely close a connection while it is being
- * used.
- */
+/** Less than the limits of vendors and their load balancers, so that they rarely close a connection in use. */
 const IDLE_MS = 30_000;
 
 interface Connection {

@@ -16,9 +16,7 @@ const HOP = 'x-turnpike-hop';
 /** The size of that header, which adds to the owner's limits for client headers. */
 export const HOP_ROOM = { bytes: 1_024, headers: 4 } as const;
 
-/**
- * Headers about the client's connection, renamed: they have no meaning for the connection between the two processes.
- */
+/** Headers about the client's connection, renamed: they mean nothing for the connection between the two processes. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade']);
 const RENAMED = `${HOP}-`;
 /** Headers that every server adds to its answers itself. */
