@@ -342,6 +342,7 @@ async function assembleGateway(
   const generationOf = (assembly: Assembly): Generation => {
     const { players, listen } = assembly;
     const pipeline = createPipeline(players, log, deadlines);
+    const books = { store, pipeline, clock, log };
     const guards: Record<string, Guard> = Object.assign({}, ...players.map(({ parts }) => parts.guards ?? {}));
     const routes: Route[] = [...ownRoutes(() => state, store), ...players.flatMap(({ parts }) => parts.routes ?? [])];
     return {
@@ -368,7 +369,7 @@ async function assembleGateway(
         log,
         maxAttempts: listen.attempts.max,
         onDisconnect: listen.onDisconnect,
-        conclude: (x, outcome) => endExchange(x, outcome, pipeline, { store, clock, log }),
+        conclude: (x, outcome) => endExchange(x, outcome, books),
       },
     };
   };
