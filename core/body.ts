@@ -12,10 +12,7 @@ import { ClientLeft } from './exchange.ts';
 import type { Head } from './head.ts';
 import type { Holding } from './intake.ts';
 
-/**
- * Refuses a call without a body (411). Check this before reading anything else from the connection: the bytes that
- * follow may be a body with unknown framing.
- */
+/** Refuses a call without a body (411), before more is read: what follows may be a body with unknown framing. */
 export function requireBody(head: Head): void {
   if (head.length !== undefined || head.headers['transfer-encoding'] !== undefined) return;
   throw coreErrors.length_required();

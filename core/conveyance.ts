@@ -29,10 +29,7 @@ import { countedUsage } from './usage.ts';
 export interface Conveyance {
   /** The vendor's body. */
   readonly body: Buffer | Parcel;
-  /**
-   * A whole answer for the client; undefined if the vendor's is invalid. For a client that requested a stream, its
-   * events. `type`: the vendor's content type.
-   */
+  /** A whole answer, or its events, for the client; undefined if the vendor's (of content type `type`) is invalid. */
   whole(bytes: Buffer, type: string): Awaitable<WholeAnswer | undefined>;
   /** A stream for the client. */
   relay(): StreamRelay;
@@ -42,10 +39,7 @@ export interface Conveyance {
   readonly losses: (() => readonly string[]) | undefined;
 }
 
-/**
- * Prepares an attempt. Throws a `GatewayError` if the vendor's style cannot express the request, or only with a warning
- * that strict mode does not allow.
- */
+/** Prepares an attempt. Throws a `GatewayError` if the vendor's style, or strict mode, does not allow the request. */
 export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
   const { clientStyle, vendorStyle, revisions, x } = parties;
   const isReplaced = x.call.conversation !== undefined;

@@ -15,10 +15,7 @@ export interface Door {
   close(): void;
 }
 
-/**
- * Binds the address of a plan without accepting connections yet: they are refused as if no process listened. Throws
- * `ConfigError` if it cannot be bound.
- */
+/** Binds the address of a plan; connections are refused as if no process listened. Throws `ConfigError`. */
 export async function takeAddress({ file, values }: Plan): Promise<Door> {
   const { host, port } = readListen(values.listen);
   const door = createServer((socket) => socket.destroy());

@@ -121,10 +121,7 @@ export function isEndMark(data: string): boolean {
   return data.trim() === '[DONE]';
 }
 
-/**
- * Whether data that is not valid JSON started as an object, or as a list of them: then a part of the answer is lost.
- * Other text is not part of an answer.
- */
+/** Whether data that is not JSON started as an object or a list of them; only then is a part of the answer lost. */
 export function isCutShort(data: string): boolean {
   return /^\s*(?:\[\s*)?\{/.test(data);
 }

@@ -1,7 +1,4 @@
-/**
- * Streams that are not server-sent events: lines of JSON and frames of other formats, each converted to an event, so
- * that later code handles all streams in the same way.
- */
+/** Streams of JSON lines and other frames, each converted to a server-sent event: later code knows no others. */
 import type { FrameFormat, Frames, StreamEvent } from './contracts/vendor.ts';
 import type { EventSplitter } from './events.ts';
 

@@ -73,10 +73,7 @@ const isSpecial = createAddressList([
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]);
-/**
- * In IPv6 only global unicast is public internet; of that, these ranges are special: Teredo, benchmarks, ORCHID,
- * documentation, 6to4, AS112.
- */
+/** Of IPv6, global unicast without Teredo, benchmarks, ORCHID, documentation, 6to4 and AS112. */
 const isGlobal6 = createAddressList(['2000::/3']);
 const isSpecial6 = createAddressList(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
 

@@ -43,10 +43,7 @@ function isUtf8Between(bytes: Buffer, letters: Letters): boolean {
   return true;
 }
 
-/**
- * Reads a vendor's whole answer; undefined if it is not a JSON object, or is nested too deeply. Ambiguities are
- * accepted: the last duplicate member counts.
- */
+/** Reads a vendor's whole answer; undefined if it is no JSON object or too deep. The last duplicate member counts. */
 export function scanAnswer(bytes: Buffer): JsonBody | undefined {
   try {
     return new ScannedBody(bytes, scan(bytes, noLetters(bytes), MAX_ANSWER_DEPTH, Number.POSITIVE_INFINITY, false));

@@ -1,7 +1,4 @@
-/**
- * Forwards opaque bytes with http-proxy-3, which gets requests that core creates, so that nothing of the client's
- * request is forwarded unintentionally.
- */
+/** Forwards bytes with http-proxy-3, which gets requests that core creates: nothing of the client's by accident. */
 import { EventEmitter } from 'node:events';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';

@@ -353,10 +353,7 @@ class Carriage implements OpaqueListener {
     this.#breakOff(error, error instanceof ClientLeft ? 'aborted' : 'failed');
   }
 
-  /**
-   * Failed end: an error if the head was not sent yet, otherwise a closed connection, so that no client mistakes a
-   * truncated answer for a complete one.
-   */
+  /** Failed end: an error, or after the head a closed connection: no client mistakes the answer for a complete one. */
   #breakOff(error: Error, outcome: 'failed' | 'aborted'): void {
     const { response } = this.#x;
     this.#end();

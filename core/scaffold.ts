@@ -29,10 +29,7 @@ const TSCONFIG = {
   include: ['.'],
 };
 
-/**
- * Creates the folder `name` in `cwd`. Returns the next steps for the user. Throws `UsageError` if the name or kind is
- * invalid, or the folder exists.
- */
+/** Creates the folder `name` in `cwd`. Returns the next steps for the user. Throws `UsageError`. */
 export function newPlugin(name: string, kind: string | undefined, cwd: string): string {
   const kinds = readdirSync(TEMPLATES);
   if (kind === undefined || !kinds.includes(kind)) {

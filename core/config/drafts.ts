@@ -124,10 +124,7 @@ function scalarsIn(text: string): NonNullable<ReturnType<typeof scalarsOf>> {
   return (sound && scalarsOf(doc)) || [];
 }
 
-/**
- * Reports values that would make the gateway read files other than those in `files`: plugins, certificates, folders.
- * True if there was one.
- */
+/** Reports plugins, certificates and folders that none of `files` names. True if there was one. */
 export function refuseForeignFiles(draft: ConfigFile, files: readonly Pick<ConfigFile, 'value'>[]): boolean {
   const before = draft.problems.length;
   const valueIn = ({ value }: Pick<ConfigFile, 'value'>, path: readonly string[]): unknown =>

@@ -78,10 +78,7 @@ export interface Exchange extends Arriving {
   /** Adds a translation warning for a field that the gateway changes or ignores: `store:dropped`. */
   drop(field: string): void;
   readonly notes: JsonObject;
-  /**
-   * Limits the output tokens of each choice: every vendor tried from now on gets this limit, and the client a warning.
-   * A lower limit of the client stays.
-   */
+  /** Limits the output tokens of each choice, with a warning for the client; a lower limit of the client stays. */
   limitOutput(tokens: number): void;
   /**
    * Calls `look` before a piece of a streamed answer is sent; `textLength`: characters of the answer including the

@@ -98,10 +98,7 @@ export interface Keys {
   createDefault(key: NewKey, along?: Along): Promise<OpenedKey | undefined>;
   list(accountId?: number): Promise<readonly KeyRecord[]>;
   search(search: KeySearch): Promise<{ readonly total: number; readonly items: readonly KeyRecord[] }>;
-  /**
-   * The newest keys of exactly that name, of an account or (undefined) of all. Like `nameOf` it includes revoked keys,
-   * because records name them.
-   */
+  /** The newest keys of exactly that name, of an account or (undefined) all; revoked ones too, as records name them. */
   named(
     name: string,
     accountId: number | undefined,

@@ -75,10 +75,7 @@ export interface ReceiptItem extends ChargedUnit {
   readonly count: number;
   /** Currency units per `per` of them (`ChargedUnit`), a decimal number: `2.5`. */
   readonly price: string;
-  /**
-   * Quota units, a decimal number, not rounded. A price per hour can give infinitely many digits: it is cut off far
-   * beyond any significant digit.
-   */
+  /** Quota units, as a decimal number; cut off far beyond any significant digit, as a price per hour may need. */
   readonly quota: string;
 }
 
@@ -161,9 +158,7 @@ export interface Ledger {
   debt(accountId: number): Promise<bigint>;
   /** Credits `amount` (above zero), once per `ref`. False if that `ref` was credited before. */
   credit(layer: BalanceLayer, amount: bigint, ref: string, actor: string, along?: readonly Step[]): Promise<boolean>;
-  /**
-   * The steps of a credit to an account, for a list that also writes something else. A debt is paid first. `must`: `credited_before`, `no_room`.
-   */
+  /** The steps of a credit, for a longer list. A debt is paid first. `must`: `credited_before`, `no_room`. */
   creditSteps(accountId: number, amount: bigint, ref: string, actor: string): readonly Step[];
   /**
    * The steps that debit an earlier credit (a refund, a dispute), once per `ref`: the available amount at once, and the rest as a debt. All

@@ -27,10 +27,7 @@ export interface TotpSetup {
   readonly backupCodes: readonly string[];
 }
 
-/**
- * All second factors. Every change ends verifications and all sessions except `session`. `along`: more steps, written
- * in the same list. Each code is valid once.
- */
+/** All second factors. Each code is valid once. Changes end all sessions but `session`; `along`: further steps. */
 export interface SecondFactors {
   status(accountId: number): Promise<FactorStatus>;
   /** Creates a pending secret, replacing an earlier one; refuses (409 `two_factor_enabled`) if 2FA is enabled. */
@@ -57,10 +54,7 @@ export interface SecondFactors {
   finishPasskeyLogin(ticket: string, credential: JsonObject): Promise<Account>;
   /** Refuses (409 `passkey_exists`) if there is one: an account has at most one. */
   beginPasskeyRegistration(account: Account, session: number): Promise<PasskeyStart>;
-  /**
-   * Refuses (403 `passkey_refused`) an invalid response, and (409 `passkey_exists`, `passkey_taken`) if a concurrent
-   * request registered one first.
-   */
+  /** Refuses an invalid response (403 `passkey_refused`), and a lost race (409 `passkey_exists`, `passkey_taken`). */
   finishPasskeyRegistration(
     account: Account,
     session: number,

@@ -99,10 +99,7 @@ export interface Invariant {
 export interface StoreDriver {
   /** The schema of the section `store`, `driver` included; default: `driver` and `file`. */
   readonly section?: Schema;
-  /**
-   * It is a server that several processes may use at once and that has its own backup tools: what to do instead of
-   * `turnpike backup` and `restore`.
-   */
+  /** A server that several processes use at once, with its own tools: what to do instead of `turnpike backup`. */
   readonly server?: { readonly backup: string };
   /** Called before a store is opened: starts slow preparations, and opens no file. */
   prepare?(): void;
@@ -161,10 +158,7 @@ export interface OpenStore extends Store {
   rowsLoaded?(): Promise<void>;
   /** A consistent copy while the store is in use. Servers have their own tools. */
   backup?(file: string): Promise<void>;
-  /**
-   * Runs a function exclusively among the processes that have this store open: migrations, a first start. Without it,
-   * no other process can have it open.
-   */
+  /** Runs a function exclusively among the processes on this store; absent: no other process can have it open. */
   exclusively?<T>(work: () => Promise<T>): Promise<T>;
   /** The disk space that the store uses and has left; undefined if unknown. */
   room?(): Promise<StoreRoom | undefined>;

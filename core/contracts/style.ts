@@ -147,10 +147,7 @@ export interface CallFacts {
 export interface FormReader {
   /** True if JSON is not accepted. */
   readonly only: boolean;
-  /**
-   * Reads the body to its end and stores files in `spool`. Refuses with 400 or 413 and the field's name; then the rest
-   * need not be read.
-   */
+  /** Reads the whole body, with files in `spool`. Refuses with 400 or 413 and the field; the rest may stay unread. */
   read(arrival: FormArrival): Promise<Form>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Adapts a request to one model, by its quirks alone: no step depends on a style or a vendor. Each step has its own
- * file; this one defines their order.
- */
+/** Adapts a request to one model by its quirks alone, whatever the style or vendor: the order of the steps. */
 import type { StyleName } from '../contracts/call.ts';
 import type {
   Block,

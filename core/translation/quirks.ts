@@ -4,10 +4,7 @@ import type { ModelQuirks } from '../contracts/vendor.ts';
 import { type Schema, schema } from '../definitions.ts';
 import { SAMPLING_FIELDS } from './sampling.ts';
 
-/**
- * Defaults of all models, for styles, vendors and gateway.yaml to override. Permissive: sending an unsupported field
- * fails visibly, omitting a supported one does not.
- */
+/** Defaults, for others to override. Permissive: an unsupported field fails visibly, a missing one does not. */
 export const USUAL: Quirks = {
   roles: { developer: 'keep', mid_system: 'native', merge_same: true, merge_system: false, first_user: false },
   content: { array: true, tool_result_images: 'native' },

@@ -8,10 +8,7 @@ import { isInstruction } from './turns.ts';
 const CHARACTERS_PER_TOKEN = 4;
 const TOKENS_PER_MEDIUM = 1_000;
 
-/**
- * The turns that fit. Instructions stay, and so does everything from the user's last turn on; a result is never kept
- * without the call before it.
- */
+/** The turns that fit, with instructions, all from the user's last turn on, and no result without its call. */
 export function truncate(
   { truncation, tools, maxTokens }: Conversation,
   turns: readonly Turn[],

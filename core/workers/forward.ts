@@ -30,10 +30,7 @@ const OWN: ReadonlySet<string> = new Set(Object.values(CORE_PATHS));
 
 /** Forwards requests for routes to the owner. */
 export interface Forward {
-  /**
-   * Resolves when the client has its answer, or a closed connection; rejects with the error for the client. Undefined
-   * for routes that a worker answers itself.
-   */
+  /** Resolves when the client has its answer; rejects with its error. Undefined for routes that a worker answers. */
   route(request: IncomingMessage, response: ServerResponse, head: Head): Promise<void> | undefined;
   close(): void;
 }
