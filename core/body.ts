@@ -1,6 +1,6 @@
 /** Reads request bodies with limits: a declared length over the limit is refused before anything is read. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Duplex, type Readable, Transform } from 'node:stream';
+import { type Duplex, Transform } from 'node:stream';
 import { type SentHeaders, setHeader } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Upload } from './contracts/call.ts';
@@ -74,15 +74,7 @@ export async function readCallBody(
 }
 
 /** A multipart body that is arriving, with a byte limit and the reason if it ends early. */
-interface CountedBody {
-  readonly stream: Readable;
-  /** Why the body ended early; undefined if it did not. */
-  failure(): Error | undefined;
-  /** Unread bytes stay in the request; the code that answers drains them. */
-  end(): void;
-}
-
-function countedBody(request: IncomingMessage, take: Take): CountedBody {
+function countedBody(request: IncomingMessage, take: Take) {
   let failure: Error | undefined;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -106,8 +98,10 @@ function countedBody(request: IncomingMessage, take: Take): CountedBody {
   else request.pipe(stream);
   return {
     stream,
+    /** Why the body ended early; undefined if it did not. */
     failure: () => failure,
-    end() {
+    /** Unread bytes stay in the request; the code that answers drains them. */
+    end(): void {
       request.unpipe(stream);
       stream.destroy();
     },

@@ -3,29 +3,20 @@ import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { OpenStore, StoreRoom } from './plugin.ts';
 
-/** Measures the free space. */
-export interface DiskWatch {
-  start(): void;
-  stop(): void;
-  /** Measures now. */
-  look(): Promise<StoreRoom | undefined>;
-  /** Whether this many more bytes of optional data can be written. True if the store does not report its space. */
-  hasRoom(bytes: number): boolean;
-}
-
 const LOOK_MS = 1_000;
 /** Reserved for what calls need: a tenth of the disk, at most this. */
 const MOST_RESERVED = 1_024 ** 3;
 /** Data is written to the store's log first, and then to its file. */
 const COPIES = 2;
 
-/** Creates it. The free space is unknown before `start` or `look`. */
-export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, log: Log): DiskWatch {
+/** Measures the free space, which is unknown before `start` or `look`. */
+export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, log: Log) {
   let cancel: (() => void) | undefined;
   let last: StoreRoom | undefined;
   let wasScarce = false;
   let looking = false;
 
+  /** Whether this many more bytes of optional data can be written. True if the store does not report its space. */
   function hasRoom(bytes: number): boolean {
     return last === undefined || last.free - COPIES * bytes > Math.min(MOST_RESERVED, last.disk / 10);
   }
@@ -52,11 +43,11 @@ export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, lo
   }
 
   return {
-    start() {
+    start(): void {
       lookAgain();
       cancel = clock.every(LOOK_MS, lookAgain);
     },
-    stop: () => cancel?.(),
+    stop: (): void => cancel?.(),
     look,
     hasRoom,
   };

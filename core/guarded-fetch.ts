@@ -6,7 +6,6 @@
 import { type LookupAddress, type LookupAllOptions, Resolver } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { Agent } from 'undici';
 import { createAddressList } from './address.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { Fetched } from './contracts/style.ts';
@@ -170,13 +169,7 @@ export async function postGuarded(
 }
 
 /** The dispatcher of one request, which connects to public addresses only. */
-interface GuardedAgent {
-  readonly agent: Agent;
-  readonly request: typeof import('undici').request;
-  close(): void;
-}
-
-async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: GuardOptions): Promise<GuardedAgent> {
+async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: GuardOptions) {
   // Few gateways ever fetch anything: undici is loaded on first use.
   const { Agent, request } = await import('undici');
   const isPublic = options.isPublic ?? isPublicAddress;
@@ -196,7 +189,7 @@ async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: Guar
   return {
     agent,
     request,
-    close() {
+    close(): void {
       resolver.cancel();
       agent.destroy().catch(() => {});
     },

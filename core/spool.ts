@@ -31,7 +31,7 @@ const PIECE_BYTES = 65_536;
 /** A spool for one request. */
 export function createSpool({ directory, maxBytes, straightToDisk = false }: SpoolOptions): RequestSpool {
   const request = { directory, heldBytes: straightToDisk ? HELD_BYTES : 0, discarded: false };
-  const files: KeptFile[] = [];
+  const files: ReturnType<typeof keepFile>[] = [];
   let total = 0;
   return {
     file(about) {
@@ -62,19 +62,11 @@ interface RequestState {
   discarded: boolean;
 }
 
-interface KeptFile {
-  write(chunk: Buffer): Promise<void>;
-  /** Counts bytes. */
-  end(): Promise<number>;
-  read(): AsyncGenerator<Buffer>;
-  discard(): Promise<void>;
-}
-
 /**
  * One file. Its bytes are collected in blocks of equal size. Once the request exceeds its memory limit, full blocks are
  * written to disk, and only the current one stays in memory.
  */
-function keepFile(request: RequestState): KeptFile {
+function keepFile(request: RequestState) {
   let disk: Promise<FileHandle> | undefined;
   let size = 0;
   /** Bytes on disk; those in `pieces` follow. */
@@ -125,7 +117,7 @@ function keepFile(request: RequestState): KeptFile {
   }
 
   return {
-    async write(chunk) {
+    async write(chunk: Buffer): Promise<void> {
       for (let at = 0; at < chunk.length; ) {
         mustBeHere();
         if (filled === PIECE_BYTES) await makeRoom();
@@ -136,13 +128,14 @@ function keepFile(request: RequestState): KeptFile {
         at += taken;
       }
     },
-    async end() {
+    /** Returns its size. */
+    async end(): Promise<number> {
       mustBeHere();
       // A file that is partly on disk needs no more memory.
       if (disk !== undefined) await flush();
       return size;
     },
-    async *read() {
+    async *read(): AsyncGenerator<Buffer> {
       mustBeHere();
       for (const { at, length } of piecesOf(0, written)) {
         const piece = Buffer.allocUnsafe(length);
@@ -154,7 +147,7 @@ function keepFile(request: RequestState): KeptFile {
         yield pieces[(at - written) / PIECE_BYTES]!.subarray(0, length);
       }
     },
-    async discard() {
+    async discard(): Promise<void> {
       pieces = [];
       // Closing waits for pending reads and writes.
       await disk?.then((handle) => handle.close()).catch(() => {});
