@@ -47,10 +47,7 @@ const MAX_URL = 4_096;
 /** Encoded content has an unknown size, and its type describes the decoded content. */
 const COMPRESSED = /\b(gzip|deflate|compress|br|zstd)\b/i;
 
-/**
- * All addresses that are not public internet: IANA's special-purpose registries, IPv6 ranges that embed such an
- * address, and the one public address of a cloud metadata service.
- */
+/** Not public internet: IANA's special-purpose registry, and the public address of a cloud metadata service. */
 const isSpecial = createAddressList([
   '0.0.0.0/8',
   '10.0.0.0/8',

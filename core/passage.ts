@@ -62,10 +62,7 @@ export function readPassage(passage: Passage, { head, maxBytes }: Pick<Arrival, 
   };
 }
 
-/**
- * Forwards an admitted request to the vendor and its answer back, or throws the error for the client. When it returns,
- * the client has its answer or a closed connection, and the request has ended.
- */
+/** Forwards an admitted request and its answer, or throws the client's error. On return, the request has ended. */
 export function carryPassage(
   x: LiveExchange & Known,
   passage: Passage,

@@ -743,10 +743,7 @@ interface SearchSchema {
 
 const NUMBER = /^-?\d{1,16}(\.\d{1,16})?$/;
 
-/**
- * The parameters of the schema, with numbers and booleans converted; of duplicates, the last. Invalid values stay text,
- * which the schema refuses; empty ones count as missing.
- */
+/** The parameters of the schema, converted; of duplicates the last. Invalid ones stay text, empty ones are missing. */
 export function searchOf(schema: Schema, query: URLSearchParams): JsonObject {
   const { properties = {} } = schema as SearchSchema;
   const values = new Dictionary() as unknown as Record<string, Json>;

@@ -62,10 +62,7 @@ interface RequestState {
   discarded: boolean;
 }
 
-/**
- * One file. Its bytes are collected in blocks of equal size. Once the request exceeds its memory limit, full blocks are
- * written to disk, and only the current one stays in memory.
- */
+/** One file, in blocks of equal size. Beyond the memory limit full blocks go to disk, and the current one stays. */
 function keepFile(request: RequestState) {
   let disk: Promise<FileHandle> | undefined;
   let size = 0;

@@ -106,10 +106,7 @@ function frozen(value: unknown): unknown {
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/**
- * Replaces one in `value`. False if that is impossible: a broken list or map has unknown content, and references to it
- * would be reported as wrong.
- */
+/** Replaces one in `value`; false if that is impossible: the content of a broken list or map is unknown. */
 function mend(value: unknown, { path, schema, unwanted }: Mistake): boolean {
   const holder = path.slice(0, -1).reduce<unknown>((at, step) => (at as Definition | undefined)?.[step], value);
   const last = path.at(-1);

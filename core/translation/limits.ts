@@ -27,10 +27,7 @@ export function limitAnswer(
 
 const UNLIMITED: Readonly<Record<string, string>> = Object.freeze({});
 
-/**
- * The changes of a forwarded body for an output limit that the balance allows. `names`: the fields for the limit; the
- * first is added if there is none.
- */
+/** Changes of a forwarded body for the balance's output limit: in its fields among `names`, or else the first. */
 export function answerLimits(
   body: JsonBody,
   names: readonly string[],
