@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from './clock.ts';
+import { aloneOf } from './cluster/peers.ts';
 import { CORE_COMMANDS } from './commands.ts';
 import type { Listen, PipelineEntry, StoreSection } from './config/core-sections.ts';
 import { coreSections, readListen } from './config/core-sections.ts';
@@ -22,7 +23,6 @@ import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Player } from './pipeline.ts';
-import { aloneOf } from './place.ts';
 import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
 import { createVault, type Vault } from './vault.ts';
@@ -45,10 +45,7 @@ export interface Assembly {
   link(): void;
   /** Calls `start` on every plugin, providers first. Call `link` before. */
   start(): Promise<void>;
-  /**
-   * Calls `stop` on every started plugin in reverse order. A failure is logged and does not keep the other plugins from
-   * stopping. Once `enough` resolves, it waits for no further plugin.
-   */
+  /** Calls `stop` on started plugins, last first; logs failures. Once `enough` resolves, it waits for no other. */
   stop(enough: Promise<void>): Promise<void>;
 }
 

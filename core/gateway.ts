@@ -18,7 +18,7 @@ import {
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { digestOf } from './cluster/gateways.ts';
-import { type ClusterPeers, joinPeers } from './cluster/peers.ts';
+import { aloneOf, type ClusterPeers, joinPeers } from './cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
 import { readListen, type UpstreamSection } from './config/core-sections.ts';
@@ -58,7 +58,7 @@ import {
   vaultOf,
 } from './opening.ts';
 import { createPipeline } from './pipeline.ts';
-import { aloneOf, COMMAND_ROLE, type ProcessRole, roleAt } from './place.ts';
+import { COMMAND_ROLE, type ProcessRole, roleAt } from './place.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { createProxyWatch, type ProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';

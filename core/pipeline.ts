@@ -53,10 +53,7 @@ export interface Pipeline {
   attempted(x: Known, attempt: Attempt): void;
   /** The settlement of a request: all plugins' steps, for one atomic list. Rejects if an essential plugin failed. */
   settle(x: Exchange): Awaitable<Settlement>;
-  /**
-   * The same without the steps of one plugin that is not essential; undefined if no other plugin is left. `tried`:
-   * the number of plugins already left out, one by one.
-   */
+  /** The same without one plugin that is not essential: of those the one at index `tried`; undefined: there is none. */
   without(settlement: Settlement, tried: number): Settlement | undefined;
   /** Logs the plugin whose steps were left out because of `error`. */
   blame(settlement: Settlement, error: unknown, x: Exchange): void;

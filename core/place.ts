@@ -1,4 +1,4 @@
-/** The role of a process on its machine: single gateway, owner of workers, worker, or command; and its peers. */
+/** The role of a process on its machine: single gateway, owner of workers, worker, or command. */
 import type { Server } from 'node:http';
 import type { Peers } from './contracts/peers.ts';
 import type { Door } from './door.ts';
@@ -55,18 +55,3 @@ export const COMMAND_ROLE: ProcessRole = {
   listen: () => Promise.reject(new Error('a gateway that was opened for a command has no address')),
   close: nothing,
 };
-
-/** A single process of the epoch `boot`, without peers. */
-export function aloneOf(boot: string): Peers {
-  const self: ReadonlySet<string> = new Set([boot]);
-  return {
-    count: 1,
-    leads: () => true,
-    alive: async () => self,
-    onLeft: () => () => {},
-    tell: () => {},
-    ask: async () => [],
-    on: () => {},
-    owner: undefined,
-  };
-}

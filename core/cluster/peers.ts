@@ -1,4 +1,4 @@
-/** The peers of a process with a shared store: the store knows the members and delivers messages. */
+/** The peers of a process: of one with a shared store, which knows the members and delivers messages; of one alone. */
 import type { Clock } from '../clock.ts';
 import type { PeerListener, Peers } from '../contracts/peers.ts';
 import type { Log } from '../log.ts';
@@ -152,3 +152,18 @@ export async function joinPeers(
 
 /** A process that could not join ignores messages; the error of joining is reported by the code that opens the store. */
 function unheard(): void {}
+
+/** A single process of the epoch `boot`, without peers. */
+export function aloneOf(boot: string): Peers {
+  const self: ReadonlySet<string> = new Set([boot]);
+  return {
+    count: 1,
+    leads: () => true,
+    alive: async () => self,
+    onLeft: () => () => {},
+    tell: () => {},
+    ask: async () => [],
+    on: () => {},
+    owner: undefined,
+  };
+}

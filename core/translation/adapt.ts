@@ -29,8 +29,6 @@ import { truncate } from './truncate.ts';
 import { fitInstructions, fitSpeakers, mergeInstructions, mergeSame, withoutEmpty } from './turns.ts';
 import { mapChanged, withBlocks } from './unchanged.ts';
 
-export type { Restorer } from './restore.ts';
-
 /** A conversation for one model, and how to restore its answer. */
 export interface Adapted {
   readonly conversation: Conversation;

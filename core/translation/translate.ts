@@ -18,14 +18,14 @@ import type { LiveExchange } from '../exchange.ts';
 import { scanAnswer } from '../json.ts';
 import { AnswerRefused, type Revisions } from '../revising.ts';
 import { countedUsage, withCountedOutput } from '../usage.ts';
-import { adapt, type Restorer } from './adapt.ts';
+import { adapt } from './adapt.ts';
 import { withFieldQuirks } from './field-quirks.ts';
 import { foldParts, partsOf, textLengthOf } from './fold.ts';
 import { limitAnswer } from './limits.ts';
 import { type CollectedLosses, collectLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
 import type { Parties, WholeAnswer } from './parties.ts';
-import { createRestorer, NOTHING_CHANGED } from './restore.ts';
+import { createRestorer, NOTHING_CHANGED, type Restorer } from './restore.ts';
 import { encodeReported } from './unread.ts';
 import { streamError } from './vendor-errors.ts';
 
