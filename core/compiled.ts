@@ -43,7 +43,7 @@ export function besideCompiled(name: string): string | undefined {
   return made && join(made, name);
 }
 
-/** The entry of a thread or child process: its compiled module (`plugins.a.b.js` for `plugins/a/b.ts`), or itself. */
+/** The entry of a thread or child process: its compiled module, `plugins.a.b.js` for `plugins/a/b.ts`, or the file. */
 export function threadOf(file: string): string {
   const built = besideCompiled(fromRoot(file).join('.').replace(/\.ts$/, '.js'));
   return built !== undefined && existsSync(built) ? built : file;

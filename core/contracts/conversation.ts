@@ -154,7 +154,7 @@ export interface ToolResultBlock {
   readonly cache?: CacheHint;
 }
 
-/** A block that only its own style understands, and gets: a result of a vendor-side tool, a compaction. */
+/** A block that only its own style understands, so no other gets it: a result of a vendor-side tool, a compaction. */
 export interface ForeignBlock {
   readonly type: 'foreign';
   readonly style: StyleName;

@@ -78,7 +78,10 @@ export interface Exchange extends Arriving {
   /** Adds a translation warning for a field that the gateway changes or ignores: `store:dropped`. */
   drop(field: string): void;
   readonly notes: JsonObject;
-  /** Limits the output tokens of each choice, with a warning for the client; a lower limit of the client stays. */
+  /**
+   * Limits the output tokens of each choice: every vendor tried from now on gets this limit, and the client a warning.
+   * A lower limit of the client stays.
+   */
   limitOutput(tokens: number): void;
   /**
    * Calls `look` before a piece of a streamed answer is sent; `textLength`: characters of the answer including the
@@ -94,7 +97,7 @@ export interface Known extends Exchange {
   readonly identity: Holder;
 }
 
-/** A path prefix whose requests, WebSockets included, are admitted and logged like calls, but forwarded as bytes. */
+/** A path prefix whose requests, WebSockets included, are admitted and logged like calls, and not decoded. */
 export interface Passage {
   /** `/v1/files`; matches itself and everything below. */
   readonly prefix: string;

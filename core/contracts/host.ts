@@ -51,7 +51,10 @@ export interface Host {
    * nothing else of the answer; rejects if the request could not be delivered.
    */
   post(url: string, body: string, headers?: Readonly<Record<string, string>>): Promise<number>;
-  /** Reports a mistake at a path of gateway.yaml (`['channels', 0, 'vendor']`): the start or reload fails with all. */
+  /**
+   * Reports a configuration mistake at a path of gateway.yaml (`['channels', 0, 'vendor']`). The start or the reload
+   * fails and lists all of them.
+   */
   problem(path: readonly (string | number)[], message: string): void;
 }
 

@@ -158,7 +158,9 @@ export interface Ledger {
   debt(accountId: number): Promise<bigint>;
   /** Credits `amount` (above zero), once per `ref`. False if that `ref` was credited before. */
   credit(layer: BalanceLayer, amount: bigint, ref: string, actor: string, along?: readonly Step[]): Promise<boolean>;
-  /** The steps of a credit, for a longer list. A debt is paid first. `must`: `credited_before`, `no_room`. */
+  /**
+   * The steps of a credit to an account, for a list that also writes something else. A debt is paid first. `must`: `credited_before`, `no_room`.
+   */
   creditSteps(accountId: number, amount: bigint, ref: string, actor: string): readonly Step[];
   /**
    * The steps that debit an earlier credit (a refund, a dispute), once per `ref`: the available amount at once, and the rest as a debt. All

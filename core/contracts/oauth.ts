@@ -56,7 +56,10 @@ export interface OAuth {
   bind(accountId: number, identity: Identity, along?: readonly Step[]): Promise<void>;
   /** The steps of `bind`, for the list that creates the account. `must`: `identity_taken`. */
   bindSteps(accountId: number, identity: Identity): readonly Step[];
-  /** Unlinks it; false if there was none. `keepOne`: refuses to unlink the last one (409 `last_login_method`). */
+  /**
+   * Unlinks it; false if there was none. `keepOne`: refuses (409 `last_login_method`) to unlink the last one; for an
+   * account without another sign-in method.
+   */
   unbind(
     accountId: number,
     provider: string,

@@ -8,7 +8,10 @@ import type { Step } from './store.ts';
 
 /** A piece of a message, in the order in which it was sent. */
 export interface StoredBlock {
-  /** `media`: the name of an image, audio or a file. `data`: JSON that has no other form, as of a vendor's tool. */
+  /**
+   * `media`: an image, audio or a file; only its name is stored. `data`: JSON that has no other form here, such as what a
+   * tool of the vendor did.
+   */
   readonly type: 'text' | 'reasoning' | 'refusal' | 'tool_call' | 'tool_result' | 'media' | 'data';
   /** The text; arguments of a tool call; the result of a tool; of media its type (`image/png`), its URL or its id; JSON. */
   readonly text: string;

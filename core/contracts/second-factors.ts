@@ -54,7 +54,10 @@ export interface SecondFactors {
   finishPasskeyLogin(ticket: string, credential: JsonObject): Promise<Account>;
   /** Refuses (409 `passkey_exists`) if there is one: an account has at most one. */
   beginPasskeyRegistration(account: Account, session: number): Promise<PasskeyStart>;
-  /** Refuses an invalid response (403 `passkey_refused`), and a lost race (409 `passkey_exists`, `passkey_taken`). */
+  /**
+   * Refuses (403 `passkey_refused`) an invalid response, and (409 `passkey_exists`, `passkey_taken`) if a concurrent
+   * request registered one first.
+   */
   finishPasskeyRegistration(
     account: Account,
     session: number,

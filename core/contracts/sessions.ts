@@ -49,7 +49,10 @@ export interface Sessions {
   list(accountId: number): Promise<readonly Session[]>;
   /** False if the account has no such session. */
   end(accountId: number, id: number): Promise<boolean>;
-  /** The steps that end all sessions of an account but one, to be verified again, and its access token. */
+  /**
+   * The steps that end all sessions of an account but one, which must be verified again, and its access token. For
+   * lists that change how it signs in.
+   */
   endSteps(accountId: number, except?: number): readonly Step[];
   /** Marks the session as verified for five minutes and replaces its secret. */
   verify(id: number): Promise<{ readonly secret: string; readonly untilMs: number }>;

@@ -99,7 +99,10 @@ export interface Invariant {
 export interface StoreDriver {
   /** The schema of the section `store`, `driver` included; default: `driver` and `file`. */
   readonly section?: Schema;
-  /** A server that several processes use at once, with its own tools: what to do instead of `turnpike backup`. */
+  /**
+   * It is a server that several processes may use at once and that has its own backup tools: what to do instead of
+   * `turnpike backup` and `restore`.
+   */
   readonly server?: { readonly backup: string };
   /** Called before a store is opened: starts slow preparations, and opens no file. */
   prepare?(): void;
@@ -154,7 +157,10 @@ export interface OpenStore extends Store {
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
   /** Its tables, except the driver's own. */
   tables(): Promise<readonly StoreTable[]>;
-  /** Called after rows with ids of another store were written, unless new rows get higher ids by themselves. */
+  /**
+   * Called after rows with ids from another store were written: new rows must get higher ids. Not needed if they do so
+   * automatically.
+   */
   rowsLoaded?(): Promise<void>;
   /** A consistent copy while the store is in use. Servers have their own tools. */
   backup?(file: string): Promise<void>;
