@@ -1,4 +1,4 @@
-/** The peers of a process: of one with a shared store, which knows the members and delivers messages; of one alone. */
+/** The peers of a process: of one on a shared store, which knows the members and delivers messages, or of one alone. */
 import type { Clock } from '../clock.ts';
 import type { PeerListener, Peers } from '../contracts/peers.ts';
 import type { Log } from '../log.ts';
