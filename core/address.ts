@@ -18,10 +18,7 @@ export interface RangeProblem {
   readonly problem: string;
 }
 
-/**
- * The canonical spelling of an address; undefined if the text is not an address. IPv6 follows RFC 5952, mapped IPv4 is
- * written as IPv4.
- */
+/** The canonical spelling of an address, or undefined: IPv6 by RFC 5952, mapped IPv4 as IPv4. */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   const bits = readBits(text);

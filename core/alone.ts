@@ -1,6 +1,5 @@
 /** Commands that run without a gateway: on an existing store, which they neither create nor upgrade. */
 import { type Plan, planFrom, rehearse } from './assembly.ts';
-import { backupCommand } from './backup-command.ts';
 import { systemClock } from './clock.ts';
 import {
   answerToWords,
@@ -13,14 +12,11 @@ import {
 import { Audit, COMMAND_LINE } from './contracts/audit.ts';
 import { type GatewayOptions, openPlanned } from './gateway.ts';
 import { newVault } from './master-key.ts';
-import { keySourceOf, openForCommand } from './opening.ts';
+import { backupCommand, keySourceOf, openForCommand } from './opening.ts';
 import type { Surrender } from './plugin.ts';
 import { CORE_TABLES, requireUpToDate } from './store.ts';
 
-/**
- * Runs a command. Unknown commands and usage errors are reported before the store is opened. Throws `ConfigError`,
- * `StoreInUse`.
- */
+/** Runs a command. Usage errors are reported before the store is opened. Throws `ConfigError`, `StoreInUse`. */
 export async function runAlone(options: GatewayOptions, line: CommandLine): Promise<CommandResult> {
   const core = findCommand(Object.values(CORE_COMMANDS), line.argv);
   const early = core === undefined ? undefined : answerToWords([core], line.argv);

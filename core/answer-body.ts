@@ -39,10 +39,7 @@ export class AnswerBody {
     return response.write('\r\n', written);
   }
 
-  /**
-   * Node would buffer the piece until the end of the turn to join it with later ones; that costs more than it saves if
-   * there are none.
-   */
+  /** Node would buffer the piece until the end of the turn to join it with later ones: a cost, if there are none. */
   #writeNow(text: string, written: (() => void) | undefined): boolean {
     const response = this.#response;
     const { socket } = response;

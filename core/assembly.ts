@@ -1,10 +1,8 @@
-/**
- * Builds the gateway that gateway.yaml describes: loads plugins, checks their sections, and creates them in the order
- * of their dependencies.
- */
+/** Builds the gateway of a gateway.yaml: loads plugins, checks their sections, creates them, providers first. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from './clock.ts';
+import { aloneOf } from './cluster/peers.ts';
 import { CORE_COMMANDS } from './commands.ts';
 import type { Listen, PipelineEntry, StoreSection } from './config/core-sections.ts';
 import { coreSections, readListen } from './config/core-sections.ts';
@@ -21,14 +19,12 @@ import type { Vendor } from './contracts/vendor.ts';
 import { postGuarded } from './guarded-fetch.ts';
 import { boot } from './id.ts';
 import { LastingStates } from './lasting.ts';
+import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
-import { aloneOf } from './peers.ts';
 import type { Player } from './pipeline.ts';
 import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
-import { spoolFolder } from './spool-folder.ts';
-import { readTls, type TlsFiles } from './tls.ts';
 import { createVault, type Vault } from './vault.ts';
 
 /** A configuration with everything created and nothing started. */
@@ -49,10 +45,7 @@ export interface Assembly {
   link(): void;
   /** Calls `start` on every plugin, providers first. Call `link` before. */
   start(): Promise<void>;
-  /**
-   * Calls `stop` on every started plugin in reverse order. A failure is logged and does not keep the other plugins from
-   * stopping. Once `enough` resolves, it waits for no further plugin.
-   */
+  /** Calls `stop` on started plugins, last first; logs failures. Once `enough` resolves, it waits for no other. */
   stop(enough: Promise<void>): Promise<void>;
 }
 
@@ -383,10 +376,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
   return assembly;
 }
 
-/**
- * Finds further mistakes of a file that already has some, by replacing wrong values with valid ones. Adds them to the
- * file's problems.
- */
+/** Finds further mistakes of a file that has some, with valid values for wrong ones, and adds them to its problems. */
 async function lookFurther(plan: Plan): Promise<void> {
   const { file, doubtful } = plan;
   if (doubtful === undefined) return;

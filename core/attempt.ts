@@ -1,7 +1,4 @@
-/**
- * One upstream attempt at one target: sends the request, enforces deadlines, and relays a stream to the client event by
- * event.
- */
+/** One upstream attempt at one target: sends the request, enforces deadlines, relays a stream event by event. */
 
 import { AnswerBody } from './answer-body.ts';
 import { answerHeaders, keepAliveOf } from './answers.ts';
@@ -124,10 +121,7 @@ export function makeAttempt(
 /** The next expected event, on which the meaning of a deadline, an end or a failure depends. */
 type State = 'head' | 'status' | 'whole' | 'stream' | 'done';
 
-/**
- * A running attempt: forwards the vendor's answer to the client, or ends with an outcome that lets another channel be
- * tried.
- */
+/** A running attempt: forwards the vendor's answer to the client, or ends so that another channel can be tried. */
 class Delivery implements UpstreamListener {
   readonly #x: LiveExchange;
   readonly #attempt: Attempt;
@@ -406,10 +400,7 @@ class Delivery implements UpstreamListener {
     });
   }
 
-  /**
-   * Forwards events to the client. `begun`: the vendor answers, so this channel is final; until then events are held
-   * back.
-   */
+  /** Forwards events to the client; held back until the vendor answers (`begun`), which makes this channel final. */
   #write(events: readonly Bytes[], begun: boolean): void {
     if (this.#committed) {
       if (events.length > 0) this.#send(joined(events));
@@ -544,10 +535,7 @@ class Delivery implements UpstreamListener {
     else this.#settleStream('failed', () => this.#x.body!.end(bytes));
   }
 
-  /**
-   * Failed end: settle, send an error event, and send no last chunk, so that no client takes a truncated answer for a
-   * complete one.
-   */
+  /** Failed end: settle, send an error event and no last chunk: no client takes a truncated answer for complete. */
   #breakOff(error: GatewayError): void {
     this.#settleStream('failed', () => this.#tell(error));
   }
@@ -595,10 +583,7 @@ class Delivery implements UpstreamListener {
     return this.#stream.unfinished?.(left ? 'left' : 'broken') ?? this.#usage();
   }
 
-  /**
-   * Usage so far; for a truncated stream at least what was delivered, because some vendors report usage before the
-   * answer is complete.
-   */
+  /** Usage so far; for a truncated stream at least what was delivered: some vendors report usage too early. */
   #usage(): Usage {
     const reported = this.#stream.usage();
     const counted = countedUsage(this.#x.call.bounds, this.#stream.textLength());

@@ -1,7 +1,4 @@
-/**
- * Base 62: secrets of digits and letters only, which need no escaping in shells or URLs and are selected by a double
- * click.
- */
+/** Base 62: secrets of digits and letters only: no escaping in shells or URLs, and one double click selects them. */
 import { randomInt } from 'node:crypto';
 
 /** The digits in order of value. */

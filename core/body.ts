@@ -1,6 +1,6 @@
 /** Reads request bodies with limits: a declared length over the limit is refused before anything is read. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Duplex, type Readable, Transform } from 'node:stream';
+import { type Duplex, Transform } from 'node:stream';
 import { type SentHeaders, setHeader } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Upload } from './contracts/call.ts';
@@ -12,10 +12,7 @@ import { ClientLeft } from './exchange.ts';
 import type { Head } from './head.ts';
 import type { Holding } from './intake.ts';
 
-/**
- * Refuses a call without a body (411). Check this before reading anything else from the connection: the bytes that
- * follow may be a body with unknown framing.
- */
+/** Refuses a call without a body (411), before more is read: what follows may be a body with unknown framing. */
 export function requireBody(head: Head): void {
   if (head.length !== undefined || head.headers['transfer-encoding'] !== undefined) return;
   throw coreErrors.length_required();
@@ -36,10 +33,7 @@ export interface BodyOptions {
 /** Time a client has to send a JSON body; multipart bodies have the server's own limit. */
 const JSON_MS = 60_000;
 
-/**
- * Reads the whole body, which is JSON unless `anyType`. Refuses with 408, 413, 415 and as `holding` does; rejects with
- * `ClientLeft`.
- */
+/** Reads the whole body, JSON unless `anyType`. Refuses with 408, 413, 415, or as `holding`; or `ClientLeft`. */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -51,10 +45,7 @@ export function readBody(
   return collect(request, head, options, take);
 }
 
-/**
- * The body of a call of this style: JSON, or multipart with its files in `spool`. Refuses as `readBody` does, and
- * malformed multipart bodies.
- */
+/** The body of a call: JSON, or multipart with its files in `spool`. Refuses as `readBody`, and malformed multipart. */
 export async function readCallBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -83,15 +74,7 @@ export async function readCallBody(
 }
 
 /** A multipart body that is arriving, with a byte limit and the reason if it ends early. */
-interface CountedBody {
-  readonly stream: Readable;
-  /** Why the body ended early; undefined if it did not. */
-  failure(): Error | undefined;
-  /** Unread bytes stay in the request; the code that answers drains them. */
-  end(): void;
-}
-
-function countedBody(request: IncomingMessage, take: Take): CountedBody {
+function countedBody(request: IncomingMessage, take: Take) {
   let failure: Error | undefined;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -115,8 +98,10 @@ function countedBody(request: IncomingMessage, take: Take): CountedBody {
   else request.pipe(stream);
   return {
     stream,
+    /** Why the body ended early; undefined if it did not. */
     failure: () => failure,
-    end() {
+    /** Unread bytes stay in the request; the code that answers drains them. */
+    end(): void {
       request.unpipe(stream);
       stream.destroy();
     },
@@ -167,7 +152,7 @@ function collect(
     // Anonymous functions: naming them costs more than the rest of reading a small body.
     const deadline = deadlines.set(JSON_MS, () => {
       stopReading(request);
-      reject(tooSlow());
+      reject(coreErrors.request_timeout());
     });
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
@@ -238,11 +223,6 @@ function notTaken(message: string): GatewayError {
   return coreErrors.unsupported_media_type(message);
 }
 
-/** A request that did not arrive completely in time. */
-export function tooSlow(): GatewayError {
-  return coreErrors.request_timeout();
-}
-
 /** A body over the limit, in bytes. */
 export function tooLarge(limit: number): GatewayError {
   return coreErrors.request_too_large(
@@ -278,9 +258,7 @@ export function answerRaw(socket: Bearer, answer: string, after: Clock['after'])
   socket.resume();
 }
 
-/**
- * Maximum number of connections whose refused bodies are drained at the same time: draining costs as much as reading.
- */
+/** Maximum connections whose refused bodies are drained at the same time: draining costs as much as reading. */
 const MAX_DRAINED = 8;
 let drained = 0;
 

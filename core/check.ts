@@ -1,7 +1,4 @@
-/**
- * `turnpike check` and `turnpike errors`: report what gateway.yaml configures (plugins per phase, routes, models, and
- * warnings), and the errors of core and plugins.
- */
+/** `turnpike check` reports what gateway.yaml configures; `turnpike errors`, the errors of core and plugins. */
 import { type Assembly, planFrom, rehearse } from './assembly.ts';
 import { systemClock } from './clock.ts';
 import { problemLine } from './config/file.ts';

@@ -89,10 +89,7 @@ export function findCommand<C extends { readonly name: string }>(
   return commands.find(named);
 }
 
-/**
- * The result of a command line that needs no gateway: help, an unknown command, or a usage error. Undefined if the
- * command has to run.
- */
+/** The result of a command line that needs no gateway: help, an unknown command, a usage error. Undefined: none. */
 export function answerToWords(commands: readonly CommandWords[], argv: readonly string[]): CommandResult | undefined {
   const command = findCommand(commands, argv);
   if (command === undefined) return unknownCommand(commands, argv);

@@ -1,7 +1,4 @@
-/**
- * Access to compiled modules and files by name. `scripts/server-build.mjs` creates them; keep the placeholder below
- * unchanged.
- */
+/** Access to compiled modules and files by name, as `scripts/server-build.mjs` creates them. */
 import { existsSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -25,10 +22,7 @@ export interface Compiled {
 
 export const compiled: Compiled = { modules: new Map(), import: (url) => import(url) };
 
-/**
- * Loads the compiled module of a source file. Undefined if nothing is compiled, or the file does not ship with the
- * gateway.
- */
+/** Loads the compiled module of a source file. Undefined if nothing is compiled, or the file is not the gateway's. */
 export function compiledOf(file: string): (() => Promise<unknown>) | undefined {
   return compiled.modules.get(fromRoot(file).join('/'));
 }
@@ -49,10 +43,7 @@ export function besideCompiled(name: string): string | undefined {
   return made && join(made, name);
 }
 
-/**
- * The entry of a thread or child process: its compiled module, otherwise the source. `plugins/a/b.ts` is
- * `plugins.a.b.js`.
- */
+/** The entry of a thread or child process: its compiled module, `plugins.a.b.js` for `plugins/a/b.ts`, or the file. */
 export function threadOf(file: string): string {
   const built = besideCompiled(fromRoot(file).join('.').replace(/\.ts$/, '.js'));
   return built !== undefined && existsSync(built) ? built : file;

@@ -7,7 +7,7 @@ import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
 import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
-import { scanAnswer, scanJson } from './json.ts';
+import { scanAnswer, scanJson, UNLIMITED } from './json.ts';
 import { LARGE } from './letters.ts';
 import type { Inspector, Pipeline } from './pipeline.ts';
 import type { Awaitable, Known } from './plugin.ts';
@@ -171,7 +171,12 @@ export class CallContent implements Content {
     x.call = {
       ...x.call,
       conversation,
-      bounds: { ...bounds, inputBytes: textBytes(conversation), media: countMedia(conversation), outputTokens },
+      bounds: {
+        ...bounds,
+        inputBytes: textBytes(conversation),
+        media: mediaIn(conversation.turns.flatMap(({ blocks }) => blocks)),
+        outputTokens,
+      },
       // The vendor knows the earlier answer as it was before.
       ...(earlier !== undefined && { earlier: { ...earlier, channel: undefined } }),
     };
@@ -198,8 +203,6 @@ export class CallContent implements Content {
 /** Texts of all turns separated by this. */
 const AT_ONCE = 128 * 1_024;
 
-const UNLIMITED = { depth: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
-
 function refuseTokens(name: string): never {
   throw coreErrors
     .unsupported_parameter(
@@ -216,10 +219,6 @@ function hostedTools({ tools }: Conversation): readonly string[] {
 function textBytes(conversation: Conversation): number {
   const bytes = Buffer.from(JSON.stringify(conversation));
   return scanAnswer(bytes)?.textBytes ?? bytes.length;
-}
-
-function countMedia({ turns }: Conversation): number {
-  return turns.reduce((sum, { blocks }) => sum + mediaIn(blocks), 0);
 }
 
 function mediaIn(blocks: readonly Block[]): number {

@@ -1,7 +1,4 @@
-/**
- * The control socket next to the database, through which the command line reaches a running gateway. One line of JSON
- * each way.
- */
+/** The socket next to the database, where the command line reaches a running gateway. One line of JSON each way. */
 import { lstatSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';

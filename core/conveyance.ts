@@ -1,19 +1,13 @@
-/**
- * The request of one attempt, and how its answer becomes the client's: forwarded unchanged if both use the same style,
- * otherwise translated.
- */
+/** The request of one attempt, and how its answer becomes the client's: unchanged in the same style, or translated. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contentOf, fieldNames } from './content.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { JsonBody, JsonObject } from './contracts/json.ts';
 import type { AnswerFacts, Losses, Patch, Relay, StreamRelay } from './contracts/style.ts';
 import type { Attachments } from './contracts/vendor.ts';
-import type { GatewayError } from './errors.ts';
-import { fetchFor } from './fetched-media.ts';
-import { fetchGuarded } from './guarded-fetch.ts';
+import { fetchFor, fetchGuarded } from './guarded-fetch.ts';
 import { scanAnswer } from './json.ts';
-import { LARGE } from './letters.ts';
-import { spliced } from './outline.ts';
+import { LARGE, spliced } from './letters.ts';
 import { createPlacing, formParcel, type Parcel, piecesParcel } from './parcel.ts';
 import type { Awaitable } from './plugin.ts';
 import { AnswerRefused, type Revisions } from './revising.ts';
@@ -35,10 +29,7 @@ import { countedUsage } from './usage.ts';
 export interface Conveyance {
   /** The vendor's body. */
   readonly body: Buffer | Parcel;
-  /**
-   * A whole answer for the client; undefined if the vendor's is invalid. For a client that requested a stream, its
-   * events. `type`: the vendor's content type.
-   */
+  /** A whole answer, or its events, for the client; undefined if the vendor's (of content type `type`) is invalid. */
   whole(bytes: Buffer, type: string): Awaitable<WholeAnswer | undefined>;
   /** A stream for the client. */
   relay(): StreamRelay;
@@ -48,10 +39,7 @@ export interface Conveyance {
   readonly losses: (() => readonly string[]) | undefined;
 }
 
-/**
- * Prepares an attempt. Throws a `GatewayError` if the vendor's style cannot express the request, or only with a warning
- * that strict mode does not allow.
- */
+/** Prepares an attempt. Throws a `GatewayError` if the vendor's style, or strict mode, does not allow the request. */
 export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
   const { clientStyle, vendorStyle, revisions, x } = parties;
   const isReplaced = x.call.conversation !== undefined;
@@ -60,13 +48,16 @@ export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
   return clientStyle.relay.outgoing === undefined ? untouched(parties) : withFiles(parties);
 }
 
-/**
- * The request is forwarded as it is, but the answer goes through the common form; refused if the answer has no common
- * form.
- */
+/** Forwards the request as it is; the answer goes through the common form, and is refused if it has none. */
 function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
   const { x } = parties;
-  if (x.call.bounds.choices > 1) throw oneAnswerOnly();
+  if (x.call.bounds.choices > 1) {
+    throw coreErrors
+      .unsupported_parameter(
+        'Only one answer can be requested: plugins of this gateway revise answers. Omit `n`, and send one prompt per request.',
+      )
+      .with({ param: 'n' });
+  }
   const content = contentOf(x);
   const make = (): Conveyance => {
     const barred = content.refusal();
@@ -75,14 +66,6 @@ function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
   };
   const decoding = content.conversation();
   return decoding instanceof Promise ? decoding.then(make) : make();
-}
-
-function oneAnswerOnly(): GatewayError {
-  return coreErrors
-    .unsupported_parameter(
-      'Only one answer can be requested: plugins of this gateway revise answers. Omit `n`, and send one prompt per request.',
-    )
-    .with({ param: 'n' });
 }
 
 /** Whether the gateway requests a stream's usage itself. */
@@ -109,7 +92,7 @@ function untouched(parties: Parties): Conveyance {
   const changes = fieldChanges(body, patchOf(clientStyle.relay, body, to), quirks, losses);
   const sent =
     dialect.request !== undefined
-      ? rewritten(JSON.parse(body.patched(changes).toString()), parties, losses)
+      ? Buffer.from(spelled(JSON.parse(body.patched(changes).toString()), parties, losses))
       : body.bytes.length < LARGE
         ? body.patched(changes)
         : piecesParcel(body.pieces(changes));
@@ -163,7 +146,12 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
   if (!call.stream) return seen;
   // The common form has one answer, not several.
   if (call.bounds.choices > 1 || clientStyle.client === undefined || clientStyle.vendor === undefined) {
-    if (clientStyle.relay.stream === undefined) throw streamsNothing();
+    if (clientStyle.relay.stream === undefined) {
+      // The style has no relay, and this request cannot be translated.
+      throw coreErrors
+        .unsupported_parameter('`stream` must be false for this request: its API cannot stream more than one answer.')
+        .with({ param: 'stream' });
+    }
     return { ...seen, whole: asEvents(seen, parties) };
   }
   // A stream that lacks something, or whose style cannot relay it, is encoded again in the same style; and a whole
@@ -178,13 +166,6 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
       return writtenAnew(parties, lossesOf(parties)).whole(answer);
     },
   };
-}
-
-/** The style has no relay, and this request cannot be translated. */
-function streamsNothing(): GatewayError {
-  return coreErrors
-    .unsupported_parameter('`stream` must be false for this request: its API cannot stream more than one answer.')
-    .with({ param: 'stream' });
 }
 
 /** Forwards an answer unchanged while plugins look at it. */
@@ -316,10 +297,7 @@ function written({ body, restore }: TranslatedRequest, parties: Parties, losses:
   return otherStyle(spelled(body as Record<string, unknown>, parties, losses), restore, parties, losses);
 }
 
-/**
- * A translated request, and the decoder of its answer. It lives as long as the call, and so does everything it
- * references.
- */
+/** A translated request, and the decoder of its answer. It and everything it references live as long as the call. */
 function otherStyle(text: string, restore: Restorer, parties: Parties, losses: CollectedLosses): Conveyance {
   const body = spliced(text, parties.x.call.body.outline().bytesOf);
   refuseLosses(parties, losses);
@@ -333,10 +311,6 @@ function refuseLosses({ offer }: Parties, losses: CollectedLosses): void {
   const [first] = serious;
   if (first === undefined) return;
   throw coreErrors.translation_refused(serious).with({ param: first.slice(0, first.lastIndexOf(':')) });
-}
-
-function rewritten(body: Record<string, unknown>, parties: Parties, losses: Losses): Buffer {
-  return Buffer.from(spelled(body, parties, losses));
 }
 
 function spelled(body: Record<string, unknown>, { dialect, offer }: Parties, losses: Losses): string {

@@ -3,10 +3,7 @@
  * with it a second `plugin.ts`; a package may bring its own gateway.
  */
 
-/**
- * Makes `instanceof` accept instances of any copy of the class, by a mark that all copies share. Derived classes are
- * distinguished as usual.
- */
+/** Makes `instanceof` accept instances of any copy of the class, by a shared mark; derived classes as usual. */
 export function sharedByCopies(type: { readonly prototype: object }, name: string): void {
   const mark = Symbol.for(`turnpike.${name}`);
   Object.defineProperty(type.prototype, mark, { value: true });

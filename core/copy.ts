@@ -1,7 +1,4 @@
-/**
- * `turnpike store copy`: copies every table into an empty store of another driver, and verifies that nothing is
- * missing.
- */
+/** `turnpike store copy`: copies every table into an empty store of another driver, and proves that nothing is lost. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -121,7 +118,9 @@ async function copyAll(source: OpenStore, target: OpenStore, owners: readonly Ta
   }
   let count = 0;
   await source.snapshot(async (reader) => {
-    for (const table of inOrderOfReferences(tables)) {
+    const byName = new Map(tables.map((table) => [table.name, table]));
+    const referred = ({ references }: StoreTable) => references.map(({ table }) => byName.get(table));
+    for (const table of inOrderOfReferences(tables, referred)) {
       if (OWN.includes(table.name)) continue;
       // Rows that a migration created are among those of the source.
       await target.run(`DELETE FROM ${table.name}`);
@@ -152,17 +151,15 @@ function withoutTriggers(owners: readonly TableOwner[]): {
   return { owners: bare, triggers: [...triggers.values()] };
 }
 
-/** Sorts tables: every table after those that its rows refer to. */
-function inOrderOfReferences(tables: readonly StoreTable[]): readonly StoreTable[] {
-  const order = new Set<StoreTable>();
-  const visit = (table: StoreTable): void => {
-    if (order.has(table)) return;
-    for (const { table: name } of table.references) {
-      if (name !== table.name) visit(tables.find((other) => other.name === name)!);
-    }
-    order.add(table);
+/** Sorts items: each after those that it refers to; a reference to itself counts for nothing. */
+function inOrderOfReferences<T>(items: readonly T[], referencesOf: (item: T) => readonly (T | undefined)[]): T[] {
+  const order = new Set<T>();
+  const visit = (item: T): void => {
+    if (order.has(item)) return;
+    for (const other of referencesOf(item)) if (other !== undefined && other !== item) visit(other);
+    order.add(item);
   };
-  for (const table of tables) visit(table);
+  for (const item of items) visit(item);
   return [...order];
 }
 
@@ -194,7 +191,10 @@ async function copyTable(reader: Reader, target: OpenStore, table: StoreTable): 
     waiting.push(...rows);
     const isLast = rows.length < limit;
     if (own === undefined || isLast) {
-      if (own !== undefined) waiting = parentsFirst(waiting, own.column, own.to);
+      if (own !== undefined) {
+        const byKey = new Map(waiting.map((row) => [row[own.to], row]));
+        waiting = inOrderOfReferences(waiting, (row) => [byKey.get(row[own.column])]);
+      }
       for (let i = 0; i < waiting.length; i += limit)
         await insert(target, table, waiting.slice(i, i + limit), readValue);
       count += waiting.length;
@@ -215,20 +215,6 @@ async function insert(
   const line = `(${columns.map(() => '?').join(', ')})`;
   const sql = `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES ${rows.map(() => line).join(', ')}`;
   await target.run(sql, ...rows.flatMap((row) => columns.map((column) => readValue(row, column))));
-}
-
-/** Sorts rows after those that their `column` refers to. */
-function parentsFirst(rows: readonly Row[], column: string, to: string): Row[] {
-  const byKey = new Map(rows.map((row) => [row[to], row]));
-  const order = new Set<Row>();
-  const visit = (row: Row): void => {
-    if (order.has(row)) return;
-    const parent = byKey.get(row[column]);
-    if (parent !== undefined && parent !== row) visit(parent);
-    order.add(row);
-  };
-  for (const row of rows) visit(row);
-  return [...order];
 }
 
 /** Throws unless all invariants of the store hold, the audit log's hash chain included. */

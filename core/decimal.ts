@@ -6,10 +6,7 @@ export interface Decimal {
   readonly scale: number;
 }
 
-/**
- * The decimal of a number, by its shortest text (`0.1`, `2.5e-7`), or of such a text. Throws a RangeError for a
- * negative number and for one that is not finite.
- */
+/** The decimal of a number or its shortest text (`0.1`, `2.5e-7`). Throws a RangeError unless finite, 0 or more. */
 export function decimal(value: number | string): Decimal {
   const match = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value));
   if (!match) throw new RangeError(`${value} is not an amount`);

@@ -26,21 +26,21 @@ import { acceptOf } from './frames.ts';
 import { scanAnswer } from './json.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { type Revisions, revisionsOf } from './revising.ts';
-import { isContextOverflow } from './translation/context-overflow.ts';
 import { isObject } from './translation/fields.ts';
 import { lossHeader } from './translation/losses.ts';
 import type { Parties, WholeAnswer } from './translation/parties.ts';
 import {
   faultOf,
+  isContextOverflow,
   isUnpaid,
   overflowError,
   overloadedError,
+  refusalIn,
   type VendorError,
   withoutAccounts,
 } from './translation/vendor-errors.ts';
 import type { UpstreamRequest } from './upstream.ts';
 import { withUnsaid } from './usage.ts';
-import { refusalIn } from './vendor-message.ts';
 
 /** The gateway's services for delivery. */
 export interface DeliverTools extends AttemptTools {
@@ -63,9 +63,7 @@ const STALE_MS = 1_000;
 /** Maximum `retry-after` forwarded to clients. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/**
- * Delivers, or throws the error for the client. When it returns, the client has its answer and the request has ended.
- */
+/** Delivers, or throws the error for the client. On return, the client has its answer and the request has ended. */
 export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, tools: DeliverTools): Promise<void> {
   let last: Failed | undefined;
   let unsaid: GatewayError | undefined;
@@ -81,7 +79,9 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
       continue;
     }
     last = outcome;
-    if (outcome.final || ++tries >= tools.maxAttempts || isLate(x, offer, tools)) break;
+    if (outcome.final || ++tries >= tools.maxAttempts) break;
+    // There is no time left to wait for another answer.
+    if (tools.clock.mono() >= x.startedMono + offer.channel.timeout.totalMs) break;
   }
   if (last === undefined && unsaid !== undefined) throw unsaid;
   if (last === undefined) throw coreErrors.no_channel();
@@ -91,11 +91,6 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
     return;
   }
   throw last.error;
-}
-
-/** No further channel is tried if there is no time left to wait for its answer. */
-function isLate(x: LiveExchange, offer: Offer, { clock }: DeliverTools): boolean {
-  return clock.mono() >= x.startedMono + offer.channel.timeout.totalMs;
 }
 
 /** The failure of one target. */
@@ -108,10 +103,7 @@ interface Failed {
   readonly final: boolean;
 }
 
-/**
- * Tries one target, once more if a pooled connection died when it was used. Undefined: delivered. An error: the request
- * cannot be translated for it.
- */
+/** Tries one target, again if a pooled connection was dead. Undefined: delivered. An error: it cannot be translated. */
 function tryOffer(
   x: LiveExchange & Known,
   offer: Offer,

@@ -1,20 +1,7 @@
-/**
- * Watches the disk of the store, so that optional data is no longer written before calls have to be refused for lack of
- * space.
- */
+/** Watches the disk of the store: optional data stops being written before calls are refused for lack of space. */
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import type { OpenStore, StoreRoom } from './plugin.ts';
-
-/** Measures the free space. */
-export interface DiskWatch {
-  start(): void;
-  stop(): void;
-  /** Measures now. */
-  look(): Promise<StoreRoom | undefined>;
-  /** Whether this many more bytes of optional data can be written. True if the store does not report its space. */
-  hasRoom(bytes: number): boolean;
-}
 
 const LOOK_MS = 1_000;
 /** Reserved for what calls need: a tenth of the disk, at most this. */
@@ -22,13 +9,14 @@ const MOST_RESERVED = 1_024 ** 3;
 /** Data is written to the store's log first, and then to its file. */
 const COPIES = 2;
 
-/** Creates it. The free space is unknown before `start` or `look`. */
-export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, log: Log): DiskWatch {
+/** Measures the free space, which is unknown before `start` or `look`. */
+export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, log: Log) {
   let cancel: (() => void) | undefined;
   let last: StoreRoom | undefined;
   let wasScarce = false;
   let looking = false;
 
+  /** Whether this many more bytes of optional data can be written. True if the store does not report its space. */
   function hasRoom(bytes: number): boolean {
     return last === undefined || last.free - COPIES * bytes > Math.min(MOST_RESERVED, last.disk / 10);
   }
@@ -55,11 +43,11 @@ export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, lo
   }
 
   return {
-    start() {
+    start(): void {
       lookAgain();
       cancel = clock.every(LOOK_MS, lookAgain);
     },
-    stop: () => cancel?.(),
+    stop: (): void => cancel?.(),
     look,
     hasRoom,
   };

@@ -1,6 +1,4 @@
-/**
- * The listening address of a gateway: bound before anything is written, and passed to the process that serves there.
- */
+/** The listening address of a gateway: bound before anything is written, passed to the process that serves there. */
 import { type AddressInfo, createServer, Server as NetServer } from 'node:net';
 import type { Plan } from './assembly.ts';
 import { readListen } from './config/core-sections.ts';
@@ -17,10 +15,7 @@ export interface Door {
   close(): void;
 }
 
-/**
- * Binds the address of a plan without accepting connections yet: they are refused as if no process listened. Throws
- * `ConfigError` if it cannot be bound.
- */
+/** Binds the address of a plan; connections are refused as if no process listened. Throws `ConfigError`. */
 export async function takeAddress({ file, values }: Plan): Promise<Door> {
   const { host, port } = readListen(values.listen);
   const door = createServer((socket) => socket.destroy());

@@ -56,10 +56,7 @@ export interface ErrorRow {
   readonly status: number | readonly number[];
   /** Meaning and remedy, in sentences that are true in every case: for the documentation and the console. */
   readonly help: string;
-  /**
-   * The message. Its parameters are those of the function that makes the error; without `text`, that function may be given a message, and
-   * `help` is the usual one.
-   */
+  /** The message, with the parameters of the maker. Absent: the maker may be given one; `help` is the usual one. */
   readonly text?: string | ((...values: never[]) => string);
   /** The field that is wrong, if it is always the same one. */
   readonly param?: string;

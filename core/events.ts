@@ -121,10 +121,7 @@ export function isEndMark(data: string): boolean {
   return data.trim() === '[DONE]';
 }
 
-/**
- * Whether data that is not valid JSON started as an object, or as a list of them: then a part of the answer is lost.
- * Other text is not part of an answer.
- */
+/** Whether data that is not JSON started as an object or a list of them; only then is a part of the answer lost. */
 export function isCutShort(data: string): boolean {
   return /^\s*(?:\[\s*)?\{/.test(data);
 }
@@ -132,10 +129,7 @@ export function isCutShort(data: string): boolean {
 /** The error for a stream with such an event. */
 export const CUT_SHORT = { message: 'The vendor sent an incomplete event.', code: '' } as const;
 
-/**
- * Whether the object in an event's data is closed, judged by its brackets: a stream has too many events to parse each.
- * False if there is no object.
- */
+/** Whether an event's data is a closed object, by its brackets: a stream has too many events to parse each. */
 export function isClosed(event: Buffer): boolean {
   let at = event.indexOf(OPEN_OBJECT);
   if (at === -1) return false;

@@ -1,4 +1,4 @@
-/** One client request and its state; ends exactly once. */
+/** One client request and its state: headers that plugins set on its answer, and resources to release at its end. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerBody } from './answer-body.ts';
 import type { Clock } from './clock.ts';
@@ -7,13 +7,50 @@ import type { Attempt, Call, Headers, Offer, Outcome, Usage } from './contracts/
 import type { JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Style } from './contracts/style.ts';
-import { Entry } from './entry.ts';
+import { Dictionary } from './dictionary.ts';
 import type { Head } from './head.ts';
 import { newId } from './id.ts';
 import type { Holding } from './intake.ts';
-import type { Exchange, Passage } from './plugin.ts';
+import type { Awaitable, Exchange, Passage } from './plugin.ts';
 import type { Member } from './roll.ts';
 import { inWholes } from './usage.ts';
+
+/** The base of calls and of requests for routes. */
+export class Entry {
+  /** Answer headers set by plugins. */
+  readonly answerHeaders: Record<string, string> = new Dictionary();
+  /** State of plugins (slot.ts). */
+  slots: unknown[] | undefined = undefined;
+  #releases: (() => Awaitable<void>)[] | undefined;
+
+  header(name: string, value: string): void {
+    this.answerHeaders[name] = value;
+  }
+
+  defer(release: () => Awaitable<void>): void {
+    this.#releases ??= [];
+    this.#releases.push(release);
+  }
+
+  /** Runs deferred releases, last-in first-out, even if some fail. Synchronous if all of them are. */
+  release(failed: (error: unknown) => void): Awaitable<void> {
+    const releases = this.#releases;
+    if (releases === undefined) return;
+    this.#releases = undefined;
+    return undo(releases, failed);
+  }
+}
+
+function undo(releases: (() => Awaitable<void>)[], failed: (error: unknown) => void): Awaitable<void> {
+  for (let release = releases.pop(); release !== undefined; release = releases.pop()) {
+    try {
+      const waiting = release();
+      if (waiting instanceof Promise) return waiting.catch(failed).then(() => undo(releases, failed));
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
 
 /** Known when the request begins. */
 export interface Beginning {
@@ -192,10 +229,7 @@ export class LiveExchange extends Entry implements Exchange, Member {
     this.#abort?.abort();
   }
 
-  /**
-   * Registers a callback that stops the running work if the client disconnects or the request is cut off; called at
-   * once if that has happened.
-   */
+  /** Registers a callback for the end of the client or a cut of the request; called at once if that has happened. */
   onStop(stop: ((error: Error) => void) | undefined): void {
     this.#onStop = stop;
     if (stop !== undefined && this.#stoppedBy !== undefined) stop(this.#stoppedBy);

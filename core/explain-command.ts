@@ -1,6 +1,4 @@
-/**
- * `turnpike explain`: parses the described call, and prints how it would be handled, in lines like those of `check`.
- */
+/** `turnpike explain`: parses the described call and prints how it would be handled, in lines like those of `check`. */
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { CommandFailed } from './commands.ts';

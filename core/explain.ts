@@ -22,6 +22,7 @@ import type { Awaitable, Known, Offering } from './plugin.ts';
 import { type Generation, readCall } from './server.ts';
 import { createSpool } from './spool.ts';
 import { supposedExchange } from './supposed.ts';
+import { isEmpty } from './translation/fields.ts';
 import { collectLosses } from './translation/losses.ts';
 import type { Parties } from './translation/parties.ts';
 
@@ -52,10 +53,7 @@ export interface ExplainTools {
   readonly clock: Clock;
 }
 
-/**
- * Makes every plugin involved in a call explain how it would handle it. Nothing is taken, reserved or written, and no
- * vendor is called.
- */
+/** Has every plugin explain how it would handle a call. Nothing is taken, reserved or written, no vendor is called. */
 export async function explainCall(supposed: Supposed, tools: ExplainTools): Promise<Decision> {
   const { style, headers, ip = '' } = supposed;
   const x = supposedExchange(style, { path: style.ingress!.path, headers, ip }, tools.clock);
@@ -114,7 +112,7 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
     plugins.push({
       plugin: player.name,
       says,
-      ...(hasMembers(facts) && { facts }),
+      ...(!isEmpty(facts) && { facts }),
       ...(refusal !== undefined && { refusal: refusalFrom(refusal) }),
     });
     refused ??= refusal;
@@ -174,10 +172,6 @@ function readForm(
   const spool = createSpool({ directory: spoolDirectory, maxBytes: limits.uploadBytes });
   x.defer(() => spool.discard());
   return form.read({ body: Readable.from(read()), contentType, spool });
-}
-
-function hasMembers(facts: JsonObject): boolean {
-  return Object.keys(facts).length > 0;
 }
 
 interface Statements {

@@ -1,7 +1,4 @@
-/**
- * Streams that are not server-sent events: lines of JSON and frames of other formats, each converted to an event, so
- * that later code handles all streams in the same way.
- */
+/** Streams of JSON lines and other frames, each converted to a server-sent event: later code knows no others. */
 import type { FrameFormat, Frames, StreamEvent } from './contracts/vendor.ts';
 import type { EventSplitter } from './events.ts';
 
@@ -65,9 +62,7 @@ function createLineSplitter(maxBytes: number): EventSplitter {
   };
 }
 
-/**
- * A line without surrounding space. A carriage return inside, which is space in JSON, would end the line of an event.
- */
+/** A line without surrounding space. A carriage return inside, space in JSON, would end the line of an event. */
 function lineOf(pieces: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat(pieces);
   for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at)) bytes[at] = SPACE;

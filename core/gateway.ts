@@ -15,14 +15,13 @@ import {
   rehearse,
   type Surroundings,
 } from './assembly.ts';
-import { backupCommand } from './backup-command.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { digestOf } from './cluster/gateways.ts';
-import { type ClusterPeers, joinPeers } from './cluster/peers.ts';
+import { aloneOf, type ClusterPeers, joinPeers } from './cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
-import { readListen, readUpstream } from './config/core-sections.ts';
+import { readListen, type UpstreamSection } from './config/core-sections.ts';
 import { readConfig, reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import type { Loaded } from './configuration.ts';
@@ -43,13 +42,13 @@ import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
 import { boot } from './id.ts';
-import { createInspecting } from './inspecting.ts';
 import { createIntake } from './intake.ts';
 import { LastingStates } from './lasting.ts';
 import { type Log, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import {
   attachStore,
+  backupCommand,
   isOnServer,
   keySourceOf,
   openForCommand,
@@ -58,7 +57,6 @@ import {
   storeFileOf,
   vaultOf,
 } from './opening.ts';
-import { aloneOf } from './peers.ts';
 import { createPipeline } from './pipeline.ts';
 import { COMMAND_ROLE, type ProcessRole, roleAt } from './place.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
@@ -78,6 +76,7 @@ import {
   requireUpToDate,
   type TableOwner,
 } from './store.ts';
+import { createInspecting } from './supposed.ts';
 import { openUpstream } from './upstream.ts';
 
 /** Options for opening a gateway. */
@@ -127,10 +126,7 @@ export interface Gateway {
   hurry(): void;
 }
 
-/**
- * Opens a gateway, without accepting requests. Creates the store if there is none. Throws `ConfigError`, `StoreInUse`,
- * `StoreUnavailable`.
- */
+/** Opens a gateway, and creates its store if there is none. Throws `ConfigError`, `StoreInUse`, `StoreUnavailable`. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const file = readConfig(options.configFile, options.env);
   await prepareStore(file);
@@ -140,10 +136,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   return openPlanned(plan, options, false);
 }
 
-/**
- * The same for a plan that was rehearsed. `alone`: it runs a command and serves no requests; it binds no address, and
- * `listen` is not called.
- */
+/** The same for a rehearsed plan. `alone`: for a command, without an address; `listen` is not called. */
 export async function openPlanned(plan: Plan, options: GatewayOptions, alone: boolean): Promise<Gateway> {
   const { log } = options;
   if (alone) return assembleInRole(COMMAND_ROLE, plan, await openForCommand(plan, log), options);
@@ -267,7 +260,7 @@ async function assembleGateway(
 ): Promise<Gateway> {
   const { log, clock, peers } = outside;
   const { store, options, firstSecrets, processRole, cluster, mayMake, failed } = opened;
-  const upstream = await openUpstream(readUpstream(plan.values.upstream).client, clock);
+  const upstream = await openUpstream((plan.values.upstream as UpstreamSection).client, clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
     players: current.assembly.players,
@@ -349,6 +342,7 @@ async function assembleGateway(
   const generationOf = (assembly: Assembly): Generation => {
     const { players, listen } = assembly;
     const pipeline = createPipeline(players, log, deadlines);
+    const books = { store, pipeline, clock, log };
     const guards: Record<string, Guard> = Object.assign({}, ...players.map(({ parts }) => parts.guards ?? {}));
     const routes: Route[] = [...ownRoutes(() => state, store), ...players.flatMap(({ parts }) => parts.routes ?? [])];
     return {
@@ -375,7 +369,7 @@ async function assembleGateway(
         log,
         maxAttempts: listen.attempts.max,
         onDisconnect: listen.onDisconnect,
-        conclude: (x, outcome) => endExchange(x, outcome, pipeline, { store, clock, log }),
+        conclude: (x, outcome) => endExchange(x, outcome, books),
       },
     };
   };

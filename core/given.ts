@@ -1,7 +1,4 @@
-/**
- * Delivers an answer that a plugin gives in place of a vendor: whole or as a stream, charged or free, revised by the
- * plugins before it.
- */
+/** Delivers a plugin's answer in place of a vendor's: whole or streamed, charged or free, revised by plugins. */
 import { AnswerBody } from './answer-body.ts';
 import { answerHeaders, send, toGatewayError } from './answers.ts';
 import { EVENT_STREAM, noteLosses, TRANSLATION } from './attempt.ts';
@@ -26,10 +23,6 @@ const WRITE_STALL_MS = 120_000;
 
 /** Time for a plugin to return the next part. */
 const IDLE_MS = 120_000;
-
-function tooLate(): GatewayError {
-  return coreErrors.upstream_timeout('The answer did not arrive in time.');
-}
 
 /** Delivers it, or throws the error for the client. When it returns, the request has ended. */
 export async function deliverGiven(x: LiveExchange & Known, given: Given, tools: DeliverTools): Promise<void> {
@@ -107,7 +100,9 @@ class Delivery {
         const next = parts.next().catch((error: unknown) => {
           throw this.#failed(error);
         });
-        deadline = deadlines.set(IDLE_MS, () => stop(tooLate()));
+        deadline = deadlines.set(IDLE_MS, () =>
+          stop(coreErrors.upstream_timeout('The answer did not arrive in time.')),
+        );
         const { done, value } = await Promise.race([next, stopped]);
         deadlines.clear(deadline);
         if (done) return;
@@ -227,10 +222,7 @@ class Delivery {
     return this.#x.style!.client!.encodeReply(reply, this.#answering);
   }
 
-  /**
-   * Before anything was sent, the error is the answer; in a stream it is an event, and the stream has no successful
-   * end.
-   */
+  /** Before anything was sent, the error is the answer; in a stream it is an event, without a successful end. */
   async #breakOff(error: Error): Promise<void> {
     const x = this.#x;
     if (!x.ending) x.usage = this.#used();

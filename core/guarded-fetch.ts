@@ -1,12 +1,11 @@
 /**
- * Fetches user-supplied URLs (an image, a document), and posts to them. The only place where untrusted input decides
+ * Fetches user-supplied URLs (an image, a document), once for all attempts of a request, and posts to them. The only place where untrusted input decides
  * which host is contacted (SSRF): public addresses only, checked at the moment of connecting and at every redirect,
  * with limits of size and time.
  */
 import { type LookupAddress, type LookupAllOptions, Resolver } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { Agent } from 'undici';
 import { createAddressList } from './address.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { Fetched } from './contracts/style.ts';
@@ -48,10 +47,7 @@ const MAX_URL = 4_096;
 /** Encoded content has an unknown size, and its type describes the decoded content. */
 const COMPRESSED = /\b(gzip|deflate|compress|br|zstd)\b/i;
 
-/**
- * All addresses that are not public internet: IANA's special-purpose registries, IPv6 ranges that embed such an
- * address, and the one public address of a cloud metadata service.
- */
+/** Not public internet: IANA's special-purpose registry, and the public address of a cloud metadata service. */
 const isSpecial = createAddressList([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -73,10 +69,7 @@ const isSpecial = createAddressList([
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]);
-/**
- * In IPv6 only global unicast is public internet; of that, these ranges are special: Teredo, benchmarks, ORCHID,
- * documentation, 6to4, AS112.
- */
+/** Of IPv6, global unicast without Teredo, benchmarks, ORCHID, documentation, 6to4 and AS112. */
 const isGlobal6 = createAddressList(['2000::/3']);
 const isSpecial6 = createAddressList(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
 
@@ -121,15 +114,15 @@ export async function fetchGuarded(
       }
       if (statusCode !== 200) {
         leave(body);
-        throw notFetched(`the server responded with status ${statusCode}`);
+        throw new NotFetched(`the server responded with status ${statusCode}`);
       }
       if (COMPRESSED.test(String(headers['content-encoding'] ?? ''))) {
         leave(body);
-        throw notFetched('the server sent a compressed response that was not requested');
+        throw new NotFetched('the server sent a compressed response that was not requested');
       }
       return { mediaType: mediaTypeOf(headers['content-type']), bytes: await collect(body, maxBytes, allowance) };
     }
-    throw notFetched(`it leads through more than ${MAX_REDIRECTS} redirects`);
+    throw new NotFetched(`it leads through more than ${MAX_REDIRECTS} redirects`);
   } catch (error) {
     signal.throwIfAborted();
     // The message must not disclose whether a name is internal.
@@ -166,20 +159,14 @@ export async function postGuarded(
     return statusCode;
   } catch (error) {
     if (error instanceof NotFetched) throw error;
-    throw notFetched(limit.aborted ? 'the server took too long' : UNREACHABLE);
+    throw new NotFetched(limit.aborted ? 'the server took too long' : UNREACHABLE);
   } finally {
     close();
   }
 }
 
 /** The dispatcher of one request, which connects to public addresses only. */
-interface GuardedAgent {
-  readonly agent: Agent;
-  readonly request: typeof import('undici').request;
-  close(): void;
-}
-
-async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: GuardOptions): Promise<GuardedAgent> {
+async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: GuardOptions) {
   // Few gateways ever fetch anything: undici is loaded on first use.
   const { Agent, request } = await import('undici');
   const isPublic = options.isPublic ?? isPublicAddress;
@@ -199,30 +186,28 @@ async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: Guar
   return {
     agent,
     request,
-    close() {
+    close(): void {
       resolver.cancel();
       agent.destroy().catch(() => {});
     },
   };
 }
 
-/**
- * A URL whose host, if it is an address, is public. The connection uses this very object: the URL is not parsed twice.
- */
+/** A URL whose host, if an address, is public. The connection uses this very object: it is not parsed twice. */
 function checked(text: string, { isPublic = isPublicAddress, anyPort = false }: GuardOptions): URL {
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw notFetched('it is not a URL');
+    throw new NotFetched('it is not a URL');
   }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw notFetched('only http and https are fetched');
-  if (url.username !== '' || url.password !== '') throw notFetched('it contains a user name or a password');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new NotFetched('only http and https are fetched');
+  if (url.username !== '' || url.password !== '') throw new NotFetched('it contains a user name or a password');
   // `port` is empty for the scheme's default.
-  if (url.port !== '' && !anyPort) throw notFetched('only the usual ports of http and https are connected to');
-  if (text.length > MAX_URL) throw notFetched(`it is longer than ${MAX_URL} characters`);
+  if (url.port !== '' && !anyPort) throw new NotFetched('only the usual ports of http and https are connected to');
+  if (text.length > MAX_URL) throw new NotFetched(`it is longer than ${MAX_URL} characters`);
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !isPublic(host)) throw notPublic();
+  if (isIP(host) !== 0 && !isPublic(host)) throw new NotFetched('it does not resolve to a public address');
   return url;
 }
 
@@ -253,7 +238,7 @@ function publicOnly(lookup: Lookup, isPublic: (address: string) => boolean): Loo
       if (error !== null) return callback(error, []);
       // A private address among public ones indicates DNS rebinding.
       if (addresses.length === 0 || !addresses.every(({ address }) => isPublic(address)))
-        return callback(notFetched(UNREACHABLE), []);
+        return callback(new NotFetched(UNREACHABLE), []);
       if (options.all) return callback(null, addresses);
       const [first] = addresses;
       return callback(null, first!.address, first!.family);
@@ -272,8 +257,8 @@ async function collect(body: AsyncIterable<Buffer>, maxBytes: number, allowance:
   for await (const chunk of body) {
     size += chunk.length;
     allowance.bytes -= chunk.length;
-    if (size > maxBytes) throw notFetched(`it is larger than ${maxBytes} bytes`);
-    if (allowance.bytes < 0) throw notFetched('together with the others it is too large for one request');
+    if (size > maxBytes) throw new NotFetched(`it is larger than ${maxBytes} bytes`);
+    if (allowance.bytes < 0) throw new NotFetched('together with the others it is too large for one request');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
@@ -287,17 +272,60 @@ function mediaTypeOf(header: string | string[] | undefined): string {
   return /^\s*([\w.+-]+\/[\w.+-]+)\s*$/.exec(type)?.[1] ?? 'application/octet-stream';
 }
 
-function notPublic(): NotFetched {
-  return notFetched('it does not resolve to a public address');
-}
-
 /** Why a URL is not fetched; ends a sentence. */
 class NotFetched extends Error {}
 
-function notFetched(why: string): NotFetched {
-  return new NotFetched(why);
-}
-
 function refusal(why: string, param: string): GatewayError {
   return coreErrors.media_not_fetched(`A URL in \`${param}\` was not fetched: ${why}.`).with({ param });
+}
+
+/** Limits for all fetches of one request together. */
+export const MAX_FETCHES = 16;
+const MAX_FETCHED_BYTES = 20 * 1_024 * 1_024;
+
+/** The request's budget. */
+export interface Asker {
+  /** Aborts when the result is no longer needed. */
+  readonly signal: AbortSignal;
+}
+
+interface Kept {
+  /** A failed fetch is not cached. */
+  readonly byUrl: Map<string, Promise<Fetched>>;
+  readonly allowance: Allowance;
+}
+
+/** Completed and running fetches of a request: shared by its attempts, and by fields with the same URL. */
+const fetches = new WeakMap<Asker, Kept>();
+
+/** Fetches the URL in `param`, or returns the earlier result. Refuses with 400. `signal`: besides the request's own. */
+export async function fetchFor(
+  asker: Asker,
+  url: string,
+  param: string,
+  signal?: AbortSignal,
+  guard?: GuardOptions,
+): Promise<Fetched> {
+  const { byUrl, allowance } = budgetOf(asker);
+  const fetched = byUrl.get(url);
+  if (fetched !== undefined) return fetched;
+  if (byUrl.size >= MAX_FETCHES) {
+    throw coreErrors
+      .media_not_fetched(`\`${param}\`: more than ${MAX_FETCHES} URLs cannot be fetched for one request.`)
+      .with({ param });
+  }
+  const both = signal === undefined ? asker.signal : AbortSignal.any([asker.signal, signal]);
+  const fetching = fetchGuarded(url, param, both, allowance, guard);
+  byUrl.set(url, fetching);
+  fetching.catch(() => byUrl.delete(url));
+  return fetching;
+}
+
+function budgetOf(asker: Asker): Kept {
+  let budget = fetches.get(asker);
+  if (budget === undefined) {
+    budget = { byUrl: new Map(), allowance: { bytes: MAX_FETCHED_BYTES } };
+    fetches.set(asker, budget);
+  }
+  return budget;
 }

@@ -40,9 +40,7 @@ const ONCE: ReadonlySet<string> = new Set([
 /** Credential headers of all vendors. */
 const isCredential = (name: string): boolean => name.endsWith('api-key');
 
-/**
- * Parses and checks the head of a request; throws the error for the client. A refused head also closes the connection.
- */
+/** Parses and checks a request's head; throws the error for the client. A refused head also closes the connection. */
 export function readHead(request: IncomingMessage): Head {
   const method = request.method ?? '';
   if (!METHOD_SET.has(method)) throw methodNotServed();

@@ -1,6 +1,4 @@
-/**
- * Request ids: 26 characters, unique across gateways, ordered by time, so that tables keyed by them grow at their end.
- */
+/** Request ids: 26 characters, unique across gateways, ordered by time, so that their tables grow at the end. */
 import { randomBytes } from 'node:crypto';
 
 /** Identifies one run of the process: 10 characters, random. */

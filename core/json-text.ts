@@ -1,4 +1,4 @@
-/** Measures JSON in its bytes, without parsing: a stream has too many events to parse each. */
+/** JSON in its bytes: measured without parsing, because a stream has too many events; short texts from a cache. */
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -12,9 +12,7 @@ const CLOSE_OBJECT = 0x7d;
 /** Maximum nesting: no valid answer is deeper, and a deeper one would overflow the stack of recursive code. */
 export const MAX_ANSWER_DEPTH = 512;
 
-/**
- * Whether the JSON of an answer, or of an event with its field names, exceeds the maximum nesting. Short text cannot.
- */
+/** Whether the JSON of an answer, or of an event with its field names, is nested too deeply. Short text cannot be. */
 export function isTooDeep(json: Buffer | string): boolean {
   if (json.length < 2 * MAX_ANSWER_DEPTH) return false;
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
@@ -59,9 +57,7 @@ export function behindSpace(bytes: Buffer, start: number): number {
   return at;
 }
 
-/**
- * The position of the closing quote of the string whose text starts at `start`; the end of the bytes if there is none.
- */
+/** The position of the closing quote of the string whose text starts at `start`; without one, the end of the bytes. */
 export function closingQuote(bytes: Buffer, start: number): number {
   let at = start;
   let byte = bytes[at];
@@ -70,4 +66,34 @@ export function closingQuote(bytes: Buffer, start: number): number {
     byte = bytes[++at];
   }
   return at;
+}
+
+/** Longer texts are rarely repeated. */
+const LONGEST = 64;
+/** A power of two. A text that falls into an occupied slot replaces it. */
+const PLACES = 1_024;
+const words: string[] = new Array(PLACES).fill('');
+
+/** The text of a JSON string between its quotes; undefined if it is long, or not plain ASCII without escapes. */
+export function wordAt(bytes: Buffer, start: number, end: number): string | undefined {
+  const length = end - start;
+  if (length > LONGEST) return undefined;
+  let hash = length;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte < SPACE || byte === BACKSLASH || byte >= 0x80) return undefined;
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  }
+  const place = (hash ^ (hash >>> 15)) & (PLACES - 1);
+  const known = words[place]!;
+  if (isWord(known, bytes, start, length)) return known;
+  const word = bytes.toString('latin1', start, end);
+  words[place] = word;
+  return word;
+}
+
+function isWord(word: string, bytes: Buffer, start: number, length: number): boolean {
+  if (word.length !== length) return false;
+  for (let i = 0; i < length; i++) if (word.charCodeAt(i) !== bytes[start + i]) return false;
+  return true;
 }

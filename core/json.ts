@@ -4,22 +4,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonBody, Outline, Span } from './contracts/json.ts';
 import { GatewayError } from './errors.ts';
-import { MAX_ANSWER_DEPTH } from './json-text.ts';
-import { LARGE, type Letters, noLetters } from './letters.ts';
-import { abridge } from './outline.ts';
+import { MAX_ANSWER_DEPTH, wordAt } from './json-text.ts';
+import { abridge, LARGE, type Letters, noLetters } from './letters.ts';
 import { isNoText } from './translation/data-url.ts';
-import { wordAt } from './words.ts';
+import { isEmpty } from './translation/fields.ts';
 
-/**
- * Limits on the structure of a body. The cost of parsing depends on structure, not on size: ten megabytes of `[` block
- * for a second.
- */
+/** Limits on the structure of a body, not its size: to parse ten megabytes of `[` blocks for a second. */
 export interface JsonLimits {
   /** Nesting of objects and arrays. */
   readonly depth?: number;
   /** Values and member names together. */
   readonly tokens?: number;
 }
+
+/** For a body that was within the limits when it arrived. */
+export const UNLIMITED: JsonLimits = { depth: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
 
 /**
  * Reads a client's body. Refuses with 400 `invalid_json` what is not one JSON object in UTF-8, exceeds the limits, or
@@ -44,10 +43,7 @@ function isUtf8Between(bytes: Buffer, letters: Letters): boolean {
   return true;
 }
 
-/**
- * Reads a vendor's whole answer; undefined if it is not a JSON object, or is nested too deeply. Ambiguities are
- * accepted: the last duplicate member counts.
- */
+/** Reads a vendor's whole answer; undefined if it is no JSON object or too deep. The last duplicate member counts. */
 export function scanAnswer(bytes: Buffer): JsonBody | undefined {
   try {
     return new ScannedBody(bytes, scan(bytes, noLetters(bytes), MAX_ANSWER_DEPTH, Number.POSITIVE_INFINITY, false));
@@ -495,10 +491,7 @@ function isPlain(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/**
- * The names so far, ignoring case. Some parsers treat `Model` as `model` and use the later one: what is priced must be
- * what is served.
- */
+/** The names so far, ignoring case: some parsers use a later `Model` as `model`, and what is priced must be served. */
 function withFolded(name: string, members: ReadonlyMap<string, Member>, before: Set<string> | undefined): Set<string> {
   const folded = before ?? new Set([...members.keys()].map(fold));
   const key = fold(name);
@@ -601,11 +594,6 @@ function splice(
   }
   bytes.copy(result, written, read);
   return result;
-}
-
-function isEmpty(object: object): boolean {
-  for (const _ in object) return false;
-  return true;
 }
 
 /** In byte order, not overlapping. */

@@ -5,9 +5,7 @@ import type { Lasting } from './contracts/host.ts';
 export class LastingStates {
   readonly #states = new Map<string, { readonly version: number; readonly value: unknown }>();
 
-  /**
-   * The state of this name: created the first time; of another version, migrated if possible, otherwise created again.
-   */
+  /** The state of this name: created the first time; of another version, migrated if possible, or created again. */
   get<T>({ name, version, make, migrate }: Lasting<T>): T {
     const stored = this.#states.get(name);
     if (stored?.version === version) return stored.value as T;

@@ -1,5 +1,9 @@
-/** Finds stretches of base64 in a large body, yielding to other requests, so that the JSON scan can skip them. */
+/** Base64 stretches of a large body: found between other requests, skipped by the JSON scan, or replaced by names. */
+
+import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Outline } from './contracts/json.ts';
+import { type Parcel, piecesParcel } from './parcel.ts';
 
 /** Bodies of at least this size block the event loop noticeably. */
 export const LARGE = 1_024 * 1_024;
@@ -89,3 +93,32 @@ function isLetters(pairs: Uint16Array, start: number): boolean {
 const LETTER_PAIRS = new Uint8Array(0x1_00_00);
 const LETTERS = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 for (const one of LETTERS) for (const other of LETTERS) LETTER_PAIRS[one * 0x1_00 + other] = 1;
+
+/** A body with placeholders for stretches of base64, each as long as its stretch modulo four. */
+export function abridge(
+  bytes: Buffer,
+  stretches: readonly { readonly start: number; readonly end: number }[],
+): { readonly text: string; readonly bytesOf: ReadonlyMap<string, Buffer> } {
+  const bytesOf = new Map<string, Buffer>();
+  let text = '';
+  let read = 0;
+  for (const { start, end } of stretches) {
+    // The first bytes tell a media format.
+    const from = start + BEGINNING;
+    // Random, so it occurs nowhere else; of base64 characters, so it needs no escapes.
+    const name = `turnpikeData${randomBytes(18).toString('hex')}`;
+    bytesOf.set(name, bytes.subarray(from, end));
+    text += bytes.toString('utf8', read, from) + name;
+    read = end;
+  }
+  return { text: text + bytes.toString('utf8', read), bytesOf };
+}
+
+const BEGINNING = 64;
+
+/** JSON with the bytes in place of placeholders. */
+export function spliced(text: string, bytesOf: Outline['bytesOf']): Parcel | Buffer {
+  if (bytesOf.size === 0) return Buffer.from(text);
+  const pieces = text.split(/(turnpikeData[0-9a-f]{36})/).map((piece) => bytesOf.get(piece) ?? Buffer.from(piece));
+  return piecesParcel(pieces);
+}

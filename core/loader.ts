@@ -1,7 +1,4 @@
-/**
- * Finds a plugin by its name in gateway.yaml: a folder of `plugins/`, a path, or an npm package. Any failure stops the
- * start.
- */
+/** Finds a plugin by its name in gateway.yaml: a folder of `plugins/`, a path, a package. A failure stops the start. */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

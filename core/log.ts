@@ -168,9 +168,7 @@ const PLACEHOLDER = '[secret]';
 /** A shorter secret would also hide innocent text. */
 export const SHORTEST_SECRET = 8;
 
-/**
- * True if a field of this name contains a credential: `key`, `apiKey`, `x-api-key`, `SOME_API_KEY`, `webhookSecret`.
- */
+/** True if a field of this name contains a credential: `key`, `apiKey`, `x-api-key`, `SOME_API_KEY`. */
 export function isSecretName(name: string): boolean {
   if (!secretEnding.test(name)) return false;
   return secretWord.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'));

@@ -1,7 +1,4 @@
-/**
- * The command line: `start`, `check`, `schema`, `restore`, and the commands that run inside a running gateway or
- * without one.
- */
+/** The command line: `start`, `check`, `schema`, `restore`, and commands that run inside a gateway or without one. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -54,10 +51,7 @@ const TERMINAL: Terminal = {
   isWatched: process.stderr.isTTY === true,
 };
 
-/**
- * Runs the command line, and ends the process with its exit code; `start` ends when the gateway has stopped. `serving`
- * is called when the gateway is ready.
- */
+/** Runs the command line, and ends the process with its exit code. Calls `serving` when the gateway is ready. */
 export async function main(args: readonly string[], serving: () => void = () => {}): Promise<never> {
   // A closed pipe does not undo the work.
   process.stdout.on('error', () => {});
@@ -104,7 +98,10 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const answered = answerToWords([core], argv);
   if (answered !== undefined) return show(answered, terminal);
   try {
-    return await own({ ...readWords(core, argv), ...terminal, configFile });
+    const done = await own({ ...readWords(core, argv), ...terminal, configFile });
+    if (typeof done === 'number') return done;
+    if (done !== '') terminal.say(done);
+    return EXIT.done;
   } catch (error) {
     if (error instanceof UsageError) return show(misused(core, error), terminal);
     throw error;
@@ -118,8 +115,8 @@ function show({ code, stdout, stderr }: CommandResult, { say, complain }: Termin
   return code;
 }
 
-/** The commands that run in this process even if a gateway runs. */
-const OWN_COMMANDS: Readonly<Record<string, (invocation: Invocation) => Promise<number>>> = {
+/** The commands that run in this process even if a gateway runs: the exit code, or the output of a success. */
+const OWN_COMMANDS: Readonly<Record<string, (invocation: Invocation) => Promise<number | string>>> = {
   start,
   check,
   errors,
@@ -222,21 +219,17 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
 }
 
 /** Prints the effective configuration, or all errors of the file. */
-async function check({ configFile, say }: Invocation): Promise<number> {
-  const { describeAssembly } = await import('./check.ts');
-  say(await describeAssembly(configFile, process.env));
-  return EXIT.done;
+async function check({ configFile }: Invocation): Promise<string> {
+  return (await import('./check.ts')).describeAssembly(configFile, process.env);
 }
 
 /** Lists the errors of core and the plugins. */
-async function errors({ configFile, say }: Invocation): Promise<number> {
-  const { describeErrors } = await import('./check.ts');
-  say(await describeErrors(configFile, process.env));
-  return EXIT.done;
+async function errors({ configFile }: Invocation): Promise<string> {
+  return (await import('./check.ts')).describeErrors(configFile, process.env);
 }
 
 /** Writes the JSON Schema of gateway.yaml for editors. */
-async function schema({ configFile, say }: Invocation): Promise<number> {
+async function schema({ configFile }: Invocation): Promise<string> {
   const [{ planFrom }, { editorSchema }, { throwIfWrong }] = await Promise.all([
     import('./assembly.ts'),
     import('./config/schema.ts'),
@@ -246,15 +239,13 @@ async function schema({ configFile, say }: Invocation): Promise<number> {
   if (!file.readable) throwIfWrong(file);
   const path = fileURLToPath(new URL('./schema.json', import.meta.url));
   writeFileSync(path, `${JSON.stringify(editorSchema(sections), null, 2)}\n`);
-  say(path);
-  return EXIT.done;
+  return path;
 }
 
 /** Creates the folder of a new plugin in the working directory. */
-async function newPlugin({ positionals, values, say }: Invocation): Promise<number> {
+async function newPlugin({ positionals, values }: Invocation): Promise<string> {
   const { newPlugin } = await import('./scaffold.ts');
-  say(newPlugin(positionals[0]!, values.kind as string | undefined, process.cwd()));
-  return EXIT.done;
+  return newPlugin(positionals[0]!, values.kind as string | undefined, process.cwd());
 }
 
 /** Replaces the database with a backup. Only while no gateway runs on it. */
@@ -277,40 +268,34 @@ async function restore({ positionals, configFile, say, complain }: Invocation): 
 }
 
 /** Copies the store to another driver. */
-async function copy({ configFile, values, say, complain }: Invocation): Promise<number> {
+async function copy({ configFile, values, complain }: Invocation): Promise<string> {
   if (typeof values.to !== 'string') throw new UsageError('--to URL or --to FILE is missing');
   const { copyStore } = await import('./copy.ts');
   const to = /^[a-z]+:\/\//.test(values.to) ? values.to : resolve(values.to);
-  say((await copyStore({ configFile, env: process.env, log: processLog('warn', complain) }, to)).join('\n'));
-  return EXIT.done;
+  return (await copyStore({ configFile, env: process.env, log: processLog('warn', complain) }, to)).join('\n');
 }
 
 /** Creates a new master key to replace a lost one, and lists the deleted secrets. */
-async function recover({ configFile, values, say, complain }: Invocation): Promise<number> {
+async function recover({ configFile, values, complain }: Invocation): Promise<string> {
   if (values['without-master-key'] !== true) throw new UsageError('--without-master-key is missing');
   const { recover } = await import('./alone.ts');
   const lost = await recover({ configFile, env: process.env, log: processLog('warn', complain) });
-  say('a new master key was created. Deleted, because it was sealed with the lost one:');
-  say(lost.length === 0 ? '  nothing' : lost.map((what) => `  ${what}`).join('\n'));
-  return EXIT.done;
+  const deleted = lost.length === 0 ? ['nothing'] : lost;
+  return `a new master key was created. Deleted, because it was sealed with the lost one:\n  ${deleted.join('\n  ')}`;
 }
 
 /** Lists the commands of core and of the plugins. */
-async function help({ configFile, say }: Invocation): Promise<number> {
-  say('turnpike <command> [--config FILE]\n');
+async function help({ configFile }: Invocation): Promise<string> {
+  let text = 'turnpike <command> [--config FILE]\n';
   for (const command of [...Object.values(CORE_COMMANDS), ...(await commandsOf(configFile))]) {
-    say(`  ${command.name.padEnd(24)}${command.summary}`);
-    if (usage(command) !== command.name) say(`  ${''.padEnd(24)}${usage(command)}`);
+    text += `  ${command.name.padEnd(24)}${command.summary}\n`;
+    if (usage(command) !== command.name) text += `  ${''.padEnd(24)}${usage(command)}\n`;
   }
-  return EXIT.done;
+  return text;
 }
 
-async function version({ say }: Invocation): Promise<number> {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  say(version);
-  return EXIT.done;
+async function version(): Promise<string> {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 }
 
 /** Runs the command in the running gateway; undefined if none runs. */

@@ -1,7 +1,4 @@
-/**
- * Forwards opaque bytes with http-proxy-3, which gets requests that core creates, so that nothing of the client's
- * request is forwarded unintentionally.
- */
+/** Forwards bytes with http-proxy-3, which gets requests that core creates: nothing of the client's by accident. */
 import { EventEmitter } from 'node:events';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -52,10 +49,7 @@ export interface OpaqueCarrier {
   close(): void;
 }
 
-/**
- * Shorter than the keep-alive of servers (usually 5 s), so that no connection closes while it is being used: a streamed
- * body cannot be sent again.
- */
+/** Shorter than servers' keep-alive (usually 5 s): a streamed body cannot be sent again if the connection closes. */
 const IDLE_MS = 4_000;
 
 /** Looks like the client's request to http-proxy-3. */
@@ -79,9 +73,7 @@ class Outgoing extends EventEmitter {
   }
 }
 
-/**
- * Looks like the client's response to http-proxy-3. Nothing is written to it; its `close` aborts the upstream request.
- */
+/** Looks like the client's response to http-proxy-3. Nothing is written to it; its `close` aborts the request. */
 class ResponseStub extends EventEmitter {
   readonly headersSent = false;
   readonly finished = false;

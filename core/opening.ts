@@ -1,18 +1,18 @@
-/**
- * Opens the configured store: for a gateway, which creates it on the first start, or for a command, which never does.
- */
+/** Opens the configured store: for a gateway, which creates it on the first start, or a command, which never does. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { driverOf, type Plan } from './assembly.ts';
+import type { Clock } from './clock.ts';
+import { CORE_COMMANDS } from './commands.ts';
 import { DEFAULT_DRIVER, placeOfStore, type StoreSection } from './config/core-sections.ts';
 import type { ConfigFile } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import { loadDriver } from './loader.ts';
 import type { Log } from './log.ts';
 import { type KeySource, keySource, openVault } from './master-key.ts';
-import { type OpenStore, StoreMissing, type StoreSharing } from './plugin.ts';
+import { type Command, type OpenStore, StoreMissing, type StoreSharing } from './plugin.ts';
 import { socketPath } from './private-socket.ts';
-import { openStore } from './store.ts';
+import { backUp, openStore } from './store.ts';
 import type { Vault } from './vault.ts';
 
 /** Lets the driver prepare for opening the store while the plugins are loaded and checked. */
@@ -126,4 +126,24 @@ function decline({ file }: Plan, path: readonly string[], message: string): neve
   file.problem(path, message);
   throwIfWrong(file);
   throw new Error(message);
+}
+
+/** The command, on an open store. */
+export function backupCommand(
+  plan: Plan,
+  store: OpenStore,
+  tools: { readonly log: Log; readonly clock: Clock },
+): Command {
+  return {
+    ...CORE_COMMANDS.backup,
+    async run({ positionals, cwd, remark }) {
+      const { backup } = store;
+      if (backup === undefined)
+        throw new Error(`the database is on a server: ${(await driverOf(plan)).server?.backup}`);
+      const file = resolve(cwd, positionals[0]!);
+      await backUp({ ...store, backup }, file, tools);
+      remark(keepKey(plan));
+      return file;
+    },
+  };
 }

@@ -16,9 +16,7 @@ export interface Parcel {
 /** A piece of a body: bytes, or those of a file. */
 type Piece = Buffer | { readonly file: Upload; readonly as: 'bytes' | 'base64' };
 
-/**
- * A multipart body: texts first, then files, as most servers prefer. A list becomes one part for each of its values.
- */
+/** A multipart body: texts first, then files, as most servers prefer. A list becomes one part per value. */
 export function formParcel(fields: JsonObject, files: readonly Upload[]): Parcel {
   // Random, so it occurs in no file.
   const boundary = `turnpike-${randomBytes(18).toString('hex')}`;

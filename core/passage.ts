@@ -62,10 +62,7 @@ export function readPassage(passage: Passage, { head, maxBytes }: Pick<Arrival, 
   };
 }
 
-/**
- * Forwards an admitted request to the vendor and its answer back, or throws the error for the client. When it returns,
- * the client has its answer or a closed connection, and the request has ended.
- */
+/** Forwards an admitted request and its answer, or throws the client's error. On return, the request has ended. */
 export function carryPassage(
   x: LiveExchange & Known,
   passage: Passage,
@@ -258,9 +255,7 @@ class Carriage implements OpaqueListener {
     });
   }
 
-  /**
-   * The head is sent with the first bytes of the body, so that a vendor failure before them can still become an error.
-   */
+  /** The head is sent with the first bytes of the body, so that a vendor failure before can still become an error. */
   #sendHead(): void {
     const { response } = this.#x;
     if (response.headersSent) return;
@@ -355,10 +350,7 @@ class Carriage implements OpaqueListener {
     this.#breakOff(error, error instanceof ClientLeft ? 'aborted' : 'failed');
   }
 
-  /**
-   * Failed end: an error if the head was not sent yet, otherwise a closed connection, so that no client mistakes a
-   * truncated answer for a complete one.
-   */
+  /** Failed end: an error, or after the head a closed connection: no client mistakes the answer for a complete one. */
   #breakOff(error: Error, outcome: 'failed' | 'aborted'): void {
     const { response } = this.#x;
     this.#end();

@@ -45,27 +45,15 @@ export interface Pipeline {
   admit(x: Known): Awaitable<void>;
   /** Which targets can serve it? Refuses with 404. */
   route(x: Known): Awaitable<Iterable<Offer>>;
-  /**
-   * Can the answer be paid? Rejects with the error for the client if it cannot. Synchronous unless a plugin returns a
-   * promise.
-   */
+  /** Can the answer be paid? Rejects with the client's error if not. Synchronous unless a plugin returns a promise. */
   pay(x: Known): Awaitable<void>;
-  /**
-   * The revisions of an answer, that of the last plugin first. `before`: only those of plugins before this index.
-   * Throws what a plugin throws.
-   */
+  /** The revisions of an answer, the last plugin's first, of plugins before index `before`. Throws what they throw. */
   revise(x: Known, before: number): readonly Revising[];
   /** Reports an attempt. */
   attempted(x: Known, attempt: Attempt): void;
-  /**
-   * The settlement of a request: the steps of all plugins, to be written as one atomic list. Called once. Rejects if an
-   * essential plugin failed.
-   */
+  /** The settlement of a request: all plugins' steps, for one atomic list. Rejects if an essential plugin failed. */
   settle(x: Exchange): Awaitable<Settlement>;
-  /**
-   * The same without the steps of one plugin that is not essential; undefined if no other plugin is left. `tried`:
-   * the number of plugins already left out, one by one.
-   */
+  /** The same without one plugin that is not essential: of those the one at index `tried`; undefined: there is none. */
   without(settlement: Settlement, tried: number): Settlement | undefined;
   /** Logs the plugin whose steps were left out because of `error`. */
   blame(settlement: Settlement, error: unknown, x: Exchange): void;
@@ -311,16 +299,9 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
       const plugin = settle[omitted!]!.name;
       log.error('the store refused the steps of a plugin', { plugin, exchange: x.id, error });
     },
-    describe: () => [
-      ['authenticate', authenticate.map((p) => p.name)],
-      ['enter', enter.map((p) => p.name)],
-      ['inspect', inspect.map((p) => p.name)],
-      ['admit', admit.map((p) => p.name)],
-      ['route', route.map((p) => p.name)],
-      ['attempted', attempted.map((p) => p.name)],
-      ['revise', revise.map((p) => p.name)],
-      ['pay', pay.map((p) => p.name)],
-      ['settle', settle.map((p) => p.name)],
-    ],
+    describe() {
+      const phases = { authenticate, enter, inspect, admit, route, attempted, revise, pay, settle };
+      return Object.entries(phases).map(([phase, found]) => [phase, found.map(({ name }) => name)] as const);
+    },
   };
 }

@@ -1,7 +1,4 @@
-/**
- * The interface for plugin authors: the parts of a plugin, and the gateway's services for it. Helpers are in `sdk.ts`
- * and `translation/`.
- */
+/** For plugin authors: the parts of a plugin, and the gateway's services for it. Helpers: `sdk.ts`, `translation/`. */
 import type { Attempt, Offer } from './contracts/call.ts';
 import type { Command } from './contracts/command.ts';
 import type { Content, Inspection, Revision } from './contracts/content.ts';
@@ -104,10 +101,7 @@ export interface Parts {
   inspect?(x: Known, content: Content): Awaitable<Inspection | undefined>;
   /** May this call proceed? All in turn; `refuse` stops. May take resources, and release them with `defer`. */
   admit?(x: Known): Awaitable<void>;
-  /**
-   * Which channels can serve it? The first result wins; none: 404. Targets are requested one at a time, after the
-   * previous one has failed.
-   */
+  /** Which channels can serve it? The first result wins; none: 404. The next target is requested if one has failed. */
   route?(x: Known): Awaitable<Iterable<Offer> | undefined>;
   /** Reports an attempt. All, after each attempt; synchronous. An error is logged and ignored. */
   attempted?(x: Known, attempt: Attempt): void;
@@ -138,10 +132,7 @@ export interface Parts {
    */
   unsettled?(x: Exchange): void;
 
-  /**
-   * Reports the answer to a key's request for a route. All, once each is over; synchronous. An error is logged and
-   * ignored.
-   */
+  /** Reports the answer to a key's request for a route. All, once each is over; synchronous. Errors are only logged. */
   answered?(x: Entrant, end: RouteEnd): void;
 
   // Capabilities.
@@ -187,10 +178,7 @@ export interface Surrender {
   readonly steps: readonly Step[];
 }
 
-/**
- * A plugin's statement about a call: a line of text, data for programs, or a target that `route` would return, in
- * order.
- */
+/** A plugin's statement about a call: a line of text, data for programs, or a target that `route` would return. */
 export type Explanation = string | Stated | Offering;
 
 /** Facts for programs. */

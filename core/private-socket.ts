@@ -16,10 +16,7 @@ export function socketPath(storeFile: string, name: string): string {
   return Buffer.byteLength(beside) <= MAX_PATH ? beside : join(tmpdir(), `turnpike-${hash}.sock`);
 }
 
-/**
- * Makes a server listen at a path, accessible only to the user of this process. An existing socket is stale, because
- * this process owns the store.
- */
+/** Makes a server listen at a path, for its user only. An existing socket is stale: this process owns the store. */
 export async function listenPrivately(server: Server, path: string): Promise<void> {
   if (process.platform !== 'win32') rmSync(path, { force: true });
   await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,4 @@
-/**
- * Validates what a plugin registers, member by member: an unknown name or a wrong type stops the start, with the plugin
- * and the member named.
- */
+/** Validates what a plugin registers: an unknown member or wrong type stops the start, with plugin and member named. */
 import { nearest } from './config/nearest.ts';
 import type { Command, CommandOption } from './contracts/command.ts';
 import type { Passage } from './contracts/exchange.ts';
@@ -82,6 +79,10 @@ const either =
     return found.includes(undefined) ? undefined : found[0];
   };
 
+/** The same check for several members. */
+const each = <K extends string>(check: Check, ...names: readonly K[]): Readonly<Record<K, Check>> =>
+  Object.fromEntries(names.map((each) => [each, check])) as Record<K, Check>;
+
 /** An object of one interface. An instance of a class may have further members for its own use; a literal may not. */
 const objectOf =
   <T>(members: Members<T>): Check =>
@@ -149,9 +150,7 @@ const plugin = objectOf<Plugin<Sections>>({
     value === 2 ? undefined : `\`api\` must be 2, the interface version of this gateway, and is ${describe(value)}`,
   sections: optional(recordOf(schema)),
   migrations: optional(listOf(migration)),
-  needs: optional(listOf(service)),
-  wants: optional(listOf(service)),
-  provides: optional(listOf(service)),
+  ...each(optional(listOf(service)), 'needs', 'wants', 'provides'),
   errors: optional(recordOf(errorMaker)),
   create: method,
 });
@@ -194,9 +193,7 @@ const vendor = objectOf<Vendor>({
   speaks: recordOf(dialect),
   quirks: optional(listOf(objectOf<ModelQuirks>({ models: listOf(text), quirks }))),
   defaultStyles: optional(listOf(text)),
-  judge: optional(method),
-  sign: optional(method),
-  credentials: optional(method),
+  ...each(optional(method), 'judge', 'sign', 'credentials'),
 });
 
 const ingress = objectOf<Ingress>({
@@ -222,14 +219,8 @@ const ingress = objectOf<Ingress>({
 });
 
 const relay = objectOf<Relay>({
-  patch: optional(method),
-  outgoing: optional(method),
   answer: method,
-  text: optional(method),
-  finish: optional(method),
-  streamed: optional(method),
-  bytesType: optional(method),
-  stream: optional(method),
+  ...each(optional(method), 'patch', 'outgoing', 'text', 'finish', 'streamed', 'bytesType', 'stream'),
   maxEventBytes: optional(count),
   reader: optional(objectOf<NonNullable<Relay['reader']>>({ decodeReply: method, createStreamDecoder: method })),
 });
@@ -298,18 +289,9 @@ const command = objectOf<Command>({
 });
 
 const parts = objectOf<Parts>({
-  authenticate: optional(method),
-  enter: optional(method),
-  inspect: optional(method),
-  admit: optional(method),
-  route: optional(method),
-  attempted: optional(method),
-  revise: optional(method),
-  pay: optional(method),
-  settle: optional(method),
+  ...each(optional(method), 'authenticate', 'enter', 'inspect', 'admit', 'route', 'attempted', 'revise', 'pay'),
+  ...each(optional(method), 'settle', 'unsettled', 'answered'),
   essential: optional(flag),
-  unsettled: optional(method),
-  answered: optional(method),
   styles: optional(listOf(style)),
   vendors: optional(listOf(vendor)),
   routes: optional(listOf(route)),
@@ -317,12 +299,7 @@ const parts = objectOf<Parts>({
   passages: optional(listOf(objectOf<Passage>({ prefix: name, target: method }))),
   commands: optional(listOf(command)),
   invariants: optional(listOf(objectOf<Invariant>({ name, check: method }))),
-  surrender: optional(method),
-  report: optional(method),
-  explain: optional(method),
-  link: optional(method),
-  start: optional(method),
-  stop: optional(method),
+  ...each(optional(method), 'surrender', 'report', 'explain', 'link', 'start', 'stop'),
 });
 
 /** The problem with the default export of a plugin's module, as a sentence; undefined: none. */

@@ -1,7 +1,4 @@
-/**
- * The revisions of one answer: its parts pass through the plugins in turn; the output is a valid answer whatever they
- * do.
- */
+/** The revisions of one answer: its parts pass through the plugins in turn; whatever they do, the output is valid. */
 import { toGatewayError } from './answers.ts';
 import type { ContentPart } from './contracts/content.ts';
 import type { Part } from './contracts/conversation.ts';

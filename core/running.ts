@@ -84,7 +84,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
     own: Pick<WorkerVitals, 'inFlight' | 'waiting'>,
   ): GatewayState {
     const { plan } = loaded();
-    const driver = driverIn(plan.values.counters);
+    const { driver } = (plan.values.counters ?? {}) as { readonly driver?: string };
     const report: GatewayReport = {
       readiness: tools.readiness(),
       configuration: digestOf(plan.file.text ?? ''),
@@ -219,11 +219,6 @@ function differingFrom({ report: own }: GatewayState, others: readonly GatewaySt
   return others
     .filter(({ report }) => report !== undefined && report.configuration !== own?.configuration)
     .map(({ name }) => name);
-}
-
-/** The driver of a section. */
-function driverIn(section: unknown): string | undefined {
-  return (section as { readonly driver?: string } | undefined)?.driver;
 }
 
 /** A request in its current state. */

@@ -1,7 +1,4 @@
-/**
- * `turnpike plugin new`: creates the folder of a new plugin with a passing test, from the templates in
- * scripts/scaffold.
- */
+/** `turnpike plugin new`: creates a new plugin's folder with a passing test, from templates in scripts/scaffold. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,10 +29,7 @@ const TSCONFIG = {
   include: ['.'],
 };
 
-/**
- * Creates the folder `name` in `cwd`. Returns the next steps for the user. Throws `UsageError` if the name or kind is
- * invalid, or the folder exists.
- */
+/** Creates the folder `name` in `cwd`. Returns the next steps for the user. Throws `UsageError`. */
 export function newPlugin(name: string, kind: string | undefined, cwd: string): string {
   const kinds = readdirSync(TEMPLATES);
   if (kind === undefined || !kinds.includes(kind)) {

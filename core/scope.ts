@@ -1,6 +1,5 @@
-/** The scope of a rule in gateway.yaml: keys, accounts and models, with `*` for any characters. */
+/** The scope of a rule in gateway.yaml: keys, accounts and models; and patterns, whose `*` matches any characters. */
 import type { Known } from './plugin.ts';
-import { starIn } from './star.ts';
 
 /** A missing list matches all. */
 export interface Scope {
@@ -38,4 +37,13 @@ function isListed(list: readonly string[] | undefined, ...names: readonly string
     list === undefined ||
     list.some((pattern) => names.some((name) => pattern === name || starIn(pattern, name) !== undefined))
   );
+}
+
+/** The part of a name that the only `*` of a pattern matches; undefined if the name does not match. */
+export function starIn(pattern: string, name: string): string | undefined {
+  const at = pattern.indexOf('*');
+  if (at === -1 || at !== pattern.lastIndexOf('*') || name.length < pattern.length - 1) return undefined;
+  const [before, behind] = [pattern.slice(0, at), pattern.slice(at + 1)];
+  if (!name.startsWith(before) || !name.endsWith(behind)) return undefined;
+  return name.slice(before.length, name.length - behind.length);
 }

@@ -5,31 +5,21 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
 import { answerHeaders, type ErrorFormat, errorBody, errorEvent, rawAnswer, send, toGatewayError } from './answers.ts';
-import {
-  answerRaw,
-  answerUnread,
-  isClosing,
-  isForm,
-  isRead,
-  readBody,
-  readCallBody,
-  requireBody,
-  tooSlow,
-} from './body.ts';
+import { answerRaw, answerUnread, isClosing, isForm, isRead, readBody, readCallBody, requireBody } from './body.ts';
 import type { Clock } from './clock.ts';
 import type { BodyLimits } from './config/core-sections.ts';
 import { checkValue } from './config/validator.ts';
 import { inspectCall } from './content.ts';
 import type { Upload } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
-import type { JsonObject } from './contracts/json.ts';
+import type { Json, JsonObject } from './contracts/json.ts';
 import type { Recalled, Style } from './contracts/style.ts';
 import { answerPreflight, isPreflight, type Origins, shareWithPage } from './cors.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
-import { Entry } from './entry.ts';
+import { Dictionary } from './dictionary.ts';
 import type { GatewayError } from './errors.ts';
-import { ClientLeft, LiveExchange } from './exchange.ts';
+import { ClientLeft, Entry, LiveExchange } from './exchange.ts';
 import { deliverGiven } from './given.ts';
 import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
@@ -55,7 +45,6 @@ import {
 import type { ProxyWatch } from './proxies.ts';
 import type { Roll } from './roll.ts';
 import type { Router } from './router.ts';
-import { searchOf } from './search.ts';
 import { createSpool } from './spool.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
 import { type Forward, HOP_ROOM, unwrap } from './workers/forward.ts';
@@ -167,7 +156,7 @@ function parserRefusal(code: string | undefined): GatewayError {
     case 'HPE_HEADER_OVERFLOW':
       return coreErrors.headers_too_large();
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return tooSlow();
+      return coreErrors.request_timeout();
     case 'HPE_INVALID_METHOD':
       return methodNotServed();
     default:
@@ -276,7 +265,8 @@ function serveNow(
   }
   try {
     const match = generation.router.find(head.method, head.path);
-    if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public')) throw notReady();
+    if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public'))
+      throw coreErrors.shutting_down();
     if (match.kind === 'style') requireBody(head);
     if (match.kind === 'route') {
       const answering =
@@ -317,10 +307,6 @@ function clientError(error: unknown, id: string, log: Log): GatewayError {
   // The client can only retry; the operator can make room.
   if (refusal.code === 'spool_unavailable') log.error('an upload could not be stored', { request: id, error });
   return refusal;
-}
-
-function notReady(): GatewayError {
-  return coreErrors.shutting_down();
 }
 
 /** The life of a call, from authentication to settlement. `work` answers the client, or throws the error for it. */
@@ -642,10 +628,7 @@ async function handleRoute(
 
 const NO_BYTES = Buffer.alloc(0);
 
-/**
- * The error format for requests that are refused before a route is selected: that of a route of the path, by whatever
- * method.
- */
+/** The error format of requests that are refused before a route is selected: of a route of the path, by any method. */
 function spellingAt(router: Router, path: string): ErrorFormat | undefined {
   const route = router.routeAt(path);
   return route === undefined ? undefined : spellingOf(route);
@@ -713,19 +696,15 @@ async function upgradePassage(
   const generation = options.current();
   const passage = generation.router.passageAt(head.path);
   const isWebSocket = head.method === 'GET' && head.headers.upgrade?.toLowerCase() === 'websocket';
-  if (passage === undefined || !isWebSocket) throw upgradeNotServed();
-  if (options.state() !== 'ready') throw notReady();
+  // With this status, clients retry without an upgrade, and do not try it again.
+  if (passage === undefined || !isWebSocket) throw coreErrors.upgrade_not_served();
+  if (options.state() !== 'ready') throw coreErrors.shutting_down();
   const ip = addressOf(socket, head, generation, options);
   const response = refusalOn(socket, request);
   const x = new LiveExchange({ request, response, head, ip, style: undefined, passage }, options.clock);
   await serveExchange(x, generation, options, (known) =>
     serveSocket(known, passage, { head, socket, first }, generation, options),
   );
-}
-
-/** With this status, clients retry without an upgrade, and do not try it again. */
-function upgradeNotServed(): GatewayError {
-  return coreErrors.upgrade_not_served();
 }
 
 /** The client's address of a request. */
@@ -756,4 +735,24 @@ function refusalOn(socket: Socket, request: IncomingMessage): ServerResponse {
   response.on('finish', () => socket.destroySoon());
   response.on('error', ignore);
   return response;
+}
+
+interface SearchSchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
+}
+
+const NUMBER = /^-?\d{1,16}(\.\d{1,16})?$/;
+
+/** The parameters of the schema, converted; of duplicates the last. Invalid ones stay text, empty ones are missing. */
+export function searchOf(schema: Schema, query: URLSearchParams): JsonObject {
+  const { properties = {} } = schema as SearchSchema;
+  const values = new Dictionary() as unknown as Record<string, Json>;
+  for (const [name, { type }] of Object.entries(properties)) {
+    const text = query.getAll(name).at(-1);
+    if (text === undefined || text === '') continue;
+    if (type === 'integer' && NUMBER.test(text)) values[name] = Number(text);
+    else if (type === 'boolean' && (text === 'true' || text === 'false')) values[name] = text === 'true';
+    else values[name] = text;
+  }
+  return values;
 }

@@ -19,9 +19,7 @@ const shared = globalThis as { [PLACES]?: Map<string, number> };
 const places = shared[PLACES] ?? new Map<string, number>();
 shared[PLACES] = places;
 
-/**
- * Creates one. `name` starts with the name of the plugin: `quota.taking`. Two slots with one name are the same slot.
- */
+/** Creates one. `name` starts with the plugin's name: `quota.taking`. Two slots with one name are the same slot. */
 export function slot<T>(name: string): Slot<T> {
   const place = places.get(name) ?? places.size;
   places.set(name, place);

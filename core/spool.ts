@@ -31,7 +31,7 @@ const PIECE_BYTES = 65_536;
 /** A spool for one request. */
 export function createSpool({ directory, maxBytes, straightToDisk = false }: SpoolOptions): RequestSpool {
   const request = { directory, heldBytes: straightToDisk ? HELD_BYTES : 0, discarded: false };
-  const files: KeptFile[] = [];
+  const files: ReturnType<typeof keepFile>[] = [];
   let total = 0;
   return {
     file(about) {
@@ -62,19 +62,8 @@ interface RequestState {
   discarded: boolean;
 }
 
-interface KeptFile {
-  write(chunk: Buffer): Promise<void>;
-  /** Counts bytes. */
-  end(): Promise<number>;
-  read(): AsyncGenerator<Buffer>;
-  discard(): Promise<void>;
-}
-
-/**
- * One file. Its bytes are collected in blocks of equal size. Once the request exceeds its memory limit, full blocks are
- * written to disk, and only the current one stays in memory.
- */
-function keepFile(request: RequestState): KeptFile {
+/** One file, in blocks of equal size. Beyond the memory limit full blocks go to disk, and the current one stays. */
+function keepFile(request: RequestState) {
   let disk: Promise<FileHandle> | undefined;
   let size = 0;
   /** Bytes on disk; those in `pieces` follow. */
@@ -125,7 +114,7 @@ function keepFile(request: RequestState): KeptFile {
   }
 
   return {
-    async write(chunk) {
+    async write(chunk: Buffer): Promise<void> {
       for (let at = 0; at < chunk.length; ) {
         mustBeHere();
         if (filled === PIECE_BYTES) await makeRoom();
@@ -136,13 +125,14 @@ function keepFile(request: RequestState): KeptFile {
         at += taken;
       }
     },
-    async end() {
+    /** Returns its size. */
+    async end(): Promise<number> {
       mustBeHere();
       // A file that is partly on disk needs no more memory.
       if (disk !== undefined) await flush();
       return size;
     },
-    async *read() {
+    async *read(): AsyncGenerator<Buffer> {
       mustBeHere();
       for (const { at, length } of piecesOf(0, written)) {
         const piece = Buffer.allocUnsafe(length);
@@ -154,7 +144,7 @@ function keepFile(request: RequestState): KeptFile {
         yield pieces[(at - written) / PIECE_BYTES]!.subarray(0, length);
       }
     },
-    async discard() {
+    async discard(): Promise<void> {
       pieces = [];
       // Closing waits for pending reads and writes.
       await disk?.then((handle) => handle.close()).catch(() => {});
@@ -168,7 +158,9 @@ function* piecesOf(from: number, to: number): Generator<{ at: number; length: nu
 
 /** A new file that is unlinked at once: when it is closed, even by a crash, nothing is left. */
 async function openUnnamed(directory: string): Promise<FileHandle> {
-  await mkdir(directory, { mode: 0o700 }).catch(ignoreExisting);
+  await mkdir(directory, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
   const path = join(directory, `upload-${randomBytes(16).toString('hex')}`);
   const handle = await open(path, 'wx+', 0o600);
   try {
@@ -178,10 +170,6 @@ async function openUnnamed(directory: string): Promise<FileHandle> {
     await handle.close();
     throw error;
   }
-}
-
-function ignoreExisting(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
 }
 
 async function writeWhole(handle: FileHandle, piece: Buffer, length: number, at: number): Promise<void> {

@@ -1,10 +1,7 @@
 /** Prepares values for a store: integers stay exact or are refused. */
 import type { Value } from './plugin.ts';
 
-/**
- * The value as a store may keep it until it is written. Throws a `TypeError` for an unsupported type, and a
- * `RangeError` for numbers that are not finite or have already lost digits.
- */
+/** The value as a store may keep it. Throws a `TypeError` for other types, a `RangeError` for inexact numbers. */
 export function checkedValue(value: Value): Value {
   switch (typeof value) {
     case 'string':

@@ -115,10 +115,7 @@ export async function rememberVault(store: OpenStore, { keyId }: Vault): Promise
   );
 }
 
-/**
- * Opens the store and creates the table of migrations. Throws `StoreInUse`, `StoreMissing`, or an error about the
- * store.
- */
+/** Opens the store and creates the table of migrations. Throws `StoreInUse`, `StoreMissing`, or the store's error. */
 export async function openStore({ driver, ...options }: StoreOptions): Promise<OpenStore> {
   const store = await driver.open(options);
   try {
@@ -270,10 +267,7 @@ export async function requireUpToDate(store: OpenStore, owners: readonly TableOw
   );
 }
 
-/**
- * Throws if any table was migrated by a newer version, even a compatible one: this version does not know all of the
- * tables.
- */
+/** Throws if a newer version, even a compatible one, migrated any table: this version does not know all of them. */
 export async function requireKnown(store: OpenStore, owners: readonly TableOwner[]): Promise<void> {
   const ran = await ranOf(store);
   for (const owner of owners) {

@@ -1,10 +1,14 @@
-/** Simulated requests without a client: for explained calls, and for requests that are not calls. */
+/** Simulated requests without a client: for explained calls, and for the tokens of a request that a vendor counts. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Clock } from './clock.ts';
+import { inspectCall } from './content.ts';
+import type { Inspecting } from './contracts/inspecting.ts';
 import type { Style } from './contracts/style.ts';
 import { LiveExchange } from './exchange.ts';
-import type { Caller } from './plugin.ts';
+import { scanJson, UNLIMITED } from './json.ts';
+import type { Caller, Known } from './plugin.ts';
+import type { Generation } from './server.ts';
 
 /** A simulated request of this style. */
 export function supposedExchange(
@@ -25,4 +29,27 @@ export function supposedExchange(
     },
     clock,
   );
+}
+
+/** The service; uses the generation that is current at each call. */
+export function createInspecting(current: () => Generation, clock: Clock): Inspecting {
+  return {
+    async inspect({ holder, style: name, model, body: json, ...request }) {
+      const { pipeline, deliver } = current();
+      const style = deliver.styles.get(name);
+      if (style === undefined) throw new Error(`there is no style ${name}`);
+      if (!pipeline.inspects) return undefined;
+      const x = Object.assign(supposedExchange(style, request, clock), { identity: holder });
+      // It was within the limits when it arrived.
+      const body = scanJson(Buffer.from(JSON.stringify(json)), UNLIMITED);
+      const bounds = { inputBytes: body.textBytes, media: body.media, outputTokens: undefined, choices: 1 };
+      x.call = { style: name, model, stream: false, asksUsage: false, body, bounds };
+      try {
+        await inspectCall(x as typeof x & Known, pipeline, 'count');
+        return x.call.conversation;
+      } finally {
+        await x.release((error) => deliver.log.error('a release callback failed', { exchange: x.id, error }));
+      }
+    },
+  };
 }

@@ -21,10 +21,7 @@ export interface ThreadEvents<Out> {
 /** Threads started in advance, by module. */
 const ahead = new Map<string, Worker>();
 
-/**
- * Starts a thread for the module at `entry` in advance, so that a later `startThread` need not wait until it runs.
- * Until then, it does not keep the process alive.
- */
+/** Starts a thread for `entry` in advance, for a later `startThread`. It does not keep the process alive until then. */
 export function startAhead(entry: URL): void {
   if (ahead.has(entry.href)) return;
   const worker = startWorker(entry);

@@ -27,10 +27,7 @@ export const NO_TOKENS: Usage = {
 /** Maximum average characters per token of an answer. */
 const LONGEST_CHARACTERS_PER_TOKEN = 6;
 
-/**
- * An estimate from the delivered length; the whole input counts. Beyond the output limit, only text counts that could
- * not be within it.
- */
+/** An estimate by delivered length, and the whole input. Beyond the output limit only text that cannot be within it. */
 export function countedUsage(bounds: Omit<Bounds, 'open' | 'uses'>, textLength: number): Usage {
   const { inputBytes, media, seconds, characters, outputTokens = Number.POSITIVE_INFINITY } = bounds;
   const output = Math.ceil(textLength / CHARACTERS_PER_TOKEN);
@@ -47,10 +44,7 @@ export function countedUsage(bounds: Omit<Bounds, 'open' | 'uses'>, textLength: 
   };
 }
 
-/**
- * A usage completed with what the vendor did not report: tools seen to run, and, for a forwarded request, its service
- * options.
- */
+/** A usage completed with what the vendor did not report: tools that ran, and a forwarded request's service options. */
 export function withUnsaid(usage: Usage, call: Call, offer: Offer, seen: Uses | undefined): Usage {
   const service = call.style === offer.style ? call.bounds.service : undefined;
   if (service === undefined && seen === undefined) return usage;
@@ -73,10 +67,7 @@ export function withCountedOutput(reported: Usage, textLength: number): Usage {
 /** The counts that must be whole numbers, because charges and records are integers. Seconds may have fractions. */
 const WHOLE = [...RATE_NAMES, 'characters'] as const;
 
-/**
- * A usage with its counts rounded up to whole numbers; the same object if they are. A plugin's style may report
- * fractions.
- */
+/** A usage with whole counts, rounded up; the same object if they are. A plugin's style may report fractions. */
 export function inWholes(usage: Usage | undefined): Usage | undefined {
   if (usage === undefined) return undefined;
   let rounded: Record<string, number> | undefined;

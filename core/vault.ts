@@ -3,10 +3,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 
 /** Encrypts and decrypts secrets. */
 export interface Vault {
-  /**
-   * Encrypts a secret. `place` identifies its row (`totp.secret 7`): it cannot be decrypted for another one, so that
-   * rows cannot be exchanged.
-   */
+  /** Encrypts a secret for its row `place` (`totp.secret 7`): for another one it cannot be decrypted. */
   seal(place: string, secret: string): string;
   /** Decrypts. Throws if it was sealed for another place or with another master key, or was changed. */
   open(place: string, sealed: string): string;

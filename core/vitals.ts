@@ -41,16 +41,10 @@ const SAMPLES = 360;
 /** Samples of the last minute. */
 const MINUTE = 6;
 const FIVE_MINUTES = 30;
-/**
- * Interval of measuring the event loop. A longer interval would miss short delays; a shorter one would keep waking an
- * idle gateway.
- */
+/** Interval of measuring the event loop: a longer one misses short delays, a shorter one wakes an idle gateway. */
 const RESOLUTION_MS = 50;
 
-/**
- * A monitor of this process. `others`: queries the processes that it leads; undefined: another process leads, and takes
- * the samples.
- */
+/** A monitor of this process. `others`: queries the processes that it leads; undefined: another process leads. */
 export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise<readonly Look[]>) | undefined): Watch {
   const startedMs = clock.now();
   const startedMono = clock.mono();

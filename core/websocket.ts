@@ -1,7 +1,4 @@
-/**
- * WebSockets on passthrough routes: requested from the vendor, joined to the client's connection, and recorded when
- * either side closes.
- */
+/** WebSockets on passthrough routes: joined to the client's connection, recorded when either side closes. */
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';

@@ -1,7 +1,4 @@
-/**
- * The state and running calls of the other gateways on one store. They are queried only when an administrator opens the
- * page.
- */
+/** The state and running calls of the other gateways on a store, queried only when an administrator opens the page. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { GatewayState, InFlight, InFlightQuery } from '../contracts/running.ts';

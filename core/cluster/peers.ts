@@ -1,4 +1,4 @@
-/** The peers of a process with a shared store: the store knows the members and delivers messages. */
+/** The peers of a process: of one on a shared store, which knows the members and delivers messages, or of one alone. */
 import type { Clock } from '../clock.ts';
 import type { PeerListener, Peers } from '../contracts/peers.ts';
 import type { Log } from '../log.ts';
@@ -36,10 +36,7 @@ interface PendingQuery {
   done(): void;
 }
 
-/**
- * Joins the cluster until the store is closed and creates the peers; calls `ended` if the cluster declares this process
- * dead.
- */
+/** Joins the cluster until the store is closed; calls `ended` if the cluster declares this process dead. */
 export async function joinPeers(
   join: NonNullable<OpenStore['join']>,
   facts: ProcessFacts,
@@ -155,3 +152,18 @@ export async function joinPeers(
 
 /** A process that could not join ignores messages; the error of joining is reported by the code that opens the store. */
 function unheard(): void {}
+
+/** A single process of the epoch `boot`, without peers. */
+export function aloneOf(boot: string): Peers {
+  const self: ReadonlySet<string> = new Set([boot]);
+  return {
+    count: 1,
+    leads: () => true,
+    alive: async () => self,
+    onLeft: () => () => {},
+    tell: () => {},
+    ask: async () => [],
+    on: () => {},
+    owner: undefined,
+  };
+}

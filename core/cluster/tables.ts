@@ -1,7 +1,4 @@
-/**
- * Which tables the processes on one store know, so that no process migrates a table that another process could not use
- * afterwards.
- */
+/** Which tables the processes on a store know: none migrates a table that another could not use afterwards. */
 import type { Clock } from '../clock.ts';
 import type { Peers } from '../contracts/peers.ts';
 import type { Log } from '../log.ts';

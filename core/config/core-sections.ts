@@ -13,9 +13,12 @@ export type OnDisconnect = 'cancel' | 'drain';
 export interface ListenSection {
   readonly host: string;
   readonly port: number | string;
+  /** Files, relative to the configuration file; undefined: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly workers: number | 'auto';
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[];
+  /** Origins whose pages may make calls with a key; `*`: any. */
   readonly cors: readonly string[];
   readonly body: {
     readonly json: string;
@@ -26,6 +29,7 @@ export interface ListenSection {
   };
   readonly drain: string;
   readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
+  /** Maximum channels that one request may try. */
   readonly attempts: { readonly max: number };
 }
 
@@ -51,10 +55,7 @@ export interface StoreSection {
   readonly data?: string;
 }
 
-/**
- * Base path of the files next to a store: the database file, or `turnpike` in the gateway's folder if the store is a
- * server.
- */
+/** Base path of the files next to a store: the database file, or for a server `turnpike` in the gateway's folder. */
 export function placeOfStore({ file, url, data }: Partial<Readonly<Record<keyof StoreSection, unknown>>>): string {
   if (typeof file === 'string') return file;
   if (typeof url !== 'string') return DEFAULT_STORE_FILE;
@@ -69,11 +70,6 @@ export function nameOfStore({ file, url = '' }: StoreSection): string {
 /** `upstream` as written and as used. */
 export interface UpstreamSection {
   readonly client: UpstreamClient;
-}
-
-/** Reads a validated `upstream` section. */
-export function readUpstream(value: unknown): UpstreamSection {
-  return value as UpstreamSection;
 }
 
 /** A built-in plugin by name, or any other by file or package. */
@@ -95,49 +91,35 @@ export interface BodyLimits {
 }
 
 /** `listen` as used. */
-export interface Listen {
-  readonly host: string;
+export interface Listen extends Omit<ListenSection, 'port' | 'tls' | 'workers' | 'body' | 'drain'> {
   /** 0: any free port. */
   readonly port: number;
-  /** Files, relative to the configuration file; undefined: plain HTTP. */
-  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly tls: ListenSection['tls'];
   /** Number of processes that serve calls; 1: a single process. */
   readonly workers: number;
-  /** Proxies whose `X-Forwarded-For` is trusted. */
-  readonly trustProxy: readonly string[];
-  /** Origins whose pages may make calls with a key; `*`: any. */
-  readonly cors: readonly string[];
   readonly body: BodyLimits;
   /** Time for running requests to finish when the gateway stops. */
   readonly drainMs: number;
-  readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
-  /** Maximum channels that one request may try. */
-  readonly attempts: { readonly max: number };
 }
 
 /** Reads a validated `listen` section. */
 export function readListen(value: unknown): Listen {
-  const listen = value as ListenSection;
-  const jsonBytes = byteSize(listen.body.json);
-  const uploadBytes = byteSize(listen.body.upload);
-  const { memory, disk } = listen.body.inFlight;
+  const { port, tls, workers, body, drain, ...same } = value as ListenSection;
+  const { json, upload, depth, spool, inFlight } = body;
+  const [jsonBytes, uploadBytes] = [byteSize(json), byteSize(upload)];
   return {
-    host: listen.host,
-    port: Number(listen.port),
-    tls: listen.tls,
-    workers: listen.workers === 'auto' ? Math.min(availableParallelism(), MOST_WORKERS) : listen.workers,
-    trustProxy: listen.trustProxy,
-    cors: listen.cors,
+    ...same,
+    port: Number(port),
+    tls,
+    workers: workers === 'auto' ? Math.min(availableParallelism(), MOST_WORKERS) : workers,
     body: {
       jsonBytes,
       uploadBytes,
-      depth: listen.body.depth,
-      spool: listen.body.spool,
-      inFlight: { memory: budgetOf(memory, jsonBytes), disk: budgetOf(disk, uploadBytes) },
+      depth,
+      spool,
+      inFlight: { memory: budgetOf(inFlight.memory, jsonBytes), disk: budgetOf(inFlight.disk, uploadBytes) },
     },
-    drainMs: durationMs(listen.drain),
-    onDisconnect: listen.onDisconnect,
-    attempts: listen.attempts,
+    drainMs: durationMs(drain),
   };
 }
 

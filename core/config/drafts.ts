@@ -1,7 +1,4 @@
-/**
- * Checks a draft of gateway.yaml: it may only name files, environment variables and secrets that the file on disk
- * already names.
- */
+/** Checks a draft of gateway.yaml: it may only name files, variables and secrets that the file on disk names. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
@@ -36,11 +33,6 @@ function scalarsOf(doc: Document): readonly (readonly [path: Path, scalar: Scala
   return walk(doc.contents, [], []) ? scalars : undefined;
 }
 
-/** A path without list positions: channels may be reordered. */
-function roughly(path: Path): string {
-  return JSON.stringify(path.map((step) => (typeof step === 'number' ? 0 : step)));
-}
-
 /** The full text of the file, and the masked text. */
 export interface Shown {
   readonly text: string;
@@ -67,7 +59,7 @@ export function draftRules(texts: readonly Shown[]): Prepare {
     const scalars = scalarsOf(doc);
     if (scalars === undefined) {
       problem([], 'aliases (*name) repeat too much of the file; write the values out');
-      blank(doc);
+      doc.contents = null;
       return;
     }
     const values = new Map<Scalar, unknown>();
@@ -98,9 +90,9 @@ function valueAt(path: Path, written: string, { names, places, secrets }: Known)
   return new Refusal('this mask matches no secret in the file on disk at this place; write ${NAME}, or the secret');
 }
 
-/** A path without list positions, and the value there. */
+/** A path without list positions, because channels may be reordered, and the value there. */
 function placed(path: Path, text: string): string {
-  return `${roughly(path)} ${text}`;
+  return `${JSON.stringify(path.map((step) => (typeof step === 'number' ? 0 : step)))} ${text}`;
 }
 
 /** The names in `${…}`: `NAME`, `file:PATH`, without the default. */
@@ -132,15 +124,7 @@ function scalarsIn(text: string): NonNullable<ReturnType<typeof scalarsOf>> {
   return (sound && scalarsOf(doc)) || [];
 }
 
-/** Stops reading the document. */
-function blank(doc: Parameters<Prepare>[0]): void {
-  doc.contents = null;
-}
-
-/**
- * Reports values that would make the gateway read files other than those in `files`: plugins, certificates, folders.
- * True if there was one.
- */
+/** Reports plugins, certificates and folders that none of `files` names. True if there was one. */
 export function refuseForeignFiles(draft: ConfigFile, files: readonly Pick<ConfigFile, 'value'>[]): boolean {
   const before = draft.problems.length;
   const valueIn = ({ value }: Pick<ConfigFile, 'value'>, path: readonly string[]): unknown =>

@@ -34,10 +34,7 @@ export interface ConfigFile {
   /** Grows while the file is checked. */
   readonly problems: Problem[];
   readonly warnings: Problem[];
-  /**
-   * Reports a mistake at the deepest existing part of the path; for a member of a map, at its key. Secrets in the
-   * message are masked.
-   */
+  /** Reports a mistake at the deepest existing part of the path (of a map, at the key), with secrets masked. */
   problem(path: Path, message: string): void;
   /** Reports a warning: the configuration works, but is not advisable. */
   warn(path: Path, message: string): void;

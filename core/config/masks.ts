@@ -1,7 +1,4 @@
-/**
- * Shows gateway.yaml without its secrets: each is replaced by a mask that depends on the secret, and lines stay the
- * same.
- */
+/** Shows gateway.yaml without its secrets: each becomes a mask that depends on it, and lines stay the same. */
 import { createHmac } from 'node:crypto';
 import { isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, type Scalar } from 'yaml';
 import { isSecretName, SHORTEST_SECRET } from '../log.ts';

@@ -6,10 +6,7 @@ import type { ValidateFunction } from 'ajv';
 import { besideCompiled, compiled } from '../compiled.ts';
 import type { Schema } from '../plugin.ts';
 
-/**
- * Finds the compiled validator of a section's schema. The default of the section itself is irrelevant there: the
- * section has no parent to fill it in.
- */
+/** A section's schema without its own default, which has no effect there: the section has no parent. */
 export function checkedPart({ default: _, ...checked }: Schema): Schema {
   return checked as Schema;
 }

@@ -59,8 +59,9 @@ export function checkSections(
     } else if (!validate(value)) {
       const wrong = mistakes(validate.errors ?? [], value);
       for (const { path, message } of wrong) report([name, ...path], message);
-      doubtful.push(...doubtfulPlaces(wrong).map((path) => [name, ...path]));
-      mended = mend(value, wrong) && validate(value) && mended;
+      // An unknown name was probably meant to be another one, which is missing now.
+      doubtful.push(...wrong.map(({ path, unwanted }) => [name, ...path.slice(0, unwanted === true ? -1 : undefined)]));
+      mended = wrong.every((mistake) => mend(value, mistake)) && validate(value) && mended;
     }
     values[name] = frozen(value);
   }
@@ -105,21 +106,8 @@ function frozen(value: unknown): unknown {
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/**
- * Replaces them in `value`. False if that is impossible: a broken list or map has unknown content, and references to it
- * would be reported as wrong.
- */
-function mend(value: unknown, wrong: readonly Mistake[]): boolean {
-  return wrong.every((mistake) => mended(value, mistake));
-}
-
-/** Paths below which later problems may be consequences of these mistakes. */
-function doubtfulPlaces(wrong: readonly Mistake[]): Path[] {
-  // An unknown name was probably meant to be another one, which is missing now.
-  return wrong.map(({ path, unwanted }) => (unwanted === true ? path.slice(0, -1) : path));
-}
-
-function mended(value: unknown, { path, schema, unwanted }: Mistake): boolean {
+/** Replaces one in `value`; false if that is impossible: the content of a broken list or map is unknown. */
+function mend(value: unknown, { path, schema, unwanted }: Mistake): boolean {
   const holder = path.slice(0, -1).reduce<unknown>((at, step) => (at as Definition | undefined)?.[step], value);
   const last = path.at(-1);
   if (last === undefined || typeof holder !== 'object' || holder === null) return false;

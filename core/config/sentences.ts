@@ -19,9 +19,7 @@ type Definition = Readonly<Record<string, unknown>>;
 /** The kind of input, on which the advice about types depends. */
 export type Origin = 'file' | 'body' | 'query';
 
-/**
- * The mistakes behind the errors of one validation of `value`, without those of alternatives that were not intended.
- */
+/** The mistakes behind the errors of one validation of `value`, without those of unintended alternatives. */
 export function mistakes(errors: readonly ErrorObject[], value: unknown, origin: Origin = 'file'): Mistake[] {
   const found = meant(errors);
   // A misspelt key is one mistake, not an unknown key and a missing one.
@@ -217,16 +215,12 @@ function meant(errors: readonly ErrorObject[]): ErrorObject[] {
     if (!left.includes(union)) continue;
     const chosen = branchMeant(union.schema as readonly Definition[], union.data);
     const chosenErrors = chosen === undefined ? [] : left.filter((error) => isBelow(error, union, `/${chosen}/`));
-    left = left.filter(
-      (error) =>
-        chosenErrors.includes(error) || (chosenErrors.length === 0 && error === union) || !isPartOf(error, union),
-    );
+    left = left.filter((error) => {
+      if (error === union) return chosenErrors.length === 0;
+      return chosenErrors.includes(error) || !isBelow(error, union, '/');
+    });
   }
   return left;
-}
-
-function isPartOf(error: ErrorObject, union: ErrorObject): boolean {
-  return error === union || isBelow(error, union, '/');
 }
 
 function isBelow(error: ErrorObject, union: ErrorObject, branch: string): boolean {
@@ -234,10 +228,7 @@ function isBelow(error: ErrorObject, union: ErrorObject, branch: string): boolea
   return inside && error.schemaPath.startsWith(`${union.schemaPath}${branch}`);
 }
 
-/**
- * The alternative that a map or list was probably meant to be: the only one of its kind, or the one that knows most of
- * its keys.
- */
+/** The alternative that a map or list was probably meant to be: the only one of its kind, or with most of its keys. */
 function branchMeant(branches: readonly Definition[], data: unknown): number | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   const scores = branches.map((branch) => {

@@ -82,9 +82,7 @@ function startOfQuote(doc: Document, noticed: number): number {
   return offset;
 }
 
-/**
- * Maximum number of openings without an end between them. The parser recurses; a stack overflow can end the process.
- */
+/** Maximum openings without an end between them. The parser recurses; a stack overflow can end the process. */
 const nested = /(?:[[{][^[\]{}]*){64}|(?:[-?][ \t]+){64}/;
 
 /** The message for a parser error code. */

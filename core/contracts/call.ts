@@ -54,9 +54,7 @@ export interface Upload {
 export interface Earlier {
   /** The channel whose vendor stored it and accepts its id; it is tried first. */
   readonly channel: string | undefined;
-  /**
-   * The client's original body with the id of the earlier answer; `Call.body` contains the full conversation instead.
-   */
+  /** The client's original body with the id of the earlier answer; `Call.body` has the full conversation instead. */
   readonly body: JsonBody;
 }
 

@@ -21,9 +21,7 @@ export interface Model {
     readonly model: string;
     /** Limits of input and output in tokens, if known. */
     readonly limits?: Pick<Quirks['limits'], 'context' | 'max_output'>;
-    /**
-     * Whether a vendor-side tool (by the name of its use) is available there to clients of a style; undefined: unknown.
-     */
+    /** Whether clients of a style can use a vendor-side tool there, by the name of its use; undefined: unknown. */
     runs?(style: StyleName, use: string): boolean;
   }[];
   /** Fallbacks: public names tried in turn if every channel above has failed. */

@@ -7,10 +7,7 @@ import type { Holder } from './keys.ts';
 export interface ChosenKeys {
   /** Whether a request without a key selects one. */
   isNamed(caller: Caller): boolean;
-  /**
-   * The holder of the selected key; undefined if it does not exist or belongs to another account. Refuses (401, 403,
-   * 429) a request without a valid session.
-   */
+  /** The holder of the selected key; undefined if it is not the account's. Refuses if not signed in (401, 403, 429). */
   find(caller: Caller): Awaitable<Holder | undefined>;
 }
 /** The service `ChosenKeys`. */

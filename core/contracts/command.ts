@@ -2,10 +2,7 @@
 import { sharedByCopies } from '../copies.ts';
 import type { Awaitable } from '../definitions.ts';
 
-/**
- * A command of the command line. It runs inside the running gateway if there is one, otherwise in a process without
- * one.
- */
+/** A command of the command line. It runs inside the running gateway, or in a process without one. */
 export interface Command {
   /** `key create`. */
   readonly name: string;

@@ -61,9 +61,7 @@ export interface GivenAnswer {
 /** A part that plugins see: not a `ping`, which only concerns the connection, and not a vendor's error. */
 export type ContentPart = Exclude<Part, { readonly type: 'ping' | 'error' }>;
 
-/**
- * Follows one answer, whole or streamed, part by part. An error it throws is sent to the client and ends the answer.
- */
+/** Follows one answer, whole or streamed, part by part. An error that it throws ends the answer for the client. */
 export interface Revision {
   /**
    * It only looks: what `part` and `end` return is ignored, and an answer that is revised by no other plugin is forwarded as bytes. It

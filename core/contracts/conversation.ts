@@ -154,10 +154,7 @@ export interface ToolResultBlock {
   readonly cache?: CacheHint;
 }
 
-/**
- * A block that only its own style understands: a result of a vendor-side tool, a compaction. It is forwarded if the
- * target uses that style.
- */
+/** A block that only its own style understands, so no other gets it: a result of a vendor-side tool, a compaction. */
 export interface ForeignBlock {
   readonly type: 'foreign';
   readonly style: StyleName;

@@ -12,9 +12,7 @@ export interface Department {
   readonly budget: bigint | undefined;
   /** The same for a calendar month (UTC). */
   readonly monthlyBudget: bigint | undefined;
-  /**
-   * Price factor for calls of its members, in millionths: 1,000,000 is the full price. The nearest department's counts.
-   */
+  /** Price factor for calls of its members, in millionths: 1,000,000 is the full price. The nearest one counts. */
   readonly factorPpm: number;
   readonly enabled: boolean;
   readonly createdMs: number;
@@ -31,10 +29,7 @@ export interface DepartmentChanges {
   readonly enabled?: boolean;
 }
 
-/**
- * The departments and their members. Kept in memory, so lookups are synchronous; changes of another gateway take five
- * seconds.
- */
+/** The departments and their members, in memory: lookups are synchronous, other gateways' changes take five seconds. */
 export interface Departments {
   /** From the account's own department up to the root; empty if it has none. */
   pathOf(accountId: number): readonly Department[];

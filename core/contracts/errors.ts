@@ -296,9 +296,7 @@ export function invalidField(param: string, should: string): GatewayError {
   return coreErrors.invalid_request_error(`\`${param}\` ${should}.`).with({ param });
 }
 
-/**
- * A list of steps was not written because of one of them: its `must`, if that is the code of such an error, otherwise a conflict (409).
- */
+/** A list was not written because of one step: the error whose code is its `must`, otherwise a conflict (409). */
 export function notWritten(must: string): GatewayError {
   const { identity_taken, ticket_used, other_plan_runs, no_room, conflict } = coreErrors;
   const made = Object.entries({ identity_taken, ticket_used, other_plan_runs, no_room }).find(

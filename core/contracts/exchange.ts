@@ -71,10 +71,7 @@ export interface Exchange extends Arriving {
   keepAnswer(): void;
   /** The status the client got, or would have got. */
   readonly status: number;
-  /**
-   * Counts bytes as held in memory until the end of the request, like its body; refuses with 429 or 503 if that is too
-   * much.
-   */
+  /** Counts bytes as held in memory until the request ends, like its body; refuses with 429 or 503 if too many. */
   hold(bytes: number): void;
   /** Adds to the usage record. */
   note(facts: JsonObject): void;
@@ -100,10 +97,7 @@ export interface Known extends Exchange {
   readonly identity: Holder;
 }
 
-/**
- * A path prefix whose requests are forwarded as bytes, WebSockets included: authenticated, admitted and logged like a
- * call, but not decoded.
- */
+/** A path prefix whose requests, WebSockets included, are admitted and logged like calls, and not decoded. */
 export interface Passage {
   /** `/v1/files`; matches itself and everything below. */
   readonly prefix: string;

@@ -17,10 +17,7 @@ export interface SupposedCall {
   readonly ip?: string;
 }
 
-/**
- * How the call would be handled; after a refusal, later steps are included as far as they can be known. Contains no
- * secrets.
- */
+/** How the call would be handled; after a refusal, later steps as far as they can be known. No secrets. */
 export interface Decision {
   readonly who: { readonly key: Named; readonly account: Named } | undefined;
   readonly call:

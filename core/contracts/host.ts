@@ -87,10 +87,7 @@ export interface VendorReply {
 export interface Lasting<T> {
   /** Starts with the plugin's name: `quota.leases`. */
   readonly name: string;
-  /**
-   * The version of the shape of `T`. Increase it when the shape changes: state of an older version is never used as a
-   * `T`.
-   */
+  /** The version of the shape of `T`. Increase it with each change: older state is never used as a `T`. */
   readonly version: number;
   make(): T;
   /** Converts the state of another version. Without it, the old state is dropped, and `make` creates a new one. */

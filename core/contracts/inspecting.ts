@@ -17,9 +17,7 @@ export interface CountRequest extends Pick<Caller, 'path' | 'headers' | 'ip'> {
 
 /** Runs the plugins that inspect content. */
 export interface Inspecting {
-  /**
-   * Resolves with the conversation that replaces the one in `body`; undefined: unchanged. Rejects if a plugin refuses.
-   */
+  /** Resolves with the conversation that replaces that in `body`; undefined: unchanged. Rejects if a plugin refuses. */
   inspect(request: CountRequest): Promise<Conversation | undefined>;
 }
 export const Inspecting = service<Inspecting>('inspecting');

@@ -26,10 +26,7 @@ export interface Invitations {
     forMs: number,
     along?: (id: number) => readonly Step[],
   ): Promise<{ readonly code: string; readonly invitation: Invitation }>;
-  /**
-   * Redeems a code: returns the steps to write with the new account, by its id; `must`: `ticket_used`. Undefined if the
-   * code is unknown, used, revoked or expired.
-   */
+  /** Redeems a code: the steps to write with the new account; `must`: `ticket_used`. Undefined if it is not valid. */
   use(code: string): Promise<((accountId: number) => readonly Step[]) | undefined>;
   /** Newest first; `offset` from 0. */
   list(of: { readonly offset: number; readonly limit: number }): Promise<{

@@ -98,10 +98,7 @@ export interface Keys {
   createDefault(key: NewKey, along?: Along): Promise<OpenedKey | undefined>;
   list(accountId?: number): Promise<readonly KeyRecord[]>;
   search(search: KeySearch): Promise<{ readonly total: number; readonly items: readonly KeyRecord[] }>;
-  /**
-   * The newest keys of exactly that name, of an account or (undefined) of all. Like `nameOf` it includes revoked keys,
-   * because records name them.
-   */
+  /** The newest keys of exactly that name, of an account or (undefined) all; revoked ones too, as records name them. */
   named(
     name: string,
     accountId: number | undefined,
@@ -115,19 +112,13 @@ export interface Keys {
   get(accountId: number, id: number): Promise<KeyRecord | undefined>;
   /** Refuses as `create` does; 404 if this account has no such key. */
   change(accountId: number, id: number, changes: KeyChanges, along?: readonly Step[]): Promise<KeyRecord>;
-  /**
-   * Revokes several keys of an account atomically and returns their number; undefined if one of them is not the
-   * account's, then none is revoked.
-   */
+  /** Revokes several keys of an account and returns their number; undefined, and none, if one is not the account's. */
   revokeAll(accountId: number, ids: readonly number[], along?: readonly Step[]): Promise<number | undefined>;
   /** The steps that revoke every key of a deleted account, and delete what is stored of its calls; call `forget` after they are written. */
   revokeSteps(accountId: number): readonly Step[];
   /** Invalidates the cached keys of an account. */
   forget(accountId: number): void;
-  /**
-   * Rotates a key's secret; earlier secrets that are still valid work for `graceMs` more. 404 if the account has no
-   * such key.
-   */
+  /** Rotates a key's secret; earlier ones that are still valid work for `graceMs` more. 404 if there is no such key. */
   rotate(accountId: number, id: number, graceMs: number, along?: readonly Step[]): Promise<OpenedKey>;
   /** Revokes a key immediately and permanently, for every gateway that shares the store. False if there was none. */
   revoke(id: number, along?: readonly Step[]): Promise<boolean>;

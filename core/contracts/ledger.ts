@@ -1,6 +1,4 @@
-/**
- * The ledger: balances and limits. Provided by the plugin `quota`. All amounts are micro-quota: 1 quota = 1,000,000.
- */
+/** The ledger: balances and limits, in micro-quota (1 quota = 1,000,000). Provided by the plugin `quota`. */
 
 import { service } from '../definitions.ts';
 import type { ErrorMaker } from '../errors.ts';
@@ -77,10 +75,7 @@ export interface ReceiptItem extends ChargedUnit {
   readonly count: number;
   /** Currency units per `per` of them (`ChargedUnit`), a decimal number: `2.5`. */
   readonly price: string;
-  /**
-   * Quota units, a decimal number, not rounded. A price per hour can give infinitely many digits: it is cut off far
-   * beyond any significant digit.
-   */
+  /** Quota units, as a decimal number; cut off far beyond any significant digit, as a price per hour may need. */
   readonly quota: string;
 }
 

@@ -74,10 +74,7 @@ export class Scanner<F extends Finder> {
     this.#next = finders.map((by) => ({ by, match: by.find(text, from) }));
   }
 
-  /**
-   * The match that starts first at `from` or later; among equals the longest, then that of the first matcher. `from`
-   * never decreases.
-   */
+  /** The first match at `from` or later; among equals the longest, then the first matcher's. `from` never decreases. */
   next(from: number): (Match & { readonly by: F }) | undefined {
     let first: { readonly by: F; readonly match: Match } | undefined;
     for (const each of this.#next) {

@@ -52,10 +52,7 @@ export interface OAuth {
   ): Promise<{ readonly intent: OAuthIntent; readonly accountId: number | undefined; readonly identity: Identity }>;
   /** The account linked to an identity; undefined: none. */
   accountOf(identity: Identity): Promise<number | undefined>;
-  /**
-   * Links an identity. Refuses (409 `identity_taken`, `provider_bound`) if it is linked to another account, or the
-   * account already has one of that provider.
-   */
+  /** Links an identity. Refuses (409) that of another account (`identity_taken`), a second one (`provider_bound`). */
   bind(accountId: number, identity: Identity, along?: readonly Step[]): Promise<void>;
   /** The steps of `bind`, for the list that creates the account. `must`: `identity_taken`. */
   bindSteps(accountId: number, identity: Identity): readonly Step[];

@@ -184,10 +184,7 @@ export interface Payments {
   /** Undefined if it does not exist or belongs to another account. */
   order(tradeNo: string, accountId?: number): Promise<Order | undefined>;
   orders(search: OrderSearch): Promise<{ readonly total: number; readonly items: readonly Order[] }>;
-  /**
-   * Delivers an order by an administrator's decision; `reason` is recorded in the audit log. Refuses: 404, 409 if it
-   * was delivered.
-   */
+  /** Delivers an order by an administrator's decision; the audit log gets `reason`. Refuses: 404; 409 if delivered. */
   complete(tradeNo: string, actor: Actor, reason?: string): Promise<Order>;
   readonly codes: RedemptionCodes;
 }

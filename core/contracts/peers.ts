@@ -8,15 +8,10 @@
 import type { Awaitable } from '../definitions.ts';
 import type { Json } from './json.ts';
 
-/**
- * Handles a message of another process. `epoch`: the sender. If it throws, the error is logged and the sender gets no
- * answer.
- */
+/** Handles a message of the process `epoch`. If it throws, the error is logged and the sender gets no answer. */
 export type PeerListener = (message: Json, epoch: string) => Awaitable<Json | undefined>;
 
-/**
- * The other processes. A process that serves alone leads, its `tell` does nothing and `ask` resolves with no answers.
- */
+/** The other processes. A process that serves alone leads, its `tell` does nothing, `ask` resolves with no answers. */
 export interface Peers {
   /** How many processes serve calls now, at least 1. */
   readonly count: number;
@@ -30,10 +25,7 @@ export interface Peers {
    * among them before its plugins start.
    */
   alive(): Promise<ReadonlySet<string>>;
-  /**
-   * Called in the leading process when another process has ended, after everything it wrote is in the store. Returns a
-   * function that stops this.
-   */
+  /** Called in the leading process when another one and its writes have ended. Returns a function that stops this. */
   onLeft(listener: (epoch: string) => void): () => void;
   /** Sends to all others, at most once; messages of one process arrive in their order. */
   tell(topic: string, message: Json): void;
@@ -48,8 +40,6 @@ export interface Peers {
 /** How a worker reaches the owner. Messages of one turn of the event loop are sent together. */
 export interface PeerOwner {
   tell(topic: string, message: Json): void;
-  /**
-   * Resolves with the result of the owner's listener; null for undefined. Rejects if it failed, or the owner has ended.
-   */
+  /** Resolves with the result of the owner's listener; null for undefined. Rejects if it failed or has ended. */
   ask(topic: string, message: Json): Promise<Json>;
 }

@@ -82,10 +82,7 @@ export interface Quirks {
     readonly empty_array_ok: boolean;
     /** The format of schemas, for vendors whose style has both; client styles use JSON Schema. */
     readonly schema_dialect: 'json_schema' | 'openapi_subset';
-    /**
-     * Whether `anyOf`, `oneOf`, `allOf`, `not` and `enum` are accepted at the top level of a schema; otherwise it is
-     * flattened to one plain object.
-     */
+    /** Whether a schema may have `anyOf`, `oneOf`, `allOf`, `not`, `enum` at its top level; otherwise flattened. */
     readonly root_union: boolean;
     /** A tool call can be forced while reasoning is enabled. */
     readonly force_with_thinking: boolean;

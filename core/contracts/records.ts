@@ -1,7 +1,4 @@
-/**
- * Usage records and the other events of an account's log: written together with what they record, read in pages and
- * sums. Provided by `log`.
- */
+/** The log of accounts: usage records and events, written with what they record. Provided by the plugin `log`. */
 
 import { service } from '../definitions.ts';
 import type { Outcome, Usage } from './call.ts';
@@ -31,10 +28,7 @@ export interface UsageRecord {
   readonly ip: string;
   /** Attempts, notes, the client's own request id. */
   readonly other: { readonly [member: string]: Json };
-  /**
-   * Number of further refusals of the same key and minute that it stands for, which ended in the same way before a
-   * vendor was called; absent: none.
-   */
+  /** Further refusals of this key and minute, before any vendor was called, that it stands for; absent: none. */
   readonly repeats?: number;
   /** The requested route (`GET /v1/responses/:id`), if this is not a call. */
   readonly route?: string;
@@ -52,10 +46,7 @@ export interface AccountEvent {
   readonly ip: string;
 }
 
-/**
- * The kind of a log line. `error`: a refused or failed call without charge; `use`: every other call; `request`: another
- * request with a key.
- */
+/** `error`: a refused or failed call without charge; `use`: any other call; `request`: another request with a key. */
 export type LogKind = 'use' | 'error' | 'request' | AccountEvent['kind'];
 
 /** A line of the log. */
@@ -146,16 +137,11 @@ export interface CallTiming extends Pick<UsageRecord, 'atMs' | 'outcome' | 'dura
 
 /** Writes and reads the log. */
 export interface Records {
-  /**
-   * The steps that write one record, for a list that must write it together with other steps. If it is already written,
-   * the whole list fails.
-   */
+  /** The steps that write one record along with others; if it is already written, the whole list fails. */
   steps(record: UsageRecord): readonly Step[];
   /** The same for an event. */
   eventSteps(event: AccountEvent): readonly Step[];
-  /**
-   * A page of the log: by `offset` (from 0), or after the line `before`, whose cost does not depend on the position.
-   */
+  /** A page of the log: by `offset` (from 0), or after the line `before`, which costs the same at any position. */
   page(
     filter: LogFilter,
     of: { readonly limit: number; readonly offset?: number; readonly before?: string | undefined },

@@ -30,21 +30,13 @@ export interface Route {
   readonly maxBody?: number;
   /** Names of guards; all must pass. */
   readonly access: 'public' | readonly string[];
-  /**
-   * Requests with a key skip `enter`, so that limits of the key do not count them: for routes that cost almost nothing.
-   */
+  /** Requests with a key skip `enter`: limits of the key do not count them. For routes that cost almost nothing. */
   readonly uncounted?: boolean;
   /** CORS is allowed, as for calls: only for routes that accept a key and no cookie. */
   readonly cors?: boolean;
-  /**
-   * Validated, with defaults filled in, before `handle`; an invalid body is refused with 400. Without it any JSON
-   * object is accepted.
-   */
+  /** Validated (400), with defaults filled in, before `handle`. Without it any JSON object is accepted. */
   readonly body?: Schema;
-  /**
-   * The query: an object of strings, integers and booleans. Parsed, validated and with defaults in `request.asked`;
-   * other parameters are ignored.
-   */
+  /** The query, for `request.asked`: validated strings, integers and booleans, with defaults; others are ignored. */
   readonly search?: Schema;
   /** Documentation for OpenAPI; a route without it is not listed. */
   readonly about?: RouteAbout;

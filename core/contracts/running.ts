@@ -3,10 +3,7 @@ import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
 import type { KeyRecord } from './keys.ts';
 
-/**
- * The progress of a request. `waiting`: no upstream attempt yet; `asking`: a vendor was called; `answering`: the client
- * has received bytes.
- */
+/** `waiting`: no upstream attempt yet; `asking`: a vendor was called; `answering`: the client has received bytes. */
 export type RunningPhase = 'waiting' | 'asking' | 'answering';
 
 /** A running request. */
@@ -223,10 +220,7 @@ export interface InFlight {
 
 /** Available once the gateway serves. It survives reloads. */
 export interface Running {
-  /**
-   * The running requests of every gateway on the store, newest first, of one account or (undefined) of all; and their
-   * number.
-   */
+  /** The running requests of all gateways on the store, newest first; of one account, or (undefined) of all. */
   inFlight(query: InFlightQuery): Promise<InFlight>;
   vitals(): Promise<Vitals>;
   /**

@@ -27,18 +27,12 @@ export interface TotpSetup {
   readonly backupCodes: readonly string[];
 }
 
-/**
- * All second factors. Every change ends verifications and all sessions except `session`. `along`: more steps, written
- * in the same list. Each code is valid once.
- */
+/** All second factors. Each code is valid once. Changes end all sessions but `session`; `along`: further steps. */
 export interface SecondFactors {
   status(accountId: number): Promise<FactorStatus>;
   /** Creates a pending secret, replacing an earlier one; refuses (409 `two_factor_enabled`) if 2FA is enabled. */
   setUp(account: Account): Promise<TotpSetup>;
-  /**
-   * Enables 2FA with a code of the pending secret. Refuses a wrong one (403 `wrong_code`), and (409 `no_setup`) if
-   * nothing is pending.
-   */
+  /** Enables 2FA with a code of the pending secret. Refuses: 403 `wrong_code`; 409 `no_setup` if nothing is pending. */
   enable(account: Account, code: string, session: number | undefined, along?: readonly Step[]): Promise<void>;
   /** Disables 2FA; the code is checked as by `check`. */
   disable(account: Account, code: string, session: number | undefined, along?: readonly Step[]): Promise<void>;
@@ -49,10 +43,7 @@ export interface SecondFactors {
     session?: number | undefined,
     along?: readonly Step[],
   ): Promise<readonly string[]>;
-  /**
-   * Verifies a TOTP or backup code, once. Refuses: 403 `wrong_code`, 429 `codes_locked`, 409 `no_second_factor` if
-   * there is none.
-   */
+  /** Verifies a TOTP or backup code, once. Refuses: 403 `wrong_code`, 429 `codes_locked`, 409 `no_second_factor`. */
   check(accountId: number, code: string): Promise<void>;
   /** Removes second factors, for administrators; refuses (409 `no_second_factor`, `no_passkey`) if there is none. */
   reset(accountId: number, what: 'totp' | 'passkey', along?: readonly Step[]): Promise<void>;

@@ -107,9 +107,7 @@ export interface Tickets {
   take(purpose: TicketPurpose, secret: string): Promise<Ticket | undefined>;
   /** The steps that redeem it together with other changes; `must`: `ticket_used`. */
   takeSteps(purpose: TicketPurpose, secret: string): readonly Step[];
-  /**
-   * Reads it and counts the read; deleted at the `most`th (5). For input that may be retried, such as a mistyped code.
-   */
+  /** Reads it and counts the read; deleted at the `most`th (5). For input that may be retried, as a mistyped code. */
   look(purpose: TicketPurpose, secret: string, most?: number): Promise<Ticket | undefined>;
   /** The steps that void all tickets of an account. */
   voidSteps(accountId: number): readonly Step[];

@@ -1,6 +1,4 @@
-/**
- * The console as gateway.yaml describes it: its address, sign-in and registration. Provided by the plugin `console`.
- */
+/** The console as gateway.yaml describes it: address, sign-in and registration. Provided by the plugin `console`. */
 import { service } from '../definitions.ts';
 
 /** Settings of the console that do not depend on request headers, which can be forged. */

@@ -147,10 +147,7 @@ export interface StoreOpening {
 export interface StoreSharing {
   /** The unix socket of the writing process. Only its user may connect. */
   readonly socket: string;
-  /**
-   * Called when an attached process with this name has closed its connection or died, after everything it submitted has
-   * run.
-   */
+  /** Called when an attached process of this name has closed its connection or died, and all it submitted has run. */
   left(name: string): void;
 }
 
@@ -167,10 +164,7 @@ export interface OpenStore extends Store {
   rowsLoaded?(): Promise<void>;
   /** A consistent copy while the store is in use. Servers have their own tools. */
   backup?(file: string): Promise<void>;
-  /**
-   * Runs a function exclusively among the processes that have this store open: migrations, a first start. Without it,
-   * no other process can have it open.
-   */
+  /** Runs a function exclusively among the processes on this store; absent: no other process can have it open. */
   exclusively?<T>(work: () => Promise<T>): Promise<T>;
   /** The disk space that the store uses and has left; undefined if unknown. */
   room?(): Promise<StoreRoom | undefined>;

@@ -97,9 +97,7 @@ export interface Relay {
    * the bytes) or omits something; undefined if no change is needed.
    */
   finish?(body: JsonBody, call: Call, to: Finishing): Awaitable<Buffer | undefined>;
-  /**
-   * The events for a client that requested a stream, if the vendor sent a whole reply. Default: the reply is refused.
-   */
+  /** The events for a client that requested a stream, if the vendor sent a whole reply. Default: it is refused. */
   streamed?(body: JsonBody, call: Call): string | undefined;
   /** The content type for a client that requested `bytes`, derived from the vendor's; undefined: not such a reply. */
   bytesType?(vendors: string, call: Call): string | undefined;
@@ -149,10 +147,7 @@ export interface CallFacts {
 export interface FormReader {
   /** True if JSON is not accepted. */
   readonly only: boolean;
-  /**
-   * Reads the body to its end and stores files in `spool`. Refuses with 400 or 413 and the field's name; then the rest
-   * need not be read.
-   */
+  /** Reads the whole body, with files in `spool`. Refuses with 400 or 413 and the field; the rest may stay unread. */
   read(arrival: FormArrival): Promise<Form>;
 }
 
@@ -172,9 +167,7 @@ export interface Form {
   readonly files: readonly Upload[];
 }
 
-/**
- * Storage for the files of one request: small ones in memory, larger ones on disk; deleted when the request has ended.
- */
+/** Storage for the files of one request: small ones in memory, larger ones on disk; deleted when it has ended. */
 export interface Spool {
   file(about: Pick<Upload, 'field' | 'fileName' | 'mediaType'>): SpoolFile;
 }
@@ -189,10 +182,7 @@ export interface SpoolFile {
 
 /** A request with files, or the fields of one that might have had some. */
 export interface Outgoing {
-  /**
-   * `form`: fields and files as multipart. `json`: the fields as a JSON object, which has no files unless its dialect
-   * places them.
-   */
+  /** `form`: fields and files as multipart. `json`: the fields only, unless the dialect places the files among them. */
   readonly as: 'json' | 'form';
   readonly fields: JsonObject;
   readonly files: readonly Upload[];
@@ -213,9 +203,7 @@ export interface Finishing {
 /** A body with its references resolved. */
 export interface Recalled {
   readonly body: JsonBody;
-  /**
-   * The channel that knows the earlier answer by the id in the client's own body; it is tried first, with that body.
-   */
+  /** The channel that knows the earlier answer by its id in the client's body; it is tried first, with that body. */
   readonly channel: string | undefined;
 }
 
@@ -237,10 +225,7 @@ export interface Patch {
 
 /** The target of a request with files. */
 export interface Destination extends Patch {
-  /**
-   * Fetches a URL in the request, from public addresses only; refuses with 400 and `param`. Cached for the next
-   * attempt.
-   */
+  /** Fetches a URL in the request, from public addresses only; refuses with 400 and `param`. Cached for attempts. */
   fetch(url: string, param: string): Promise<Fetched>;
   /** A placeholder for the base64 of a file in a JSON body: it is replaced by the bytes while the body is sent. */
   base64(file: Upload): string;
@@ -400,9 +385,7 @@ export interface PartWriter {
  * `image.detail`, `tools.strict`); core converts them to the client's names.
  */
 export interface Losses {
-  /**
-   * Dropped. `hint`: it would not have changed the answer (labels, cache hints), so it is allowed even in strict mode.
-   */
+  /** Dropped. `hint`: it would not have changed the answer (labels, cache hints): allowed even in strict mode. */
   drop(field: string, kind?: 'hint'): void;
   /** Dropped: a top-level field of the client that the vendor's style does not have, by the client's name. */
   leave(name: string, kind?: 'hint'): void;

@@ -19,10 +19,7 @@ export interface Plan {
   readonly balance: bigint;
   /** True: calls within the windows are included, and the account's balance is not charged. */
   readonly includesBalance: boolean;
-  /**
-   * How calls are handled after the subscription has expired: refused until it is renewed or cancelled, or paid from
-   * the balance.
-   */
+  /** Calls after the subscription has expired: refused until it is renewed or cancelled, or paid from the balance. */
   readonly afterExpiry: 'refuse' | 'balance';
 }
 

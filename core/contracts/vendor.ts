@@ -11,10 +11,7 @@ export interface Channel {
   readonly name: string;
   /** The name of a `Vendor`. */
   readonly vendor: string;
-  /**
-   * Without a trailing slash: `https://api.example.com/v1`. `{model}` in its path is replaced by the vendor's name for
-   * the model.
-   */
+  /** Without a trailing slash: `https://api.example.com/v1`. `{model}` in its path is the vendor's name of a model. */
   readonly url: string;
   /** Headers of every request to it, by lower-case name; they replace those of the vendor. Undefined if there are none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -123,10 +120,7 @@ export interface Dialect {
   request?(body: Record<string, any>, offer: Offer, files: Attachments, losses: Losses): Record<string, unknown>;
   /** Converts the vendor's whole answer to one of the style; undefined if it is not one. Default: it is one already. */
   answer?(body: JsonObject, offer: Offer, call: Call): JsonObject | undefined;
-  /**
-   * The models that support this style, by the vendor's names for them; `*` matches any characters. Undefined: all. The
-   * others use another style.
-   */
+  /** The vendor's names of models with this style; `*` matches any characters. Undefined: all. */
   readonly models?: readonly string[];
   /** The stream format; default `sse`. An answer of the type `text/event-stream` is always read as `sse`. */
   readonly frames?: Frames;
@@ -141,15 +135,9 @@ export type Frames = 'sse' | 'ndjson' | FrameFormat;
 export interface FrameFormat {
   /** The value of `accept`, and the prefix of `content-type`. */
   readonly mediaType: string;
-  /**
-   * The length of the frame that `bytes` start with, in bytes, all parts of it included; undefined if more bytes are
-   * needed.
-   */
+  /** The length in bytes of the frame that `bytes` start with, all its parts included; undefined: more are needed. */
   lengthOf(bytes: Buffer): number | undefined;
-  /**
-   * The event in a complete frame; undefined if it has none. Throws if the frame is invalid: the answer then counts as
-   * truncated.
-   */
+  /** The event in a complete frame; undefined if it has none. Throws if it is invalid: the answer is truncated then. */
   read(frame: Buffer): StreamEvent | undefined;
 }
 
@@ -162,10 +150,7 @@ export interface StreamEvent {
 /** The files of a request, for a dialect that sends them in JSON. */
 export interface Attachments {
   readonly list: readonly Upload[];
-  /**
-   * A placeholder for the file's bytes in base64: they are inserted while the body is sent, without being held in
-   * memory.
-   */
+  /** A placeholder for the file's bytes in base64, which are inserted while the body is sent, never held in memory. */
   base64(file: Upload): string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Adapts a request to one model, by its quirks alone: no step depends on a style or a vendor. Each step has its own
- * file; this one defines their order.
- */
+/** Adapts a request to one model by its quirks alone, whatever the style or vendor: the order of the steps. */
 import type { StyleName } from '../contracts/call.ts';
 import type {
   Block,
@@ -12,12 +9,14 @@ import type {
   ToolCallBlock,
   Turn,
 } from '../contracts/conversation.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses, Target } from '../contracts/style.ts';
+import type { Losses, Origin, Style, Target } from '../contracts/style.ts';
 import { aliasesOf, type NameRule } from './alias.ts';
 import { wrapInput } from './custom-tools.ts';
-import { fitInstructions, mergeInstructions } from './instructions.ts';
+import { withFieldQuirks } from './field-quirks.ts';
 import { fitMaxTokens } from './limits.ts';
+import { collectLosses } from './losses.ts';
 import { fitAudio, fitFile, fitImage, fitResultImage, fitVoice, moveResultImages } from './media-types.ts';
 import { fitReasoning, isThinking } from './reasoning.ts';
 import { createRestorer, type Restorer } from './restore.ts';
@@ -27,10 +26,8 @@ import { createToolNames, type ToolNames } from './tool-names.ts';
 import { pairResults } from './tool-results.ts';
 import { fitTools, withoutForce } from './tools.ts';
 import { truncate } from './truncate.ts';
-import { fitSpeakers, mergeSame, withoutEmpty } from './turns.ts';
+import { fitInstructions, fitSpeakers, mergeInstructions, mergeSame, withoutEmpty } from './turns.ts';
 import { mapChanged, withBlocks } from './unchanged.ts';
-
-export type { Restorer } from './restore.ts';
 
 /** A conversation for one model, and how to restore its answer. */
 export interface Adapted {
@@ -176,13 +173,30 @@ function canOpen({ style: maker, channel }: Opaque, style: StyleName, { channel:
   return quirks.reasoning.signature_scope === 'provider' || channel === undefined || channel === target;
 }
 
-/**
- * Whether the history ends with tool results, and the reasoning before the calls cannot be sent back, nor a placeholder
- * for it.
- */
+/** Whether the history ends with tool results, and neither the reasoning before the calls nor a filler can be sent. */
 function hasLostThoughts(turns: readonly Turn[], { echo, echo_filler: filler }: Quirks['reasoning']): boolean {
   if (echo === 'none' || filler !== '') return false;
   const last = turns.findLastIndex(({ role }) => role === 'assistant');
   const isWaiting = turns[last + 1]?.blocks[0]?.type === 'toolResult';
   return isWaiting && !turns[last]?.blocks.some((block) => block.type === 'thinking' && block.opaque !== undefined);
+}
+
+/**
+ * Translates a client's request; nothing is fetched for it. `replaced`: the conversation that a plugin put in place of
+ * the one in `body`. Undefined if the styles cannot be translated; throws if this request cannot.
+ */
+export function retell(
+  body: JsonObject,
+  clientStyle: Style,
+  vendorStyle: Style,
+  to: Origin & Pick<Target, 'quirks'>,
+  replaced?: Conversation,
+): JsonObject | undefined {
+  if (clientStyle.client === undefined || vendorStyle.vendor === undefined) return undefined;
+  // Warnings are ignored: there will be no answer.
+  const losses = collectLosses(clientStyle.client.names);
+  const target: Target = { ...to, stream: false, askUsage: false };
+  const source = replaced ?? clientStyle.client.decodeRequest(body, losses);
+  const { conversation } = adapt(source, vendorStyle.name, target, losses);
+  return withFieldQuirks(vendorStyle.vendor.encodeRequest(conversation, target, losses), to.quirks, losses);
 }

@@ -32,10 +32,7 @@ export function wrapInput(input: string): string {
   return JSON.stringify({ input });
 }
 
-/**
- * The free text in a model's arguments. Models trained on some of these tools use another name for the only property
- * (`patch`), or no object at all.
- */
+/** The free text in a model's arguments. Some models name the only property otherwise (`patch`), or send no object. */
 export function unwrapInput(text: string): string {
   const value = parsed(text);
   if (typeof value === 'string') return value;

@@ -38,9 +38,7 @@ export function trueType(data: string, declared: string): string {
   return sniff(data) ?? tidy(declared);
 }
 
-/**
- * Whether data with this beginning is an image, audio or a document, which is never text: a data URL, or plain base64.
- */
+/** Whether data with this beginning is an image, audio or a document, never text: a data URL, or plain base64. */
 export function isNoText(beginning: string): boolean {
   if (/^data:(image|audio|video)\/[^,]*;base64,/i.test(beginning)) return true;
   return sniff(beginning.replace(/^data:[^,]*;base64,/i, '')) !== undefined;
@@ -52,10 +50,7 @@ function tidy(type: string): string {
   return lower === 'image/jpg' ? 'image/jpeg' : lower;
 }
 
-/**
- * Characters of the standard and the url-safe alphabet, then padding. Only both ends are checked: a body may contain
- * megabytes.
- */
+/** Of the standard or url-safe alphabet, then padding. Only both ends are checked: a body may contain megabytes. */
 function isBase64(text: string): boolean {
   const padding = text.indexOf('=');
   const letters = padding === -1 ? text : text.slice(0, padding);

@@ -2,6 +2,7 @@
 import type { Json, JsonBody, JsonObject } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
+import { isEmpty } from './fields.ts';
 import { isNeutral } from './sampling.ts';
 
 type FieldQuirks = Pick<Quirks, 'drop_fields' | 'rename_fields' | 'set_fields'>;
@@ -45,11 +46,6 @@ export function fieldChanges(
     if (isSaid(name) && JSON.stringify(body.get(name)) !== all[name]) losses.change(name);
   }
   return all;
-}
-
-function isEmpty(object: object): boolean {
-  for (const _ in object) return false;
-  return true;
 }
 
 /** Fields that do not affect the answer, in all styles. */

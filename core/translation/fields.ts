@@ -2,10 +2,7 @@
 import { coreErrors } from '../contracts/errors.ts';
 import type { Json, JsonObject } from '../contracts/json.ts';
 
-/**
- * One object. `null` counts as missing. A field of an unexpected type is refused with 400 and its path
- * (`messages[2].content`).
- */
+/** One object. `null` counts as missing. Wrong types are refused with 400 and their path (`messages[2].content`). */
 export interface Fields {
   /** `messages[2]`; empty for the body itself. */
   readonly path: string;
@@ -119,6 +116,12 @@ const NO_FIELDS: readonly Fields[] = Object.freeze([]);
 /** True for a JSON object. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether an object has no members; cheaper than a list of them. */
+export function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
 }
 
 function isList(value: Json): value is readonly Json[] {

@@ -1,17 +1,11 @@
-/**
- * Reports fields that the other side cannot express and that all styles name alike, so that nothing is dropped
- * silently.
- */
+/** Reports fields that the other side cannot express and all styles name alike: nothing is dropped silently. */
 
 import type { Citation, Reasoning, WebSearch } from '../contracts/conversation.ts';
 import type { Json, JsonObject } from '../contracts/json.ts';
 import type { Losses } from '../contracts/style.ts';
 import { isObject } from './fields.ts';
 
-/**
- * For a vendor's answer: reports members that are not in `read`. `reported` avoids repetitions in a stream whose every
- * event has the same members.
- */
+/** Reports members of a vendor's answer that are not in `read`; in a stream, those not in `reported` either. */
 export function omitRest(
   object: JsonObject,
   read: ReadonlySet<string>,

@@ -4,10 +4,7 @@ import type { JsonBody } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses, Patch } from '../contracts/style.ts';
 
-/**
- * The output limit for a vendor if it is lower than the client's own and the model's; otherwise undefined. `asked`: the
- * client's.
- */
+/** The output limit for a vendor if it is lower than the client's own (`requested`) and the model's (`maximum`). */
 function limitToTell(requested: number | undefined, most: number | undefined, maximum: number | undefined) {
   if (most === undefined || (requested ?? maximum ?? Number.POSITIVE_INFINITY) <= most) return undefined;
   return most;
@@ -30,10 +27,7 @@ export function limitAnswer(
 
 const UNLIMITED: Readonly<Record<string, string>> = Object.freeze({});
 
-/**
- * The changes of a forwarded body for an output limit that the balance allows. `names`: the fields for the limit; the
- * first is added if there is none.
- */
+/** Changes of a forwarded body for the balance's output limit: in its fields among `names`, or else the first. */
 export function answerLimits(
   body: JsonBody,
   names: readonly string[],

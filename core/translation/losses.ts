@@ -3,10 +3,7 @@ import { coreErrors } from '../contracts/errors.ts';
 import type { Losses } from '../contracts/style.ts';
 import type { GatewayError } from '../errors.ts';
 
-/**
- * The collected warnings. Clients and vendors choose some of the names, so their number is limited; the last entry
- * counts the rest.
- */
+/** The collected warnings. Some names come from clients and vendors, so they are limited; the last counts the rest. */
 export interface CollectedLosses extends Losses {
   /** `top_k:dropped`, each once, in order of occurrence; `and 12 more`. */
   readonly all: readonly string[];

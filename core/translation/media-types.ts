@@ -1,7 +1,4 @@
-/**
- * Images, audio and files in a request: what a model does not accept is refused, because an answer that ignores it
- * would mislead.
- */
+/** Images, audio and files in a request: refused if a model does not accept them, because to ignore them misleads. */
 import type { AudioBlock, Block, FileBlock, ImageBlock, Output, Source, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';

@@ -2,15 +2,12 @@
 import type { Block, Conversation, Source } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
-import { type Asker, fetchFor, MAX_FETCHES } from '../fetched-media.ts';
 import type { GuardOptions } from '../guarded-fetch.ts';
+import { type Asker, fetchFor, MAX_FETCHES } from '../guarded-fetch.ts';
 import { trueType } from './data-url.ts';
 import { fitFile, fitImage } from './media-types.ts';
 
-/**
- * The conversation with all media that the vendor would not fetch itself. Rejects if one cannot be fetched, and aborts
- * the others.
- */
+/** The conversation with all media that the vendor would not fetch itself. If one fails, the others are aborted. */
 export function fetchMedia(
   conversation: Conversation,
   quirks: Quirks,

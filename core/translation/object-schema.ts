@@ -1,7 +1,6 @@
-/**
- * The schema of a tool's arguments for vendors that accept no union at its top level: one object with the properties of
- * all branches.
- */
+/** Schemas for vendors that accept no union at their top level, or have no separate field for a description. */
+
+import type { Output } from '../contracts/conversation.ts';
 import type { Json, JsonObject } from '../contracts/json.ts';
 import { isObject } from './fields.ts';
 
@@ -119,4 +118,14 @@ function withoutNoise(rule: Json, root: JsonObject): Json {
     );
     return { ...(fixed.length > 0 && { properties: Object.fromEntries(fixed) }), ...rest };
   });
+}
+
+/** The schema with the description from its sibling field. */
+export function describedSchema({
+  schema,
+  description,
+}: Extract<Output['format'], { readonly type: 'schema' }>): JsonObject {
+  if (description === undefined || description === schema.description) return schema;
+  const own = schema.description;
+  return { ...schema, description: typeof own === 'string' ? `${description}\n\n${own}` : description };
 }

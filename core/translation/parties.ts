@@ -17,9 +17,7 @@ export interface WholeAnswer {
   readonly usage: Usage;
   /** The vendor's error in an answer with a success status; then nothing is sent to the client. */
   readonly error: AnswerFacts['error'];
-  /**
-   * A plugin's refusal of the answer; the vendor generated it, so it is charged, but it is not sent to the client.
-   */
+  /** A plugin's refusal of the answer: the vendor generated it, so it is charged, but the client does not get it. */
   readonly refusal?: GatewayError;
   /** The answer as a value, if its style supports that. */
   value(): JsonObject | undefined;

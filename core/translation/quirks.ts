@@ -2,11 +2,9 @@
 import type { Quirks, SomeQuirks } from '../contracts/quirks.ts';
 import type { ModelQuirks } from '../contracts/vendor.ts';
 import { type Schema, schema } from '../definitions.ts';
+import { SAMPLING_FIELDS } from './sampling.ts';
 
-/**
- * Defaults of all models, for styles, vendors and gateway.yaml to override. Permissive: sending an unsupported field
- * fails visibly, omitting a supported one does not.
- */
+/** Defaults, for others to override. Permissive: an unsupported field fails visibly, a missing one does not. */
 export const USUAL: Quirks = {
   roles: { developer: 'keep', mid_system: 'native', merge_same: true, merge_system: false, first_user: false },
   content: { array: true, tool_result_images: 'native' },
@@ -43,16 +41,7 @@ export const USUAL: Quirks = {
   output: { json_object: true, json_schema: true, schema_with_tools: true },
   limits: { max_tokens_field: 'max_tokens', min_output: 1 },
   sampling: {
-    allowed: [
-      'temperature',
-      'top_p',
-      'top_k',
-      'seed',
-      'presence_penalty',
-      'frequency_penalty',
-      'logit_bias',
-      'logprobs',
-    ],
+    allowed: Object.values(SAMPLING_FIELDS).map(({ name }) => name),
     temp_max: 2,
     temp_xor_top_p: false,
   },
@@ -65,9 +54,7 @@ export const USUAL: Quirks = {
   set_fields: {},
 };
 
-/**
- * The defaults with these overrides, later ones over earlier ones: member by member within a group, lists as a whole.
- */
+/** The defaults with these overrides, later over earlier ones: groups member by member, lists as a whole. */
 export function layQuirks(...layers: readonly SomeQuirks[]): Quirks {
   const whole: Record<string, unknown> = { ...USUAL };
   for (const layer of layers) {

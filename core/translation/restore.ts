@@ -27,10 +27,7 @@ export const NOTHING_CHANGED: Changes = { tools: new Map(), stop: [] };
 /** The output for parts. */
 export type PartSink = (part: Part) => void;
 
-/**
- * A whole answer is processed like a stream, so that both give the same result; it has a finish, so its parts make a
- * reply again.
- */
+/** A whole answer is processed like a stream, for the same result; it has a finish, so its parts make a reply again. */
 export function createRestorer({ tools, stop }: Changes): Restorer {
   function parts(): (part: Part) => readonly Part[] {
     const list: Part[] = [];
@@ -59,10 +56,7 @@ function isCall({ type }: Block): boolean {
   return type === 'toolCall';
 }
 
-/**
- * A normal finish is `tool_calls` if there are tool calls, and never without any, whatever the vendor reports. Other
- * finish reasons stay.
- */
+/** A normal finish is `tool_calls` if and only if there are tool calls, whatever the vendor reports. Others stay. */
 function trueFinish(next: PartSink): PartSink {
   let calls = false;
   return (part) => {

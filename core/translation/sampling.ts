@@ -4,22 +4,25 @@ import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 
 /** Field names in quirks and warnings; `neutral` is the default of models. */
-const FIELDS: readonly { readonly member: keyof Sampling; readonly name: string; readonly neutral?: number }[] = [
-  { member: 'temperature', name: 'temperature', neutral: 1 },
-  { member: 'topP', name: 'top_p', neutral: 1 },
-  { member: 'topK', name: 'top_k' },
-  { member: 'seed', name: 'seed' },
-  { member: 'presencePenalty', name: 'presence_penalty', neutral: 0 },
-  { member: 'frequencyPenalty', name: 'frequency_penalty', neutral: 0 },
-  { member: 'logitBias', name: 'logit_bias' },
-  { member: 'logprobs', name: 'logprobs' },
-];
+export const SAMPLING_FIELDS: Readonly<Record<keyof Sampling, { readonly name: string; readonly neutral?: number }>> = {
+  temperature: { name: 'temperature', neutral: 1 },
+  topP: { name: 'top_p', neutral: 1 },
+  topK: { name: 'top_k' },
+  seed: { name: 'seed' },
+  presencePenalty: { name: 'presence_penalty', neutral: 0 },
+  frequencyPenalty: { name: 'frequency_penalty', neutral: 0 },
+  logitBias: { name: 'logit_bias' },
+  logprobs: { name: 'logprobs' },
+};
+const MEMBERS = Object.keys(SAMPLING_FIELDS) as (keyof Sampling)[];
+const FIELDS = Object.values(SAMPLING_FIELDS);
 
 /** Drops unsupported fields, and clamps the temperature. */
 export function fitSampling(requested: Sampling, quirks: Quirks['sampling'], losses: Losses): Sampling {
   let fitted = requested;
-  for (let i = 0; i < FIELDS.length; i++) {
-    const { member, name, neutral } = FIELDS[i]!;
+  for (let i = 0; i < MEMBERS.length; i++) {
+    const member = MEMBERS[i]!;
+    const { name, neutral } = FIELDS[i]!;
     const value = requested[member];
     if (value === undefined || quirks.allowed.includes(name)) continue;
     losses.drop(name, value === neutral || isEmpty(value) ? 'hint' : undefined);

@@ -20,10 +20,7 @@ const NO_STOP: FittedStop = { stop: [], emulated: [] };
 const MAX_EMULATED = 16;
 const MAX_EMULATED_LENGTH = 256;
 
-/**
- * Sequences that the vendor does not support are detected by the gateway: those beyond its maximum number, and blank
- * ones, which vendors refuse.
- */
+/** The gateway detects those beyond the vendor's maximum number, and blank ones, which vendors refuse. */
 export function fitStop(requested: readonly string[], { max }: Quirks['stop'], losses: Losses): FittedStop {
   if (requested.length === 0) return NO_STOP;
   const real = requested.filter((text) => text !== '');
@@ -125,9 +122,7 @@ export function cutAtStop(stops: readonly string[], next: PartSink): PartSink {
   };
 }
 
-/**
- * The sequence that is complete first, as a vendor would detect it; the longest if several end at the same position.
- */
+/** The sequence that is complete first, as a vendor would detect it; of several with the same end, the longest. */
 function firstEnd(
   text: string,
   stops: readonly string[],

@@ -61,12 +61,12 @@ export function createTextRevision(reviser: TextReviser): Revision {
         case 'delta':
           return open.get(part.key)?.grow(part.text) ?? [];
         case 'transcript':
-          return open.get(part.key)?.say(part.text) ?? [];
+          return open.get(part.key)?.say?.(part.text) ?? [];
         case 'citation':
           open.get(part.key)?.behind.push(part);
           return [];
         case 'opaque':
-          return open.get(part.key)?.seal(part) ?? [];
+          return open.get(part.key)?.seal?.(part) ?? [];
         case 'blockEnd': {
           const block = open.get(part.key);
           open.delete(part.key);
@@ -100,8 +100,8 @@ interface OpenBlock {
   begin(): readonly ContentPart[];
   grow(text: string): readonly ContentPart[];
   /** The transcript of audio. */
-  say(text: string): readonly ContentPart[];
-  seal(part: OpaquePart): readonly ContentPart[];
+  say?(text: string): readonly ContentPart[];
+  seal?(part: OpaquePart): readonly ContentPart[];
   /** Citations, sent when the text is complete: only then are their offsets known. */
   readonly behind: (CitationPart | OpaquePart)[];
   /** Everything but its end. */
@@ -142,7 +142,6 @@ function openText(key: number, block: BlockStart, reviser: TextReviser): OpenBlo
     behind,
     begin: () => NOTHING,
     grow: (text) => partsFor(flow.push(text)),
-    say: () => NOTHING,
     // A signature of the text before it.
     seal(part) {
       const rest = flow.end();
@@ -171,7 +170,6 @@ function openCall(
       input += text;
       return NOTHING;
     },
-    say: () => NOTHING,
     seal(part) {
       behind.push(part);
       return NOTHING;
@@ -193,7 +191,6 @@ function openAudio(key: number, block: BlockStart, reviser: TextReviser): OpenBl
     begin: () => [{ type: 'blockStart', key, block }],
     grow: (text) => [{ type: 'delta', key, text }],
     say: (text) => partsFor(flow.push(text)),
-    seal: () => NOTHING,
     end: () => partsFor(flow.end()),
   };
 }
@@ -204,8 +201,6 @@ function openWhole(key: number, block: BlockStart, { map }: TextReviser): OpenBl
     behind: [],
     begin: () => [{ type: 'blockStart', key, block: mapBlocks([block], map)[0]! }],
     grow: () => NOTHING,
-    say: () => NOTHING,
-    seal: () => NOTHING,
     end: () => NOTHING,
   };
 }

@@ -3,8 +3,16 @@ import type {
   Block,
   Citation,
   Conversation,
+  CustomTool,
+  FileBlock,
+  FunctionTool,
+  HostedTool,
   Labels,
   Output,
+  RefusalBlock,
+  Source,
+  TextBlock,
+  ThinkingBlock,
   Tool,
   Turn,
   WebSearch,
@@ -35,14 +43,7 @@ const FOR_MACHINES: ReadonlySet<string> = new Set([
   ...['data', 'b64_json', 'file_data', 'image', 'image_url', 'file_url', 'url', 'source', 'media_type', 'model'],
 ]);
 
-function isForMachines(name: string): boolean {
-  return FOR_MACHINES.has(name) || name.endsWith('_id');
-}
-
-/**
- * Maps the strings in any JSON, except names of members and strings that are not texts. Returns the same value if none
- * is changed.
- */
+/** Maps the strings in any JSON, except names of members and what is no text. The same value if none changes. */
 export function mapJson<T extends Json>(value: T, map: TextMap): T {
   if (typeof value === 'string') return map(value) as T;
   if (Array.isArray(value))
@@ -51,7 +52,7 @@ export function mapJson<T extends Json>(value: T, map: TextMap): T {
   let changed: Record<string, Json> | undefined;
   for (const name of Object.keys(value)) {
     const member = value[name]!;
-    if (typeof member === 'string' && isForMachines(name)) continue;
+    if (typeof member === 'string' && (FOR_MACHINES.has(name) || name.endsWith('_id'))) continue;
     const own = mapJson(member, map);
     if (own === member) continue;
     changed ??= { ...value };
@@ -77,64 +78,75 @@ export function mapArguments(text: string, map: TextMap): string {
   });
 }
 
-/** Maps every text of a conversation, first those that are the same in each of its requests: tools and labels. */
-export function mapConversation(conversation: Conversation, map: TextMap): Conversation {
-  const tools = mapChanged(conversation.tools, (tool) => mapTool(tool, map));
-  const labels = mapLabels(conversation.labels, map);
-  const output = mapOutput(conversation.output, map);
-  const stop = mapChanged(conversation.stop, map);
-  const extras = mapJson(conversation.extras, map);
-  const turns = mapChanged(conversation.turns, (turn) => mapTurn(turn, map));
-  const isSame =
-    tools === conversation.tools &&
-    labels === conversation.labels &&
-    output === conversation.output &&
-    stop === conversation.stop &&
-    extras === conversation.extras &&
-    turns === conversation.turns;
-  return isSame ? conversation : { ...conversation, tools, labels, output, stop, extras, turns };
+/** How the members of an object are mapped; one that is missing stays missing. */
+type Mappers<T> = { readonly [K in keyof T]?: (value: Exclude<T[K], undefined>, map: TextMap) => T[K] };
+
+/** The object with these members mapped, in their order; itself if none changes. */
+function mapMembers<T extends object>(object: T, mappers: Mappers<T>, map: TextMap): T {
+  let changed: T | undefined;
+  for (const name in mappers) {
+    const value = object[name];
+    if (value === undefined) continue;
+    const own = mappers[name]!(value as Exclude<T[typeof name], undefined>, map);
+    if (own === value) continue;
+    changed ??= { ...object };
+    changed[name] = own;
+  }
+  return changed ?? object;
 }
 
-/** The object with these members; itself if they are equal. */
-function withMembers<T extends object>(object: T, members: Partial<T>): T {
-  for (const name in members) if (members[name] !== object[name]) return { ...object, ...members };
-  return object;
+function mapText(text: string, map: TextMap): string {
+  return map(text);
+}
+
+/** First those that are the same in each request of a conversation: tools and labels. */
+const IN_CONVERSATION: Mappers<Conversation> = {
+  tools: (tools, map) => mapChanged(tools, (tool) => mapTool(tool, map)),
+  labels: (labels, map) => mapMembers(labels, IN_LABELS, map),
+  output: (output, map) => mapMembers(output, IN_OUTPUT, map),
+  stop: mapChanged,
+  extras: mapJson,
+  turns: (turns, map) => mapChanged(turns, (turn) => mapTurn(turn, map)),
+};
+const IN_FUNCTION: Mappers<FunctionTool> = { description: mapText, schema: mapSchema, extras: mapJson };
+const IN_CUSTOM: Mappers<CustomTool> = { description: mapText, format: mapJson, extras: mapJson };
+const IN_SEARCH: Mappers<WebSearch> = { location: mapJson, extras: mapJson };
+const IN_HOSTED: Mappers<HostedTool> = {
+  raw: mapJson,
+  search: (search, map) => mapMembers(search, IN_SEARCH, map),
+};
+const IN_LABELS: Mappers<Labels> = { user: mapText, metadata: mapMetadata, cacheKey: mapText };
+const IN_FORMAT: Mappers<Extract<Output['format'], { readonly type: 'schema' }>> = {
+  description: mapText,
+  schema: mapSchema,
+};
+const IN_OUTPUT: Mappers<Output> = {
+  format: (format, map) => (format.type === 'schema' ? mapMembers(format, IN_FORMAT, map) : format),
+};
+const IN_CITATION: Mappers<Citation> = { title: mapText, quote: mapText, raw: mapJson };
+const IN_TEXT: Mappers<TextBlock> = {
+  text: mapText,
+  citations: (citations, map) => mapChanged(citations, (each) => mapCitation(each, map)),
+};
+const IN_FILE: Mappers<FileBlock> = { name: mapText, title: mapText, context: mapText, source: mapSource };
+
+/** Maps every text of a conversation. */
+export function mapConversation(conversation: Conversation, map: TextMap): Conversation {
+  return mapMembers(conversation, IN_CONVERSATION, map);
 }
 
 function mapTool(tool: Tool, map: TextMap): Tool {
   switch (tool.type) {
     case 'function':
-      return withMembers(tool, {
-        ...(tool.description !== undefined && { description: map(tool.description) }),
-        ...(tool.schema !== undefined && { schema: mapSchema(tool.schema, map) }),
-        ...(tool.extras !== undefined && { extras: mapJson(tool.extras, map) }),
-      });
+      return mapMembers(tool, IN_FUNCTION, map);
     case 'custom':
-      return withMembers(tool, {
-        ...(tool.description !== undefined && { description: map(tool.description) }),
-        ...(tool.format !== undefined && { format: mapJson(tool.format, map) }),
-        ...(tool.extras !== undefined && { extras: mapJson(tool.extras, map) }),
-      });
+      return mapMembers(tool, IN_CUSTOM, map);
     case 'hosted':
-      return withMembers(tool, {
-        raw: mapJson(tool.raw, map),
-        ...(tool.search !== undefined && { search: mapSearch(tool.search, map) }),
-      });
+      return mapMembers(tool, IN_HOSTED, map);
   }
 }
 
-/** The web search options in the common form. */
-function mapSearch(search: WebSearch, map: TextMap): WebSearch {
-  return withMembers(search, {
-    ...(search.location !== undefined && { location: mapJson(search.location, map) }),
-    ...(search.extras !== undefined && { extras: mapJson(search.extras, map) }),
-  });
-}
-
-/**
- * In a schema, names of members are arbitrary: only its keywords for descriptions, and its enumerated values, are
- * texts.
- */
+/** In a schema, names of members are arbitrary: only its keywords for descriptions, and its constants, are texts. */
 const SCHEMA_TEXTS: ReadonlySet<string> = new Set([
   'description',
   'title',
@@ -166,28 +178,10 @@ function isSchema(value: Json): boolean {
   return isObject(value) && ('type' in value || 'anyOf' in value || '$ref' in value);
 }
 
-function mapLabels(labels: Labels, map: TextMap): Labels {
-  return withMembers(labels, {
-    ...(labels.user !== undefined && { user: map(labels.user) }),
-    ...(labels.metadata !== undefined && { metadata: mapMetadata(labels.metadata, map) }),
-    ...(labels.cacheKey !== undefined && { cacheKey: map(labels.cacheKey) }),
-  });
-}
-
 /** Clients choose its member names. */
 function mapMetadata(metadata: JsonObject, map: TextMap): JsonObject {
   const mapped = Object.entries(metadata).map(([name, value]) => [name, mapJson(value, map)] as const);
   return mapped.every(([name, value]) => value === metadata[name]) ? metadata : Object.fromEntries(mapped);
-}
-
-function mapOutput(output: Output, map: TextMap): Output {
-  const { format } = output;
-  if (format?.type !== 'schema') return output;
-  const own = withMembers(format, {
-    ...(format.description !== undefined && { description: map(format.description) }),
-    schema: mapSchema(format.schema, map),
-  });
-  return withMembers(output, { format: own });
 }
 
 function mapTurn(turn: Turn, map: TextMap): Turn {
@@ -206,40 +200,34 @@ export function mapBlocks(blocks: readonly Block[], map: TextMap): readonly Bloc
 function mapBlock(block: Block, map: TextMap): Block {
   switch (block.type) {
     case 'text': {
-      const text = map(block.text);
-      const { citations } = block;
-      const own = withMembers(block, {
-        text,
-        ...(citations !== undefined && { citations: mapChanged(citations, (each) => mapCitation(each, map)) }),
-      });
+      const own = mapMembers(block, IN_TEXT, map);
       // Log probabilities contain the original text token by token.
-      if (text === block.text || own.logprobs === undefined) return own;
+      if (own.text === block.text || own.logprobs === undefined) return own;
       const { logprobs: _, ...rest } = own;
       return rest;
     }
     case 'refusal':
     case 'thinking':
-      return withMembers(block, { text: map(block.text) });
+      return mapMembers<RefusalBlock | ThinkingBlock>(block, { text: mapText }, map);
     case 'audio':
-      return block.transcript === undefined ? block : withMembers(block, { transcript: map(block.transcript) });
+      return mapMembers(block, { transcript: mapText }, map);
     case 'file':
-      return withMembers(block, {
-        ...(block.name !== undefined && { name: map(block.name) }),
-        ...(block.title !== undefined && { title: map(block.title) }),
-        ...(block.context !== undefined && { context: map(block.context) }),
-        ...(block.source.kind === 'text' && { source: withMembers(block.source, { text: map(block.source.text) }) }),
-      });
+      return mapMembers(block, IN_FILE, map);
     case 'image':
-      return block.source.kind === 'text'
-        ? withMembers(block, { source: withMembers(block.source, { text: map(block.source.text) }) })
-        : block;
-    case 'toolCall':
-      return withMembers(block, { input: mapInput(block.kind, block.input, map) });
+      return mapMembers(block, { source: mapSource }, map);
+    case 'toolCall': {
+      const input = mapInput(block.kind, block.input, map);
+      return input === block.input ? block : { ...block, input };
+    }
     case 'toolResult':
-      return withMembers(block, { content: mapBlocks(block.content, map) });
+      return mapMembers(block, { content: mapBlocks }, map);
     case 'foreign':
-      return withMembers(block, { raw: mapJson(block.raw, map) });
+      return mapMembers(block, { raw: mapJson }, map);
   }
+}
+
+function mapSource(source: Source, map: TextMap): Source {
+  return source.kind === 'text' ? mapMembers(source, { text: mapText }, map) : source;
 }
 
 /** Maps the input of a tool call of this kind. */
@@ -249,11 +237,7 @@ export function mapInput(kind: 'function' | 'custom', input: string, map: TextMa
 
 /** Maps the quoted words of a citation. Its offsets stay. */
 export function mapCitation(citation: Citation, map: TextMap): Citation {
-  return withMembers(citation, {
-    ...(citation.title !== undefined && { title: map(citation.title) }),
-    ...(citation.quote !== undefined && { quote: map(citation.quote) }),
-    raw: mapJson(citation.raw, map),
-  });
+  return mapMembers(citation, IN_CITATION, map);
 }
 
 /** Maps the strings in some members of a body, in order. */

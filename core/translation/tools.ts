@@ -42,10 +42,7 @@ function withoutTools({ toolChoice, parallelToolCalls }: Tools, losses: Losses):
 
 const NO_TOOLS: Tools = { tools: [], toolChoice: undefined, parallelToolCalls: undefined };
 
-/**
- * For a model with reasoning enabled that cannot be forced to call: the tools it was forced to choose from become its
- * only tools.
- */
+/** For a model whose reasoning forbids a forced call: the tools that it had to choose from become its only tools. */
 export function withoutForce(fitted: Tools, losses: Losses): Tools {
   const { tools, toolChoice } = fitted;
   if (toolChoice?.mode !== 'required') return fitted;
@@ -71,7 +68,8 @@ function declare(requested: Tools, to: ToolsTarget, names: ToolNames, losses: Lo
   const unknown: HostedTool[] = [];
   for (const tool of requested.tools) {
     if (tool.type === 'hosted') {
-      if (!isHosted(tool, to)) unknown.push(tool);
+      const isKnown = tool.name === 'web_search' ? to.quirks.web_search : tool.style === to.style;
+      if (!isKnown) unknown.push(tool);
       else declared.set(`hosted ${tool.name}`, { tool, name: tool.name, flat: tool.name, namespaced: false });
       continue;
     }
@@ -92,10 +90,6 @@ function declare(requested: Tools, to: ToolsTarget, names: ToolNames, losses: Lo
   }
   giveUp(unknown, declared.size > 0, requested.toolChoice, losses);
   return [...declared.values()];
-}
-
-function isHosted(tool: HostedTool, { style, quirks }: ToolsTarget): boolean {
-  return tool.name === 'web_search' ? quirks.web_search : tool.style === style;
 }
 
 /** A vendor-side tool is dropped if there are others; refused if the request needs it. */
@@ -155,4 +149,12 @@ function byName(tools: readonly (readonly [name: string, tool: Declared])[]): Re
     else same.push(tool);
   }
   return found;
+}
+
+/** Whether all selected tools are vendor-side. Then no function may be forced instead. */
+export function choosesHosted(tools: readonly Tool[], choice: ToolChoice | undefined): boolean {
+  if (choice?.only === undefined || choice.mode === 'none') return false;
+  const names = new Set(choice.only);
+  const chosen = tools.filter(({ name }) => names.has(name));
+  return chosen.length > 0 && chosen.every(({ type }) => type === 'hosted');
 }

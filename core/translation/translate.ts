@@ -1,7 +1,4 @@
-/**
- * Translation through the common form: a request to the vendor's style, an answer or a stream to the client's, also if
- * both are the same.
- */
+/** Translation through the common form: requests to the vendor's style, answers to the client's, even if the same. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Clock } from '../clock.ts';
 import type { Bounds, Usage } from '../contracts/call.ts';
@@ -16,20 +13,19 @@ import type {
   StreamRelay,
   Style,
   StyleClient,
-  StyleVendor,
 } from '../contracts/style.ts';
 import type { LiveExchange } from '../exchange.ts';
 import { scanAnswer } from '../json.ts';
 import { AnswerRefused, type Revisions } from '../revising.ts';
 import { countedUsage, withCountedOutput } from '../usage.ts';
-import { adapt, type Restorer } from './adapt.ts';
+import { adapt } from './adapt.ts';
 import { withFieldQuirks } from './field-quirks.ts';
 import { foldParts, partsOf, textLengthOf } from './fold.ts';
 import { limitAnswer } from './limits.ts';
 import { type CollectedLosses, collectLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
 import type { Parties, WholeAnswer } from './parties.ts';
-import { createRestorer, NOTHING_CHANGED } from './restore.ts';
+import { createRestorer, NOTHING_CHANGED, type Restorer } from './restore.ts';
 import { encodeReported } from './unread.ts';
 import { streamError } from './vendor-errors.ts';
 
@@ -44,9 +40,9 @@ export function translateRequest(
   parties: Parties,
   losses: CollectedLosses,
 ): TranslatedRequest | Promise<TranslatedRequest> {
-  const { x, offer } = parties;
+  const { x, offer, vendorStyle } = parties;
   const client = clientHalf(parties);
-  const vendor = vendorHalf(parties);
+  const vendor = vendorStyle.vendor ?? cannotTranslate(vendorStyle);
   const { quirks } = offer;
   const streamUsage = quirks.stream.usage ?? offer.channel.streamUsage;
   const { channel, model } = originOf(parties);
@@ -377,10 +373,6 @@ function originOf({ offer }: Parties): Origin {
 /** The catalog offers a translation only between styles with these functions, and only such replies are revised. */
 function clientHalf({ clientStyle }: Parties): StyleClient {
   return clientStyle.client ?? cannotTranslate(clientStyle);
-}
-
-function vendorHalf({ vendorStyle }: Parties): StyleVendor {
-  return vendorStyle.vendor ?? cannotTranslate(vendorStyle);
 }
 
 /** The decoder for replies of a style. */

@@ -2,16 +2,13 @@
 import type { Block, Conversation, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
-import { isInstruction } from './instructions.ts';
+import { isInstruction } from './turns.ts';
 
 /** An approximation for all models, whose tokenizers are unknown. */
 const CHARACTERS_PER_TOKEN = 4;
 const TOKENS_PER_MEDIUM = 1_000;
 
-/**
- * The turns that fit. Instructions stay, and so does everything from the user's last turn on; a result is never kept
- * without the call before it.
- */
+/** The turns that fit, with instructions, all from the user's last turn on, and no result without its call. */
 export function truncate(
   { truncation, tools, maxTokens }: Conversation,
   turns: readonly Turn[],

@@ -25,11 +25,6 @@ function mapRest<T>(
   return changed;
 }
 
-/** The matching items; the list itself if all match. */
-export function filterChanged<T>(list: readonly T[], passes: (item: T) => boolean): readonly T[] {
-  return list.every(passes) ? list : list.filter(passes);
-}
-
 /** The same turn with other blocks; itself if they are equal. */
 export function withBlocks<B, T extends { readonly blocks: readonly B[] }>(turn: T, blocks: readonly B[]): T {
   return blocks === turn.blocks ? turn : { ...turn, blocks };

@@ -2,7 +2,9 @@
 import type { Block, Conversation, Labels, Output, Sampling, Source, Tool, Turn } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { StyleVendor, Target } from '../contracts/style.ts';
+import { isEmpty } from './fields.ts';
 import type { CollectedLosses } from './losses.ts';
+import { SAMPLING_FIELDS } from './sampling.ts';
 
 /**
  * Encodes a request, and reports to `losses` as dropped what the encoder did not read: fields, and kinds of blocks,
@@ -20,10 +22,7 @@ export function encodeReported(
   return body;
 }
 
-/**
- * Records which members of one object were read. A class, so that all have one shape, because several are created for
- * each translated call.
- */
+/** Records which members of one object were read. A class: several are created for each translated call. */
 class Watch implements ProxyHandler<object> {
   readonly read: (string | symbol)[] = [];
 
@@ -92,7 +91,7 @@ class Reading {
   #reportGroups(losses: CollectedLosses): void {
     const { sampling, output, labels } = this.#original;
     for (const name in sampling) {
-      if (isUnread(name, sampling, this.#sampling)) drop(SAMPLING[name as keyof Sampling], losses);
+      if (isUnread(name, sampling, this.#sampling)) drop(SAMPLING_FIELDS[name as keyof Sampling].name, losses);
     }
     for (const name in output) {
       if (isUnread(name, output, this.#output) && !isUsualOutput(name, output))
@@ -180,11 +179,6 @@ function drop(field: string, losses: CollectedLosses, isHint = false): void {
   losses.drop(plain, isHint ? 'hint' : undefined);
 }
 
-function isEmpty(group: object): boolean {
-  for (const _ in group) return false;
-  return true;
-}
-
 function isUnread(name: string, group: object, watch: Watch): boolean {
   return group[name as keyof typeof group] !== undefined && !watch.saw(name);
 }
@@ -200,17 +194,6 @@ function isUsualLabel(name: string, { serviceTier, store }: Labels): boolean {
   if (name === 'store') return store !== true;
   return name === 'serviceTier' && (serviceTier === 'auto' || serviceTier === 'default');
 }
-
-const SAMPLING: Readonly<Record<keyof Sampling, string>> = {
-  temperature: 'temperature',
-  topP: 'top_p',
-  topK: 'top_k',
-  seed: 'seed',
-  presencePenalty: 'presence_penalty',
-  frequencyPenalty: 'frequency_penalty',
-  logitBias: 'logit_bias',
-  logprobs: 'logprobs',
-};
 
 const OUTPUT: Readonly<Record<keyof Output, string>> = {
   format: 'response_format',

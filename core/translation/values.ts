@@ -49,3 +49,11 @@ export function given<T extends object>(members: { readonly [K in keyof T]: T[K]
   for (const name in members) if (members[name] !== undefined) some[name] = members[name];
   return some as T;
 }
+
+/** The object; `{_raw}` contains text that is not JSON, `{value}` JSON that is not an object. */
+export function argumentsOf(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  const value = parsed(text);
+  if (value === undefined) return { _raw: text };
+  return isObject(value) ? value : { value };
+}

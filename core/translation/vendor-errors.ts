@@ -2,7 +2,6 @@
 import { coreErrors } from '../contracts/errors.ts';
 import type { Json } from '../contracts/json.ts';
 import type { GatewayError } from '../errors.ts';
-import { isContextOverflow } from './context-overflow.ts';
 import { member } from './values.ts';
 
 /** An error of a vendor: message and code; the code may be empty. */
@@ -41,10 +40,7 @@ const UNPAID_CODES: ReadonlySet<string> = new Set([
   ...['account_deactivated', 'arrearage'],
 ]);
 
-/**
- * Only the start of a message is matched: later parts may quote the request, and a client must not control how a
- * refusal is classified.
- */
+/** Only the start of a message counts: the rest may quote the request, and clients must not control this. */
 const UNPAID_WORDS = new RegExp(
   [
     'your credit balance is too low',
@@ -87,9 +83,7 @@ export function faultOf(error: VendorError): Fault | undefined {
   return OVERLOADED_CODES.has(code) ? 'overloaded' : undefined;
 }
 
-/**
- * The prompt is too long, with the vendor's message. All styles use the same code, on which clients shorten the prompt.
- */
+/** The prompt is too long, with the vendor's message. All styles have one code for it, on which clients shorten it. */
 export function overflowError(message: string): GatewayError {
   return coreErrors.context_length_exceeded(withoutAccounts(message));
 }
@@ -121,4 +115,112 @@ const ACCOUNT_IDS = /\b(org|organization|proj|project|acct|account|user)[-_][A-Z
 /** A vendor's message without the names of the operator's accounts. */
 export function withoutAccounts(message: string): string {
   return message.replaceAll(ACCOUNT_IDS, '$1-…');
+}
+
+const CODES: ReadonlySet<string> = new Set([
+  'context_length_exceeded',
+  'context_window_exceeded',
+  'exceed_context_size_error',
+  'model_context_window_exceeded',
+  'model_max_prompt_tokens_exceeded',
+]);
+
+const WORDS = new RegExp(
+  [
+    'prompt (is )?too long',
+    'input is too long',
+    'input token count.*exceeds the maximum',
+    "exceeds? (the |this |your )?(model'?s? )?(available |maximum |max )?context (window|length|size|limit)",
+    'context (window|length|size) (exceeds|has been exceeded|exceeded)',
+    'context[_ ](length|window)[_ ]exceeded',
+    'maximum (context|model|prompt) length (is|of) \\d',
+    'too large for model with \\d+ maximum context length',
+    'reduce the length of (the|your) (messages|prompt|input)',
+    'token count.*exceeds the limit of \\d',
+    "(greater|longer) than the (model'?s )?context length",
+    'exceeded model token limit',
+    'context length is only \\d',
+    'configured context size is \\d',
+    'input length.*exceeds.*(context length|maximum (allowed )?input length)',
+    'prompt exceeds (the )?max(imum)? (context )?length',
+    'range of input length should be',
+    'tokens in request more than max tokens allowed',
+    'total number of tokens in the prompt cannot exceed',
+  ].join('|'),
+  'i',
+);
+
+/** The limit is that of the answer, or of tokens per minute: a shorter prompt would not help. */
+const OTHER_LIMITS = /max_(completion_|output_)?tokens\W.{0,60}\b(is|are) too (large|high)|tokens per (min|day)/i;
+
+/** Only this many characters of a message are searched. */
+const MAX_READ = 1_000;
+
+/** Whether the message says that the prompt is too long for the model. */
+export function isContextOverflow({ message, code }: VendorError): boolean {
+  if (CODES.has(code.toLowerCase())) return true;
+  const words = message.slice(0, MAX_READ);
+  return WORDS.test(words) && !OTHER_LIMITS.test(words);
+}
+
+/** A separate number, not a part of a model's name or a date. */
+const NUMBER = /(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w-])|(?<![\w.,-])\d{3,}(?![\w-])/g;
+
+/** The tokens of the prompt and the model's maximum, if the message has both. The larger number is the prompt's. */
+export function overflowTokens(message: string): { readonly prompt: number; readonly most: number } | undefined {
+  const [a, b] = [...message.slice(0, MAX_READ).matchAll(NUMBER)].map(([digits]) => Number(digits.replaceAll(',', '')));
+  return a === undefined || b === undefined || a === b ? undefined : { prompt: Math.max(a, b), most: Math.min(a, b) };
+}
+
+/** Maximum nesting of errors inside errors as text: one level for each gateway they have passed. */
+const MAX_LAYERS = 3;
+const MAX_LENGTH = 1_000;
+
+/** The vendor's error; undefined if there is none. The code is that of the innermost error that has one. */
+export function refusalIn(body: Buffer): VendorError | undefined {
+  let text = body.toString('utf8');
+  let error: VendorError | undefined;
+  for (let layer = 0; layer <= MAX_LAYERS; layer++) {
+    const inner = nestedError(text);
+    if (inner === undefined) break;
+    error = { message: inner.message, code: inner.code || (error?.code ?? '') };
+    text = inner.message;
+  }
+  return error && { ...error, message: error.message.slice(0, MAX_LENGTH) };
+}
+
+function nestedError(text: string): VendorError | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    const value = JSON.parse(text) as Json;
+    const message = sentence(value);
+    return message === undefined ? undefined : { message, code: codeIn(value) };
+  } catch {
+    return undefined;
+  }
+}
+
+function sentence(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return nonEmpty(value);
+  // Some vendors wrap the error in an array.
+  if (Array.isArray(value)) return sentence(value[0] as Json | undefined);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { error, message, detail, msg, loc } = value as { readonly [member: string]: Json };
+  return sentence(error) ?? nonEmpty(message) ?? located(nonEmpty(msg), loc) ?? sentence(detail);
+}
+
+function codeIn(value: Json | undefined): string {
+  if (Array.isArray(value)) return codeIn(value[0] as Json | undefined);
+  if (typeof value !== 'object' || value === null) return '';
+  const { error, ...around } = value as { readonly [member: string]: Json };
+  return codeIn(error) || readVendorError(around).code;
+}
+
+function nonEmpty(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** FastAPI servers put the message and the path in `detail`: `["body", "messages", 0, "content"]`. */
+function located(words: string | undefined, place: Json | undefined): string | undefined {
+  return words !== undefined && Array.isArray(place) ? `${place.join('.')}: ${words}` : words;
 }

@@ -25,10 +25,7 @@ function bodyLength(status: number, headers: Headers): number | undefined {
   return length === undefined ? UNTIL_CLOSE : Number(length);
 }
 
-/**
- * Less than the limits of vendors and their load balancers, so that they rarely close a connection while it is being
- * used.
- */
+/** Less than the limits of vendors and their load balancers, so that they rarely close a connection in use. */
 const IDLE_MS = 30_000;
 /** Maximum, whatever a vendor announces. */
 const MAX_IDLE_MS = 60_000;
@@ -120,10 +117,7 @@ export class AnswerParser {
     this.#buffered = NOTHING;
   }
 
-  /**
-   * Parses the first `count` bytes of `inbox`, which may be reused afterwards. Returns an error, after which it must
-   * not be called again.
-   */
+  /** Parses the first `count` bytes of `inbox`, which may then be reused. After an error, it must not be called. */
   push(inbox: Buffer, count: number): string | undefined {
     this.received = true;
     if (this.#place === HEAD && this.#buffered.length === 0) return this.#readHeads(inbox, count);

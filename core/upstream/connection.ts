@@ -7,14 +7,10 @@ import type { Parcel } from '../parcel.ts';
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import { dial, type Target } from './dial.ts';
-import { BODY_FAILED, CONNECT_TIMEOUT, LISTENER_FAILED, RESET, reasonOf, STOPPED } from './reasons.ts';
-import { wasReset } from './reset.ts';
+import { BODY_FAILED, CONNECT_TIMEOUT, LISTENER_FAILED, RESET, reasonOf, STOPPED, wasReset } from './reasons.ts';
 
 const ROOM = 64 * 1_024;
-/**
- * The buffer for the next request. If a socket does not send all of it at once, it keeps the buffer, and a new one is
- * allocated.
- */
+/** The buffer for the next request. A socket that does not send all of it at once keeps it; then there is a new one. */
 let outbox = Buffer.allocUnsafeSlow(ROOM);
 
 /** Writes a head and a body in memory: in one write unless it is large. */

@@ -3,8 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Upstream, UpstreamRequest } from '../upstream.ts';
 import { Call, Connection, type ConnectionOwner } from './connection.ts';
 import { type Target, targetOf } from './dial.ts';
-import { NOT_SENDABLE, STOPPED } from './reasons.ts';
-import { Refusal } from './refusal.ts';
+import { NOT_SENDABLE, Refusal, STOPPED } from './reasons.ts';
 import { requestHead } from './request-head.ts';
 
 /** Maximum idle connections per pool; a burst opens more, which are closed after their answer. */

@@ -1,4 +1,6 @@
-/** Failure messages of upstream calls, for administrators; they contain no address and no header. */
+/** How upstream calls fail: messages for administrators, without address or header; and requests that are not sent. */
+import type { Socket } from 'node:net';
+import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 
 export const NOT_HTTP = 'the answer is not HTTP';
 export const HEAD_TOO_LARGE = 'the head of the answer is too large';
@@ -30,3 +32,31 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: HEAD_TOO_LARGE,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than its declared length',
 };
+
+/**
+ * Whether the end that a socket has just emitted was a reset. If data and a reset arrive together, libuv reports a
+ * clean end, but such a socket has no peer address any more. No other code reads the peer's address, which node would
+ * cache.
+ */
+export function wasReset(socket: Socket): boolean {
+  return socket.remoteAddress === undefined;
+}
+
+/** A request that is not sent; its listener is called after `send` has returned. */
+export class Refusal implements UpstreamCall {
+  readonly sent = false;
+  #aborted = false;
+
+  constructor(listener: UpstreamListener, reason: string) {
+    process.nextTick(() => {
+      if (!this.#aborted) listener.fail('connect', reason, { stale: false, unsent: true });
+    });
+  }
+
+  pause(): void {}
+  resume(): void {}
+
+  abort(): void {
+    this.#aborted = true;
+  }
+}

@@ -3,21 +3,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buildConnector, Client, type Dispatcher, errors } from 'undici';
-import type { FailureKind, Headers } from '../contracts/call.ts';
+import type { Headers } from '../contracts/call.ts';
 import { Dictionary } from '../dictionary.ts';
 import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../upstream.ts';
-import { type ContinueFilter, skipContinue } from './continue.ts';
-import { NOT_HTTP, NOT_SENDABLE, reasonOf } from './reasons.ts';
-import { Refusal } from './refusal.ts';
+import { NOT_HTTP, NOT_SENDABLE, Refusal, reasonOf, wasReset } from './reasons.ts';
 import { requestHead } from './request-head.ts';
-import { wasReset } from './reset.ts';
 
 /** Maximum idle connections per origin; a burst opens more, which are closed after their answer. */
 const MAX_IDLE = 256;
-/**
- * Less than the limits of vendors and their load balancers, so that they rarely close a connection while it is being
- * used.
- */
+/** Less than the limits of vendors and their load balancers, so that they rarely close a connection in use. */
 const IDLE_MS = 30_000;
 
 interface Connection {
@@ -199,7 +193,7 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
     const stale = used && (!started || socket?.bytesRead === this.#readBefore);
     const unsent = !started || (this.#body instanceof Readable && !this.#body.readableEnded);
     this.#listener.fail(
-      failureOf(error, started),
+      started && !(error instanceof errors.ConnectTimeoutError) ? 'broken' : 'connect',
       error instanceof errors.HTTPParserError ? NOT_HTTP : reasonOf(error),
       { stale, unsent },
     );
@@ -221,6 +215,60 @@ function flat(headers: Record<string, string | string[] | undefined>): Headers {
   return result;
 }
 
-function failureOf(error: Error, started: boolean): FailureKind {
-  return started && !(error instanceof errors.ConnectTimeoutError) ? 'broken' : 'connect';
+/** Maximum length of an interim answer. */
+const MAX_BYTES = 16 * 1_024;
+const STATUS = Buffer.from('HTTP/1.1 100');
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+/** Filters `100 Continue` answers, which every client must accept (RFC 9110, 15.2), but undici fails on. */
+interface ContinueFilter {
+  /** A request is being sent: the head of its answer comes next. */
+  expectHead(): void;
+}
+
+/** Installs a filter for `socket.read`. */
+function skipContinue(socket: Socket): ContinueFilter {
+  const read = socket.read.bind(socket);
+  let atHead = true;
+  /** The start of what may be such an answer. */
+  let held: Buffer = NOTHING;
+
+  /** The rest of `bytes` for the reader; undefined if more bytes are needed to decide. */
+  function filtered(bytes: Buffer): Buffer | undefined {
+    let rest = bytes;
+    while (beginsLike(rest)) {
+      const end = rest.indexOf(HEAD_END);
+      if (end === -1 && rest.length <= MAX_BYTES) {
+        held = rest;
+        return undefined;
+      }
+      if (end === -1) break;
+      rest = rest.subarray(end + HEAD_END.length);
+    }
+    atHead = rest.length === 0;
+    held = NOTHING;
+    return rest;
+  }
+
+  socket.read = (size?: number) => {
+    for (;;) {
+      const chunk = read(size) as Buffer | null;
+      if (chunk === null || !atHead) return chunk;
+      const rest = filtered(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
+      if (rest !== undefined && rest.length > 0) return rest;
+    }
+  };
+  return {
+    expectHead() {
+      atHead = true;
+    },
+  };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Whether the bytes are a prefix of such an answer. */
+function beginsLike(bytes: Buffer): boolean {
+  const length = Math.min(bytes.length, STATUS.length);
+  return length > 0 && bytes.compare(STATUS, 0, length, 0, length) === 0;
 }

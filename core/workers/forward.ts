@@ -9,7 +9,6 @@ import { CORE_PATHS } from '../assembly.ts';
 import { answerUnread, isRead } from '../body.ts';
 import type { Clock } from '../clock.ts';
 import { coreErrors } from '../contracts/errors.ts';
-import type { GatewayError } from '../errors.ts';
 import { ClientLeft } from '../exchange.ts';
 import type { Head } from '../head.ts';
 
@@ -17,9 +16,7 @@ const HOP = 'x-turnpike-hop';
 /** The size of that header, which adds to the owner's limits for client headers. */
 export const HOP_ROOM = { bytes: 1_024, headers: 4 } as const;
 
-/**
- * Headers about the client's connection, renamed: they have no meaning for the connection between the two processes.
- */
+/** Headers about the client's connection, renamed: they mean nothing for the connection between the two processes. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade']);
 const RENAMED = `${HOP}-`;
 /** Headers that every server adds to its answers itself. */
@@ -33,10 +30,7 @@ const OWN: ReadonlySet<string> = new Set(Object.values(CORE_PATHS));
 
 /** Forwards requests for routes to the owner. */
 export interface Forward {
-  /**
-   * Resolves when the client has its answer, or a closed connection; rejects with the error for the client. Undefined
-   * for routes that a worker answers itself.
-   */
+  /** Resolves when the client has its answer; rejects with its error. Undefined for routes that a worker answers. */
   route(request: IncomingMessage, response: ServerResponse, head: Head): Promise<void> | undefined;
   close(): void;
 }
@@ -52,7 +46,9 @@ export function createForward(socketPath: string, clock: Clock): Forward {
       let answered = false;
       // Once there is an answer, or the client has disconnected, that decides what happens to the request.
       sent.on('error', (error) => {
-        if (!answered) reject(response.destroyed ? new ClientLeft('the client left', { cause: error }) : unreachable());
+        if (answered) return;
+        if (response.destroyed) reject(new ClientLeft('the client left', { cause: error }));
+        else reject(coreErrors.shutting_down('The gateway is not responding right now.'));
       });
       sent.on('continue', () => response.writeContinue());
       sent.on('response', (answer) => {
@@ -131,8 +127,4 @@ async function giveBack(
     response.on('finish', resolve);
     answer.pipe(response);
   });
-}
-
-function unreachable(): GatewayError {
-  return coreErrors.shutting_down('The gateway is not responding right now.');
 }

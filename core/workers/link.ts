@@ -1,7 +1,4 @@
-/**
- * The link between the owner and one worker: messages and queries; those of one turn of the event loop are sent
- * together.
- */
+/** The link between the owner and one worker: messages and queries, sent together if of one turn of the event loop. */
 import type { Awaitable, Json } from '../plugin.ts';
 
 /** The messages on the link. */
@@ -22,10 +19,7 @@ export interface Link {
   end(): void;
 }
 
-/**
- * Handles messages of the other end. An error it throws is sent to the other end if that expects an answer, and ignored
- * otherwise.
- */
+/** Handles messages of the other end. An error it throws is sent there if an answer is expected, otherwise ignored. */
 export type LinkHandler = (topic: string, message: Json) => Awaitable<Json | undefined>;
 
 /** Creates one end; `send` transfers messages to the other. */

@@ -20,9 +20,7 @@ export const ORDER = {
 export const REPORT = {
   /** It receives messages: earlier ones are lost. */
   here: 'here',
-  /**
-   * With its epoch: it will write to the store from now on. It waits for the answer, because writers count as alive.
-   */
+  /** With its epoch: it will write to the store from now on. It waits for the answer: writers count as alive. */
   joined: 'joined',
 } as const;
 

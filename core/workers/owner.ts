@@ -1,5 +1,10 @@
+/** The owner of workers: forks their processes, tells them what to do, and replaces those that end. */
+
+import cluster from 'node:cluster';
+import { fileURLToPath } from 'node:url';
 import type { Plan } from '../assembly.ts';
 import type { Clock } from '../clock.ts';
+import { threadOf } from '../compiled.ts';
 import { type Door, refuseAddress } from '../door.ts';
 import { boot } from '../id.ts';
 import type { Log } from '../log.ts';
@@ -7,7 +12,7 @@ import { storeFileOf, storeSocketOf } from '../opening.ts';
 import type { ProcessRole } from '../place.ts';
 import type { Json, StoreSharing } from '../plugin.ts';
 import { listenPrivately, socketPath } from '../private-socket.ts';
-import { type Fork, fork } from './fork.ts';
+import type { Message } from './link.ts';
 import { createLink, type Link } from './link.ts';
 import { type Beginning, type ListenOrder, type ListenReport, ORDER, REPORT, type StopOrder } from './orders.ts';
 import { createOwnerPeers } from './peers.ts';
@@ -268,4 +273,63 @@ async function started({ number, prepared }: Employed): Promise<void> {
 
 function json<T extends object>(message: T): Json {
   return message as unknown as Json;
+}
+
+/** A forked process. */
+interface Fork {
+  send(messages: readonly Message[]): void;
+  kill(): void;
+  /** Resolves when it has ended, and everything that it had sent was received. */
+  readonly ended: Promise<Ending>;
+}
+
+/** How a process ended; neither field: it could not be started. */
+interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** Starts the process of a worker, the same code, compiled or not; `receive` gets its messages. */
+function fork(receive: (messages: readonly Message[]) => void): Fork {
+  const source = fileURLToPath(new URL('./process.ts', import.meta.url));
+  const module = threadOf(source);
+  const reading = module === source ? ['--import', new URL('../../scripts/typescript.mjs', import.meta.url).href] : [];
+  // Round robin: the system's own distribution sends most connections to a few of them.
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  cluster.setupPrimary({
+    exec: module,
+    args: [],
+    execArgv: [...process.execArgv, ...reading],
+    serialization: 'advanced',
+  });
+  const worker = cluster.fork();
+  worker.on('message', receive);
+
+  const ended = new Promise<Ending>((resolve) => {
+    let ending: Ending | undefined;
+    let isDeaf = false;
+    const end = (): void => {
+      if (ending !== undefined && isDeaf) resolve(ending);
+    };
+    worker.on('exit', (code: number | null, signal: string | null) => {
+      ending = { code, signal };
+      end();
+    });
+    worker.on('disconnect', () => {
+      isDeaf = true;
+      end();
+    });
+    worker.on('error', () => {
+      // A failed send is reported by the end of the process, unless it never started.
+      if (worker.process.pid === undefined) resolve({ code: null, signal: null });
+    });
+  });
+
+  return {
+    send(messages) {
+      if (worker.isConnected()) worker.send(messages as Message[], () => {});
+    },
+    kill: () => void worker.process.kill('SIGKILL'),
+    ended,
+  };
 }

@@ -23,9 +23,7 @@ const TOPIC = {
 /** The listeners of one process. */
 interface Listeners {
   on: Peers['on'];
-  /**
-   * Calls the listener of a topic, and logs its errors. Rejects if there is no listener, unless no answer is expected.
-   */
+  /** Calls the listener of a topic and logs its errors. Rejects if there is none and an answer is expected. */
   hear(envelope: Envelope, asks: boolean): Promise<Json>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * A worker: serves calls, passthrough routes and WebSockets with the same gateway.yaml as its owner, which controls it
- * and answers its routes.
- */
+/** A worker: serves calls, passthrough routes and WebSockets; its owner controls it, and answers its routes. */
 import type { Server } from 'node:http';
 import { systemClock } from '../clock.ts';
 import { reasons } from '../config/file.ts';

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { type Assembly, assemble, type Plan, planFrom } from '../../core/assembly.ts';
+import { aloneOf } from '../../core/cluster/peers.ts';
 import { ConfigError } from '../../core/config/file.ts';
 import { throwIfWrong } from '../../core/config/sections.ts';
 import { LastingStates } from '../../core/lasting.ts';
 import { createLog } from '../../core/log.ts';
-import { aloneOf } from '../../core/peers.ts';
 import {
   definePlugin,
   type Parts,

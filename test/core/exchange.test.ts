@@ -151,15 +151,12 @@ describe('the end of an exchange', () => {
         return steps.map((step) => statementOf(step).must).find((must) => must !== undefined);
       },
     };
-    const books: Books = {
-      store,
-      clock,
-      log: createLog({ level: 'info', write: (line) => log.push(line), now: () => 0 }),
-    };
+    const keptLog = createLog({ level: 'info', write: (line) => log.push(line), now: () => 0 });
     const players = [{ essential: true, ...parts }, ...others].map((each, i) => ({ name: `plugin-${i}`, parts: each }));
-    const pipeline = createPipeline(players, books.log, createDeadlines(clock));
+    const pipeline = createPipeline(players, keptLog, createDeadlines(clock));
+    const books: Books = { store, pipeline, clock, log: keptLog };
     const x = live(clock);
-    return { x, clock, log, kept, end: (outcome: Outcome = 'served') => endExchange(x, outcome, pipeline, books) };
+    return { x, clock, log, kept, end: (outcome: Outcome = 'served') => endExchange(x, outcome, books) };
   }
   const STEPS: readonly Step[] = [{ sql: '1' }, { sql: '2' }];
 

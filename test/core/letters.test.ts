@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { scanJson } from '../../core/json.ts';
-import { findLetters, noLetters } from '../../core/letters.ts';
-import { spliced } from '../../core/outline.ts';
+import { findLetters, noLetters, spliced } from '../../core/letters.ts';
 import type { Parcel } from '../../core/parcel.ts';
 import fc from '../kit/fast-check.ts';
 

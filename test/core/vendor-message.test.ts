@@ -1,7 +1,7 @@
 /** The sentence and the code in a vendor's error: found in every shape that vendors give them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { refusalIn } from '../../core/vendor-message.ts';
+import { refusalIn } from '../../core/translation/vendor-errors.ts';
 
 describe('the message in a vendor error', () => {
   const wrapped = JSON.stringify({ error: { message: JSON.stringify({ message: 'Too long.' }) } });

@@ -1,9 +1,9 @@
 /** Drives a few real plugins phase by phase: an in-memory store, a clock by hand, exchanges made by hand; no HTTP. */
 
 import { createHash } from 'node:crypto';
+import { aloneOf } from '../../core/cluster/peers.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { aloneOf } from '../../core/peers.ts';
 import {
   type Awaitable,
   type Caller,

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { aloneOf } from '../../core/cluster/peers.ts';
 import type { Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { aloneOf } from '../../core/peers.ts';
 import type { Lasting } from '../../core/plugin.ts';
 import { GatewayError, type Host, type Peers } from '../../core/plugin.ts';
 import plugin from '../../plugins/counters/index.ts';

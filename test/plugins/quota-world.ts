@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
+import { aloneOf } from '../../core/cluster/peers.ts';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog, type Model } from '../../core/contracts/catalog.ts';
 import { type Department, Departments } from '../../core/contracts/departments.ts';
@@ -13,7 +14,6 @@ import type { Peers } from '../../core/contracts/peers.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
 import { type Subscription, Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { aloneOf } from '../../core/peers.ts';
 import type {
   Call,
   Channel,

@@ -1,7 +1,8 @@
 /** `drive` for plugins that need a ledger: the real one is there. */
+
+import { aloneOf } from '../../core/cluster/peers.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { silentLog } from '../../core/log.ts';
-import { aloneOf } from '../../core/peers.ts';
 import type { Plugin, Sections } from '../../core/plugin.ts';
 import { receiptOf } from '../../plugins/prices/receipt.ts';
 import { createLeases } from '../../plugins/quota/leases.ts';

@@ -1,7 +1,7 @@
 /** A prompt that is too long is recognized in the published words of the vendors, and nothing else is taken for one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isContextOverflow, overflowTokens } from '../../../core/translation/context-overflow.ts';
+import { isContextOverflow, overflowTokens } from '../../../core/translation/vendor-errors.ts';
 
 /** Words, and the tokens that they name. */
 const OVERFLOWS: readonly (readonly [vendor: string, message: string, prompt?: number, most?: number])[] = [

@@ -1,8 +1,9 @@
-/** Reads the certificate of `listen.tls` and its key, and checks that they match. */
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+/** The files and the folder that `listen` names: reads and checks the TLS certificate, tests the spool folder. */
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { Listen } from './config/core-sections.ts';
+import type { BodyLimits, Listen } from './config/core-sections.ts';
 import type { ConfigFile } from './config/file.ts';
 import { unreadable } from './config/interpolation.ts';
 
@@ -12,10 +13,7 @@ export interface TlsFiles {
   readonly key: Buffer;
 }
 
-/**
- * Reads the files of `listen.tls`; undefined if it is not set. Unusable files are reported as problems of the
- * configuration.
- */
+/** Reads the files of `listen.tls`; undefined if it is not set. Unusable files are problems of the configuration. */
 export function readTls(tls: Listen['tls'], file: ConfigFile): TlsFiles | undefined {
   if (tls === undefined) return undefined;
   const read = (which: 'cert' | 'key'): Buffer | undefined => {
@@ -46,4 +44,29 @@ export function readTls(tls: Listen['tls'], file: ConfigFile): TlsFiles | undefi
   )
     ? { cert, key }
     : undefined;
+}
+
+/** The folder for uploaded files; default: the system's temporary one. An unusable one is a problem of the file. */
+export function spoolFolder({ spool }: BodyLimits, file: ConfigFile): string {
+  if (spool === undefined) return tmpdir();
+  const folder = resolve(file.dir, spool);
+  // Created with the first file; `turnpike check` creates nothing.
+  const known = existsSync(folder) ? folder : dirname(folder);
+  if (!isWritable(known)) {
+    const what = known === folder ? 'it' : 'the parent folder';
+    file.problem(
+      ['listen', 'body', 'spool'],
+      `${what} is not a folder that this user can write to; paths are relative to this file`,
+    );
+  }
+  return folder;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
 }
