@@ -209,7 +209,7 @@ const LOWER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What is allowed at the next position: numbers, because each structural byte is compared with several of them. */
+/** The tokens allowed at the next position: numbers, because each structural byte is compared with several of them. */
 const FIRST_NAME = 0;
 const NAME = 1;
 const AFTER_NAME = 2;

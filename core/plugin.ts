@@ -173,7 +173,7 @@ export interface Parts {
 
 /** Secrets that are lost with their master key. */
 export interface Surrender {
-  /** What is lost, and the consequence: `3 authenticators: their accounts sign in with the password alone`. */
+  /** The lost data, and the consequence: `3 authenticators: their accounts sign in with the password alone`. */
   readonly what: string;
   readonly steps: readonly Step[];
 }

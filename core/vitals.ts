@@ -18,7 +18,7 @@ export interface Gauges {
 /** The figures that every process reports. */
 export type ProcessVitals = Pick<Vitals, 'startedMs' | 'uptimeMs' | 'node' | 'platform' | 'memory' | 'cpu' | 'lag'>;
 
-/** What one process reports since the last query. */
+/** The report of one process since the last query. */
 export interface Look extends Omit<Sample, 'atMs' | 'lag'> {
   readonly lag: Lag;
 }

@@ -19,7 +19,7 @@ import type { Known, Passage, PassageTarget } from './plugin.ts';
 export interface Upgrade {
   readonly head: Head;
   readonly socket: Socket;
-  /** What the client sent after its head. */
+  /** The bytes that the client sent after its head. */
   readonly first: Buffer;
 }
 

@@ -60,7 +60,7 @@ export interface Catalog {
   probe(channel: string, model?: string): Promise<Probe>;
 }
 
-/** What a model produces. */
+/** The kind of output of a model. */
 export type Purpose = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription';
 
 /** Capabilities of a model in addition to text. */
@@ -72,7 +72,7 @@ export type Ability = (typeof ABILITIES)[number];
 export interface ModelFacts {
   /** Styles that clients can use. `native`: the first channel uses the same style; otherwise the call is translated. */
   readonly styles: readonly { readonly name: StyleName; readonly native: boolean }[];
-  /** What these styles produce. If a channel supports any style, that is more than the model can do. */
+  /** The kind of output of these styles. If a channel supports any style, that is more than the model can do. */
   readonly asked: readonly Purpose[];
   /** The outputs of the model, if its vendor or gateway.yaml defines them; otherwise empty. */
   readonly meant: readonly Purpose[];

@@ -11,7 +11,7 @@ import type { Store } from './store.ts';
 import type { Style } from './style.ts';
 import type { Channel, Vendor } from './vendor.ts';
 
-/** What a plugin gets from the gateway. */
+/** The gateway's interface for a plugin. */
 export interface Host {
   readonly store: Store;
   readonly log: Log;

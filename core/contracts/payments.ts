@@ -77,7 +77,7 @@ export interface PaymentProvider {
   readonly products: readonly PaymentProduct[];
 }
 
-/** What can be bought, and from which providers. */
+/** The items for sale, and their providers. */
 export interface PaymentOffer {
   readonly providers: readonly PaymentProvider[];
   /** The minimum and maximum amount of one order, in currency units. */

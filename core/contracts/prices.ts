@@ -61,7 +61,7 @@ export interface PricedModel {
   readonly aliases: readonly string[];
   /** The models that have it as a fallback. */
   readonly fallbackOf: readonly string[];
-  /** What happens to its calls: charged, free, or refused because a price is missing. */
+  /** How its calls are treated: charged, free, or refused because a price is missing. */
   readonly calls: 'charged' | 'free' | 'refused';
   /** Models without a price that may serve its calls: itself, or its fallbacks. */
   readonly unpriced: readonly string[];
@@ -98,7 +98,7 @@ export type Care = 'strict' | 'estimate' | 'count';
 
 /** How the maximum usage of a call is estimated. */
 export interface EstimateOptions {
-  /** The care that is taken while the balance allows it. */
+  /** The more cautious amount, reserved if the balance allows it. */
   readonly reserve: Exclude<Care, 'count'>;
   /** Output tokens of each answer to reserve if neither the client nor the model sets a lower maximum; and those assumed for each image. */
   readonly assumeOutput: number;
@@ -168,7 +168,7 @@ export interface Prices {
   table(): PriceTable;
   /** The published context window of a model in tokens, at the channel with the highest priority; refuses (404) an unknown name. */
   publishedContext(model: string): number | undefined;
-  /** What calls cost, for the ledger, which calls this once when it is created. Until then, and without a ledger, no call is refused. */
+  /** Computes the cost of calls for the ledger, which calls this once when it is created. Until then, and without a ledger, no call is refused. */
   tariff(options: TariffOptions): Tariff;
   /** How a recorded call was charged, at the price that its record has. */
   receipt(call: UsageRecord): Receipt;

@@ -82,7 +82,7 @@ export interface ApiRequest extends Caller {
   readonly accessToken: AccessToken | undefined;
 }
 
-/** What guards determine about a caller. */
+/** The caller, as guards determined it. */
 export interface Found {
   readonly account?: Account;
   readonly holder?: Holder;

@@ -106,7 +106,7 @@ export interface GatewayState {
   readonly report: GatewayReport | undefined;
 }
 
-/** What a gateway reports about itself: the sum of its processes, for `lag` the maximum. Sizes in bytes. */
+/** The report of a gateway about itself: the sum of its processes, for `lag` the maximum. Sizes in bytes. */
 export interface GatewayReport {
   /** As `/readyz` reports it. */
   readonly readiness: Readiness;

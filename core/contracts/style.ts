@@ -207,7 +207,7 @@ export interface Recalled {
   readonly channel: string | undefined;
 }
 
-/** What the vendor's body must contain in addition to the client's. */
+/** Members that the vendor's body must contain in addition to the client's. */
 export interface Patch {
   /** The vendor's name for the model. */
   readonly model: string;

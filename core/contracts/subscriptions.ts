@@ -42,7 +42,7 @@ export interface WindowUse {
   readonly resetsMs: number;
 }
 
-/** What a subscription changes about a call. */
+/** The effect of a subscription on a call. */
 export interface SubscriptionTerms {
   /** True: the call is included, and the account's balance is not charged. */
   readonly includesBalance: boolean;
@@ -63,7 +63,7 @@ export interface Subscriptions {
     subscription: Subscription,
   ): Promise<{ readonly daily?: WindowUse; readonly weekly?: WindowUse; readonly monthly?: WindowUse }>;
   /**
-   * What the account's subscription changes about a call at a moment (unix milliseconds), from memory; undefined: nothing. A promise only
+   * The effect of the account's subscription on a call at a time (unix milliseconds), from memory; undefined: none. A promise only
    * while a change is being read. Another gateway's change applies within five seconds.
    */
   termsOf(accountId: number, atMs: number): Awaitable<SubscriptionTerms | undefined>;

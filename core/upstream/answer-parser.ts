@@ -71,7 +71,7 @@ const LF = 0x0a;
 const TAB = 0x09;
 const SEMICOLON = 0x3b;
 
-/** What is expected next; `IDLE`: nothing, because no request is running. */
+/** The element expected next; `IDLE`: nothing, because no request is running. */
 const IDLE = 0;
 const HEAD = 1;
 const SIZED = 2;

@@ -125,7 +125,7 @@ export const migrations: readonly Migration[] = [
   },
   {
     id: 4,
-    title: 'what subscriptions included',
+    title: 'amounts included in subscriptions',
     sql: [
       'ALTER TABLE usage_record ADD COLUMN included INTEGER NOT NULL DEFAULT 0 CHECK (included IN (0, 1))',
       'ALTER TABLE usage_hour ADD COLUMN included INTEGER NOT NULL DEFAULT 0',

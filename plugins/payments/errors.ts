@@ -41,7 +41,7 @@ export const errors = defineErrors(
     order_cannot_be_given: {
       status: 409,
       text: (reason: string) => `It cannot be given: ${reason}`,
-      help: 'What the order is for cannot be given; the message says why.',
+      help: 'The ordered item cannot be delivered; the message has the reason.',
     },
     payment_provider_failed: {
       status: 502,

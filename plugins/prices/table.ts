@@ -46,7 +46,7 @@ function percentAbove(ours: Decimal, theirs: Decimal): number | undefined {
   return Number(((a - b) * 1_000n) / b) / 10;
 }
 
-/** What happens to calls of a model without a price. */
+/** The treatment of calls of a model without a price. */
 export type Unpriced = 'refuse' | 'free';
 
 /** The table of all prices at a time. */

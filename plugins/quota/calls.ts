@@ -27,7 +27,7 @@ import { LARGEST_CALL } from './tables.ts';
 import type { Terms, TermsOf } from './terms.ts';
 import type { Unsettled } from './unsettled.ts';
 
-/** What the ledger does with calls. */
+/** The ledger's handling of calls. */
 export interface Calls {
   /**
    * Reserves the maximum cost of the call. If a bucket has less, limits the answer to what can be paid; refuses if not even a short answer can be

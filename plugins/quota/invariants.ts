@@ -1,4 +1,4 @@
-/** What must hold in the ledger at every commit. Each is one query that returns the rows that break it. */
+/** The invariants of the ledger, which hold at every commit. Each is one query that returns the rows that break it. */
 import type { Invariant, Reader } from '../../core/plugin.ts';
 
 /** One row that breaks an invariant: its place in the ledger, what the table says, and what it should say. */

@@ -116,7 +116,7 @@ export const migrations: readonly Migration[] = [
   },
   {
     id: 3,
-    title: 'what moved the money of an account, calls apart',
+    title: 'balance changes of accounts other than calls',
     sql: ["CREATE INDEX entry_of_money ON entry (owner, at_ms, ref, op) WHERE kind = 'account' AND op <> 'debit'"],
   },
   {

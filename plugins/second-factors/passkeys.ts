@@ -110,14 +110,14 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     whose: { readonly accountId?: number; readonly session?: number } = {},
   ): Promise<string> {
     const taken = await tickets.take(purpose, ticket);
-    if (taken === undefined) refused('its ticket was used, is too old, or for something else');
+    if (taken === undefined) refused('its ticket was used before, has expired, or is for another action');
     if (taken.accountId !== whose.accountId || taken.data.session !== whose.session)
       refused('its ticket belongs to another session');
     const { challenge } = taken.data;
     return typeof challenge === 'string' ? challenge : refused('its ticket has no challenge');
   }
 
-  /** What the browser's response must be for. */
+  /** The expected challenge and origin of the browser's response. */
   function expected(expectedChallenge: string) {
     const { origins, rpId } = site().passkeys;
     return { expectedChallenge, expectedOrigin: [...origins], expectedRPID: rpId, requireUserVerification: true };

@@ -152,7 +152,7 @@ export const HELP = {
   insufficient_balance: 'The balance is too low. Top up first.',
   order_completed: 'The order is already complete.',
   order_returned: 'The order was refunded or disputed.',
-  order_cannot_be_given: 'What the order is for cannot be given; the message says why.',
+  order_cannot_be_given: 'The ordered item cannot be delivered; the message has the reason.',
   lease_not_returned: 'A process of the gateway does not answer. Try again in a few seconds.',
   no_setup: 'This setup has expired. Start it again.',
   two_factor_enabled: 'Two-factor sign-in is already enabled. Disable it first.',

@@ -166,7 +166,7 @@ interface Paging {
   onPage(page: number): void;
 }
 
-/** What a list takes that knows its columns. */
+/** The properties of a list with fixed columns. */
 export interface ListProps<Row> extends Paging, Pick<TableProps<Row>, 'empty' | 'open' | 'onOpen'> {
   readonly query: UseQueryResult<{ readonly items: readonly Row[]; readonly total: number }, Refusal>;
 }

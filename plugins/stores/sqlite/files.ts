@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3';
 
 /** The files of an open database. */
 export interface Files {
-  /** What happened to one of them: `/data/turnpike.db-wal was removed while in use`. Undefined if all are in their place. */
+  /** The outcome for one of them: `/data/turnpike.db-wal was removed while in use`. Undefined if all are in their place. */
   loss(): string | undefined;
 }
 

@@ -14,7 +14,7 @@ export function readRow(row: unknown): unknown {
     if (typeof value !== 'bigint') continue;
     const number = Number(value);
     if (!Number.isSafeInteger(number)) {
-      throw new RangeError(`column ${name} holds ${value}, which a number cannot: select CAST(${name} AS TEXT)`);
+      throw new RangeError(`column ${name} holds ${value}, too large for a number: select CAST(${name} AS TEXT)`);
     }
     columns[name] = number;
   }

@@ -59,7 +59,7 @@ export interface Decoder {
   turns(): readonly Json[];
 }
 
-/** What the decoder of an API knows; `event` and `body` return true at the end of the answer. */
+/** The state of an API's decoder; `event` and `body` return true at the end of the answer. */
 interface Decoding extends Pick<Decoder, 'answer' | 'turns'> {
   event(event: JsonObject): boolean;
   body(body: Json): boolean;
