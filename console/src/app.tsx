@@ -5,6 +5,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { Activity, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
 import { HOME, Refusal } from './api/client.ts';
+import type { Self } from './api/hooks.ts';
 import { useApi } from './api/hooks.ts';
 import { OTHER_ADDRESSES, PAGES } from './page-list.ts';
 import { isSignInAddress, SIGN_IN_ADDRESSES, takeRequestedPage } from './pages/sign-in/addresses.ts';
@@ -12,7 +13,6 @@ import { PAGE_COMPONENTS } from './pages.tsx';
 import { Empty, Failure } from './parts/notes.tsx';
 import { ConsoleBoundary, PageBoundary } from './shell/boundary.tsx';
 import { fetched } from './shell/fetched.tsx';
-import type { Self } from './shell/self.ts';
 import { Shell } from './shell/shell.tsx';
 import { resolver, theme } from './shell/theme.ts';
 import { VerifyDialog } from './shell/verify-dialog.tsx';

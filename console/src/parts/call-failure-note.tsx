@@ -3,7 +3,7 @@ import { Alert, Anchor, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { isAdmin, useSelf } from '../shell/self.ts';
+import { isAdmin, useSelf } from '../api/hooks.ts';
 import { useText } from '../text.ts';
 import { type Cause, causeOf, type Refused, voiceOf } from './call-failure.ts';
 import { FAILURE_TEXT } from './call-failure-text.ts';

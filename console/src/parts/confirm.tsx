@@ -3,7 +3,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
-import { PlainButton } from './plain.tsx';
+import { PlainButton } from './page.tsx';
 
 const TEXT = texts({ cancel: ['Cancel', '取消'] });
 

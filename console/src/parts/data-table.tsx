@@ -7,7 +7,7 @@ import type { Refusal } from '../api/client.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { Loaded } from './notes.tsx';
-import { Muted } from './plain.tsx';
+import { Muted } from './page.tsx';
 
 const TEXT = texts({
   earlier: ['Previous page', '上一页'],

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 import { type FormRefusal, RefusalForm, Refused } from './form-refusal.tsx';
-import { PlainButton } from './plain.tsx';
+import { PlainButton } from './page.tsx';
 
 const TEXT = texts({ cancel: ['Cancel', '取消'] });
 

@@ -2,11 +2,10 @@
 import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../api/client.ts';
-import { useAction } from '../api/hooks.ts';
-import { useStatus } from '../api/status.ts';
+import { useAction, useStatus } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 import { Refused, useFormRefusal } from './form-refusal.tsx';
-import { PlainButton } from './plain.tsx';
+import { PlainButton } from './page.tsx';
 
 const TEXT = texts({
   email: ['Email address', '邮箱'],

@@ -3,7 +3,7 @@ import { Button, Group } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { texts, useText } from '../text.ts';
-import { PlainButton } from './plain.tsx';
+import { PlainButton } from './page.tsx';
 
 const TEXT = texts({
   filters: ['Filters', '筛选条件'],

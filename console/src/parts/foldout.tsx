@@ -2,7 +2,7 @@
 import { Box, Collapse, Group } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { IconButton } from './plain.tsx';
+import { IconButton } from './page.tsx';
 
 /** The section. `id`: of its heading, which is in `head`; `label`: the name of the button that opens it. */
 export function Foldout({

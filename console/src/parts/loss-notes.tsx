@@ -3,7 +3,7 @@ import { Code, Text } from '@mantine/core';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { parseWarning } from './losses.ts';
-import { Small } from './plain.tsx';
+import { Small } from './page.tsx';
 
 const TEXT = texts({
   after: ['Translation warnings', '转换警告'],

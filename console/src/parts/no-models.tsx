@@ -1,7 +1,7 @@
 /** The empty state without callable models: where to add a vendor, or to contact an administrator. */
 import { Button } from '@mantine/core';
 import { Link } from 'wouter';
-import { isAdmin, useSelf } from '../shell/self.ts';
+import { isAdmin, useSelf } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 import { Empty } from './notes.tsx';
 import { Section } from './page.tsx';

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { Refusal } from '../api/client.ts';
 import { sentenceOf } from '../api/refusals.ts';
 import { texts, useText } from '../text.ts';
-import { PlainButton } from './plain.tsx';
+import { PlainButton } from './page.tsx';
 import { useLanguage } from './values.tsx';
 
 const TEXT = texts({

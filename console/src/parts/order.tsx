@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
-import { Muted, Small } from './plain.tsx';
+import { Muted, Small } from './page.tsx';
 import { Copy, Money, State, type Tone, useLanguage } from './values.tsx';
 
 /** An order as its owner and administrators see it. */

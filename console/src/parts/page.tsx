@@ -1,8 +1,20 @@
-/** The frame of a page: title, description, actions. */
-import { Box, Group, Stack, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
-import { useStatus } from '../api/status.ts';
-import { Muted } from './plain.tsx';
+/** What pages are made of: title, sections, secondary texts and buttons. */
+import {
+  ActionIcon,
+  type ActionIconProps,
+  Box,
+  Button,
+  type ButtonProps,
+  Group,
+  Stack,
+  Text,
+  type TextProps,
+  Title,
+  Tooltip,
+} from '@mantine/core';
+import { type ComponentPropsWithRef, type ReactNode, useEffect } from 'react';
+import { Link } from 'wouter';
+import { useStatus } from '../api/hooks.ts';
 
 /** A page. `about`: one line below the title. `actions`: next to it. */
 export function Page({
@@ -65,5 +77,40 @@ export function Section({
       )}
       <Box className={flush ? undefined : 'section-body'}>{children}</Box>
     </Box>
+  );
+}
+
+type Props<Own, Element extends 'p' | 'button'> = Own & Omit<ComponentPropsWithRef<Element>, keyof Own>;
+
+/** Explanatory text. */
+export function Muted(props: Props<TextProps, 'p'>) {
+  return <Text size="sm" c="dimmed" {...props} />;
+}
+
+/** The same in small, such as the second line of a cell. */
+export function Small(props: Props<TextProps, 'p'>) {
+  return <Text size="xs" c="dimmed" {...props} />;
+}
+
+/** A button that is not the main action. */
+export function PlainButton(props: Props<ButtonProps, 'button'>) {
+  return <Button variant="default" {...props} />;
+}
+
+/** A link that looks like it. */
+export function LinkButton(props: ButtonProps & { readonly href: string }) {
+  return <Button component={Link} variant="default" {...props} />;
+}
+
+/** An icon with a tooltip. `hint`: the tooltip, if it is not the accessible name. */
+export function IconButton({
+  label,
+  hint = label,
+  ...props
+}: Props<ActionIconProps, 'button'> & { readonly label: string; readonly hint?: string }) {
+  return (
+    <Tooltip label={hint}>
+      <ActionIcon variant="subtle" color="gray" aria-label={label} {...props} />
+    </Tooltip>
   );
 }

@@ -1,8 +1,10 @@
-/** The limits of a plan in short lines. */
-import { Text } from '@mantine/core';
+/** The limits of a plan in short lines, and those of a subscription with their usage. */
+import { Stack, Text } from '@mantine/core';
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
+import { Muted, Small } from './page.tsx';
+import { Meter, When } from './values.tsx';
 
 const TEXT = texts({
   perDay: [(money: string) => `${money} per day`, (money: string) => `每日 ${money}`],
@@ -11,6 +13,9 @@ const TEXT = texts({
   noLimits: ['no limits', '不限'],
   balance: [(money: string) => `includes ${money} of balance`, (money: string) => `包含余额 ${money}`],
   includes: ['calls within the limits are free', '限额内的调用免费'],
+  names: { daily: ['Today', '今日'], weekly: ['This week', '本周'], monthly: ['Current 30 days', '本期 30 天'] },
+  resets: ['resets', '重置于'],
+  noWindows: ['This plan has no daily, weekly or 30-day limit.', '此套餐没有每日、每周或 30 天限额。'],
 });
 
 /** A plan from `/api`. */
@@ -35,5 +40,32 @@ export function PlanLimits({ plan }: { readonly plan: Plan }) {
         <div key={line}>{line}</div>
       ))}
     </Text>
+  );
+}
+
+/** The state of a subscription. */
+export type SubscriptionState = api.SubscriptionState;
+
+const ORDER = ['daily', 'weekly', 'monthly'] as const;
+
+/** Usage of the limits and when each resets, the shortest window first. Days and weeks are UTC. */
+export function SubscriptionWindows({ windows }: { readonly windows: SubscriptionState['windows'] }) {
+  const text = useText(TEXT);
+  const entries = ORDER.flatMap((name) => {
+    const window = windows[name];
+    return window === undefined ? [] : [{ name, ...window }];
+  });
+  if (entries.length === 0) return <Muted>{text.noWindows}</Muted>;
+  return (
+    <Stack gap="sm">
+      {entries.map(({ name, limit, used, resets_at }) => (
+        <div key={name}>
+          <Meter used={used} limit={limit} label={text.names[name]} />
+          <Small mt={2}>
+            {text.resets} <When at={resets_at} />
+          </Small>
+        </div>
+      ))}
+    </Stack>
   );
 }

@@ -1,10 +1,10 @@
 /** Prices in currency; quota units in a tooltip. */
 import { Tooltip } from '@mantine/core';
-import { useStatus } from '../api/status.ts';
+import { useStatus } from '../api/hooks.ts';
 import { useFormat } from '../shell/format.ts';
 import { useText } from '../text.ts';
 import type { ModelCard } from './model-card.ts';
-import { Small } from './plain.tsx';
+import { Small } from './page.tsx';
 import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from './price-amounts.ts';
 
 /** The price of a model. */

@@ -7,7 +7,7 @@ import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { Swatch } from './chart-tip.tsx';
 import { type Column, DataTable, OpenButton, paged } from './data-table.tsx';
-import { Muted, Small } from './plain.tsx';
+import { Muted, Small } from './page.tsx';
 import { type Measure, measureOf, type Sums } from './trend-series.ts';
 import { Money } from './values.tsx';
 

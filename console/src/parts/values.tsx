@@ -6,7 +6,7 @@ import { type ReactNode, useContext, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
 import { LanguageContext, texts, useText } from '../text.ts';
-import { Small } from './plain.tsx';
+import { Small } from './page.tsx';
 
 const TEXT = texts({
   copy: ['Copy', '复制'],

@@ -3,7 +3,7 @@ import { Alert, Stack, Text } from '@mantine/core';
 import { Component, type ReactNode, useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { call } from '../api/client.ts';
-import { PlainButton } from '../parts/plain.tsx';
+import { PlainButton } from '../parts/page.tsx';
 import { texts, useText } from '../text.ts';
 import { NotFetched } from './fetched.tsx';
 

@@ -27,17 +27,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
-import { useAction } from '../api/hooks.ts';
-import { useStatus } from '../api/status.ts';
+import type { Self } from '../api/hooks.ts';
+import { useAction, useStatus } from '../api/hooks.ts';
 import { PAGES, type PageName } from '../page-list.ts';
 import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
-import { IconButton } from '../parts/plain.tsx';
+import { IconButton } from '../parts/page.tsx';
 import { Money } from '../parts/values.tsx';
 import { LanguageContext, texts, useText } from '../text.ts';
 import { Boundary } from './boundary.tsx';
 import { fetched } from './fetched.tsx';
-import { useMenuFocus } from './menu-focus.ts';
-import type { Self } from './self.ts';
 import { LOCAL_ZONE, timeZoneOf, ZONES, ZoneContext } from './zone.ts';
 
 const Palette = fetched(() => import('./palette.tsx'));
@@ -312,4 +310,17 @@ function AccountMenu({ self }: { readonly self: Self }) {
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** When a menu item opens a dialog, the focus moves to the button of the menu first, so that it returns there and not to a removed item. */
+function useMenuFocus(): void {
+  useEffect(() => {
+    const look = ({ target }: MouseEvent): void => {
+      const menu = target instanceof Element ? target.closest('[role^="menuitem"]')?.closest('[role="menu"]') : null;
+      document.getElementById(menu?.getAttribute('aria-labelledby') ?? '')?.focus();
+    };
+    // Before the item's handler, because dialogs store the focused element when they open.
+    document.addEventListener('click', look, true);
+    return () => document.removeEventListener('click', look, true);
+  }, []);
 }

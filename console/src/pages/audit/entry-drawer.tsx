@@ -2,8 +2,7 @@
 import { Anchor, Code, Drawer, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import { Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';

@@ -1,20 +1,26 @@
 /** The audit log: filtered entries as sentences, their details, and the verification of the hash chain. */
-import { Group, Select, Text, TextInput } from '@mantine/core';
-import { IconChevronRight, IconChevronsLeft, IconDownload, IconRefresh } from '@tabler/icons-react';
-import { type Search, saveFile } from '../../api/client.ts';
+import { Alert, Group, Progress, Select, Stack, Text, TextInput } from '@mantine/core';
+import {
+  IconCheck,
+  IconChevronRight,
+  IconChevronsLeft,
+  IconDownload,
+  IconLinkOff,
+  IconRefresh,
+} from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
+import { call, type Data, type Search, saveFile } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import { Muted, Page, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { momentFrom } from '../../parts/range.ts';
 import { SearchField } from '../../parts/search-field.tsx';
-import { When } from '../../parts/values.tsx';
+import { Copy, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { Chain } from './chain.tsx';
 import { type Entry, useSentence } from './entry.ts';
 import { EntryDrawer } from './entry-drawer.tsx';
 import { ACTIONS } from './sentences.ts';
@@ -203,5 +209,88 @@ function ActionSelect({ value, onChange }: { readonly value: string; onChange(ac
       clearable
       maxDropdownHeight={320}
     />
+  );
+}
+
+type ChainPart = Data<'GET /api/audit/chain'>;
+
+/** The section of the page. */
+function Chain() {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const [piece, setPiece] = useState<ChainPart>();
+  const mounted = useRef(true);
+  useEffect(() => {
+    mounted.current = true;
+    return () => {
+      mounted.current = false;
+    };
+  }, []);
+  const check = useAction(async () => {
+    setPiece(undefined);
+    for (let after = 0; mounted.current; ) {
+      const next = await call('GET /api/audit/chain', { search: { after } });
+      setPiece(next);
+      if (next.broken !== null || next.checked >= next.total) return;
+      after = next.checked;
+    }
+  });
+  return (
+    <Section
+      title={text.chain}
+      actions={
+        <PlainButton loading={check.isPending} onClick={() => check.mutate()}>
+          {piece === undefined ? text.chainCheck : text.chainAgain}
+        </PlainButton>
+      }
+    >
+      <Stack gap="sm">
+        <Text size="sm" maw="52rem">
+          {text.chainAbout}
+        </Text>
+        <div aria-live="polite">
+          {piece !== undefined && check.isPending && (
+            <>
+              <Text size="sm">{text.chainBusy(format.number(piece.checked), format.number(piece.total))}</Text>
+              <Progress
+                value={(piece.checked / Math.max(1, piece.total)) * 100}
+                aria-label={text.chainBusy(format.number(piece.checked), format.number(piece.total))}
+              />
+            </>
+          )}
+          {piece !== undefined && !check.isPending && <ChainResult piece={piece} />}
+        </div>
+        <div>
+          <Text size="sm">{text.chainCommand}</Text>
+          <Snippet label={text.chainCommand} code="turnpike audit verify --head SEQ:HASH" />
+        </div>
+      </Stack>
+    </Section>
+  );
+}
+
+function ChainResult({ piece: { broken, total, head } }: { readonly piece: ChainPart }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  if (broken !== null) {
+    return (
+      <Alert color="red" icon={<IconLinkOff />} title={text.chainBroken(format.number(broken.seq), broken.why)}>
+        {text.chainBrokenAbout}
+      </Alert>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      <Group gap={6}>
+        <IconCheck size={18} aria-hidden />
+        <Text size="sm" fw={600}>
+          {text.chainWhole(format.number(total))}
+        </Text>
+      </Group>
+      <div>
+        <Text size="sm">{text.chainHead}</Text>
+        <Copy value={head} what={text.chainHead} />
+      </div>
+    </Stack>
   );
 }

@@ -1,8 +1,7 @@
 /** The difference of two texts: removed and added lines. */
 import { useMemo } from 'react';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted } from '../../parts/plain.tsx';
+import { Muted, Section } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { aroundChanges, type DiffLine, diffLines, type Skipped } from './line-diff.ts';

@@ -2,8 +2,7 @@
 import { Code, Text } from '@mantine/core';
 import { Coded } from '../../parts/coded.tsx';
 import { Fact } from '../../parts/facts.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Section, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { PointedPosition } from './code-pane.tsx';

@@ -1,6 +1,6 @@
 /** Masked secrets. */
 import { IconLock } from '@tabler/icons-react';
-import { Muted } from '../../parts/plain.tsx';
+import { Muted } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';

@@ -1,22 +1,22 @@
 /** Connects a client: select client, key and model, copy the configuration, test it. */
-import { Box, Chip, Group, Select, Stack } from '@mantine/core';
+import './connect.css';
+import { Alert, Box, Button, Chip, Group, PasswordInput, Select, Stack, Text } from '@mantine/core';
+import { IconKey, IconPlus } from '@tabler/icons-react';
 import { useId } from 'react';
 import { GATEWAY } from '../../api/client.ts';
-import { useApi } from '../../api/hooks.ts';
-import { useStatus } from '../../api/status.ts';
+import { useApi, useStatus } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
-import { type Key, useChosenKey } from '../../parts/chosen-key.ts';
-import { Page, Section } from '../../parts/page.tsx';
-import { Muted } from '../../parts/plain.tsx';
+import { type ChosenKey, isKeyFormat, type Key, useChosenKey } from '../../parts/chosen-key.ts';
+import { KeySelect } from '../../parts/key-select.tsx';
+import { Muted, Page, Section, Small } from '../../parts/page.tsx';
+import { Copy } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
-import { KeyFields } from './key-fields.tsx';
 import { KINDS, type Style } from './recipe.ts';
 import { CLIENTS, clientsOf } from './recipes.ts';
 import { SetUp, type Shell } from './set-up.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { TEXT } from './text.ts';
-import './connect.css';
 
 /** Placeholder for a key whose secret is unknown. */
 const SOME_KEY = 'sk-…';
@@ -141,5 +141,53 @@ function ModelField({
       searchable
       allowDeselect={false}
     />
+  );
+}
+
+/** The fields. `client`: the name for a new key. */
+function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; readonly client: string }) {
+  const text = useText(TEXT);
+  const { key, none, pasted } = chosen;
+  return (
+    <Stack gap="sm">
+      {!none && <KeySelect chosen={chosen} description={text.keyAbout} />}
+      <Group gap="xs" wrap="nowrap" align="flex-start">
+        <Button
+          variant={none ? 'filled' : 'default'}
+          leftSection={<IconPlus size={14} />}
+          loading={chosen.isMaking}
+          onClick={() => chosen.make(client)}
+          style={{ flex: 'none' }}
+        >
+          {text.makeKey}
+        </Button>
+        <Small>{text.making(client)}</Small>
+      </Group>
+      <div aria-live="polite" className="news">
+        {chosen.isNew && chosen.text !== undefined && (
+          <Alert color="green" icon={<IconKey />} p="xs" styles={{ body: { minWidth: 0 } }}>
+            <Stack gap={6} miw={0}>
+              <Copy value={chosen.text} what={text.yourKey} />
+              <Text size="sm">{text.made}</Text>
+            </Stack>
+          </Alert>
+        )}
+      </div>
+      {key !== undefined && !chosen.isNew && (
+        <PasswordInput
+          label={text.paste}
+          description={text.pasteAbout(key.key)}
+          value={pasted}
+          onChange={(event) => chosen.paste(event.currentTarget.value)}
+          error={pasted !== '' && !isKeyFormat(pasted) ? text.pasteWrong : undefined}
+          placeholder="sk-…"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      )}
+      {key !== undefined && isKeyFormat(pasted) && pasted.slice(-4) !== key.key.slice(-4) && (
+        <Text size="sm">{text.pasteOther(key.key)}</Text>
+      )}
+    </Stack>
   );
 }

@@ -1,8 +1,7 @@
 /** The setup of the selected client: notes, links and snippets. */
 import { Alert, Box, Button, Code, Group, List, SegmentedControl, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { IconAlertTriangle, IconExternalLink } from '@tabler/icons-react';
-import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton } from '../../parts/plain.tsx';
+import { Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { Copy, Snippet, useLanguage } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { fillLink, fillStep, type Values } from './recipe.ts';

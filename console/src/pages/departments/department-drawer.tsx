@@ -5,18 +5,16 @@ import { useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { usageHref } from '../../parts/links.ts';
+import { usageHref } from '../../parts/links.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { LinkButton, Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import { LinkButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Meter, Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { DeleteDepartment } from './delete-department.tsx';
+import { DeleteDepartment, Recharge } from './department-dialogs.tsx';
 import type { Editing } from './department-form.tsx';
 import { budgetsOf, type Department, disabledBy, pathUp, tightestOf } from './forest.ts';
 import { Members } from './members.tsx';
-import { Recharge } from './recharge.tsx';
 import { TEXT } from './text.ts';
 
 /** The drawer. `isMissing`: the department in the address does not exist. */

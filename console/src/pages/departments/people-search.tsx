@@ -2,9 +2,8 @@
 import { MultiSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
+import { isRoot, KEEPS_DATA, useApi, useSelf } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
-import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 

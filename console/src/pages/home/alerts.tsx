@@ -2,11 +2,11 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { Link } from 'wouter';
+import type { Self } from '../../api/hooks.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Channel, Key, PricedModel, SubscriptionState, Vitals } from '../../api/operations.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
-import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { type Costs, daysLeft } from './costs.ts';
 import { TEXT } from './text.ts';

@@ -1,7 +1,6 @@
 /** The first steps and whether they are done, derived from the state of the account and the gateway. */
-import { useApi } from '../../api/hooks.ts';
+import { isAdmin, type Self, useApi } from '../../api/hooks.ts';
 import type { SubscriptionState } from '../../api/operations.ts';
-import { isAdmin, type Self } from '../../shell/self.ts';
 
 /** The steps in order; the last three are for administrators. */
 export type StepName = 'balance' | 'key' | 'call' | 'vendor' | 'factor' | 'people';

@@ -1,9 +1,17 @@
-/** The figures at the top: balance and cost. */
+/** The figures at the top, and the chart of the cost per day by model. */
+import { useLocation } from 'wouter';
+import type { Self } from '../../api/hooks.ts';
+import { useApi } from '../../api/hooks.ts';
+import { Chart, type Series } from '../../parts/chart.tsx';
+import { usageHref } from '../../parts/links.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { LinkButton, Section } from '../../parts/page.tsx';
+import { dateOf, momentsOf } from '../../parts/range.ts';
+import { trendSeries } from '../../parts/trend-series.ts';
 import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { type Costs, daysLeft, type Spent } from './costs.ts';
+import { type Costs, daysLeft, lastMonth, type Spent } from './costs.ts';
 import { TEXT } from './text.ts';
 
 const YEAR_DAYS = 365;
@@ -65,4 +73,63 @@ function SpentFigure({
       href={to}
     />
   );
+}
+
+const MOST_MODELS = 6;
+
+/** The section; `allUsers`: of all users, for administrators. */
+export function CostChart({ allUsers }: { readonly allUsers: boolean }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const [, go] = useLocation();
+  const about = allUsers ? text.costsOfAll : text.costsAbout;
+  const range = lastMonth();
+  const moments = momentsOf(range, range.end);
+  const trend = useApi(allUsers ? 'GET /api/usage/trend' : 'GET /api/usage/self/trend', {
+    search: {
+      start_timestamp: range.start,
+      end_timestamp: range.end,
+      granularity: 'day',
+      group_by: 'model',
+      top: MOST_MODELS,
+    },
+  });
+  return (
+    <Section
+      title={text.costs}
+      about={about}
+      actions={<LinkButton href={usageHref({}, { allUsers })}>{text.usage}</LinkButton>}
+    >
+      <Loaded query={trend} height={230}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title={text.quiet} action={<LinkButton href="/connect">{text.connect}</LinkButton>}>
+              {text.quietAbout}
+            </Empty>
+          ) : (
+            <Chart
+              label={`${text.costs}. ${about}`}
+              times={moments}
+              series={nonZeroSeries(
+                trendSeries(items, moments, 'cost', (group, name) =>
+                  group === null ? text.others : name || text.noModel,
+                ),
+              )}
+              stacked
+              bars
+              height={200}
+              show={format.money}
+              onPick={(time) => go(usageHref({ start: dateOf(time), end: dateOf(time) }, { allUsers }))}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+/** Models that cost something; if none did, all. */
+function nonZeroSeries(series: readonly Series[]): readonly Series[] {
+  const nonZero = series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
+  return nonZero.length > 0 ? nonZero : series;
 }

@@ -1,24 +1,23 @@
 /** Home: first steps, balance, cost, alerts, latest calls. */
-import { Skeleton } from '@mantine/core';
-import { useApi } from '../../api/hooks.ts';
+import './home.css';
+import { Box, Button, Group, Skeleton, ThemeIcon, Title } from '@mantine/core';
+import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { isAdmin, type Self, useApi, useSelf } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { Muted } from '../../parts/plain.tsx';
+import { Muted, Page, Section, Small } from '../../parts/page.tsx';
+import { SubscriptionWindows } from '../../parts/plan-limits.tsx';
 import { When } from '../../parts/values.tsx';
-import { SubscriptionWindows } from '../../parts/windows.tsx';
-import { isAdmin, type Self, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { Alerts, useAlertFacts } from './alerts.tsx';
 import { useCalls } from './calls.ts';
-import { CostChart } from './cost-chart.tsx';
 import { useCosts } from './costs.ts';
-import { useSteps } from './facts.ts';
-import { AllUsersFigures, Figures } from './figures.tsx';
+import { type StepFact, type StepName, useSteps } from './facts.ts';
+import { AllUsersFigures, CostChart, Figures } from './figures.tsx';
 import { FirstArrived } from './first-call.tsx';
 import { useFirstKey } from './first-key.ts';
 import { Recent } from './recent.tsx';
 import { StepBody } from './step-bodies.tsx';
-import { Steps } from './steps.tsx';
 import { TEXT } from './text.ts';
 
 export default function HomePage() {
@@ -76,5 +75,60 @@ function Home({ self }: { readonly self: Self }) {
       )}
       {calls.landed !== false && <Recent calls={calls} />}
     </>
+  );
+}
+
+/** The section. `who`: the account whose dismissal this browser stores; `body`: the content of each step. */
+function Steps({
+  who,
+  steps,
+  body,
+}: {
+  readonly who: number;
+  readonly steps: readonly StepFact[];
+  body(name: StepName): ReactNode;
+}) {
+  const text = useText(TEXT);
+  const storageKey = `turnpike.started.${who}`;
+  const [dismissed, setDismissed] = useState(() => localStorage.getItem(storageKey) !== null);
+  const done = steps.filter((step) => step.done).length;
+  if (dismissed || done === steps.length) return null;
+  const dismiss = (): void => {
+    localStorage.setItem(storageKey, 'yes');
+    setDismissed(true);
+  };
+  return (
+    <Section
+      title={text.start}
+      about={text.startAbout(done, steps.length)}
+      actions={
+        <Button variant="subtle" onClick={dismiss}>
+          {text.dismiss}
+        </Button>
+      }
+    >
+      <ol className="home-steps">
+        {steps.map((step) => (
+          <li key={step.name} data-step={step.name} data-done={step.done}>
+            <Group gap="xs" wrap="nowrap">
+              <ThemeIcon
+                variant={step.done ? 'filled' : 'default'}
+                size={22}
+                radius="xl"
+                role="img"
+                aria-label={step.done ? text.done : text.open}
+              >
+                {step.done ? <IconCheck size={14} /> : <IconCircleDashed size={14} />}
+              </ThemeIcon>
+              <Title order={3} size="sm" fw={step.done ? 400 : 600} c={step.done ? 'dimmed' : undefined}>
+                {text.steps[step.name]}
+              </Title>
+              {step.done && <Small aria-hidden>{text.done}</Small>}
+            </Group>
+            {!step.done && <Box className="home-step-body">{body(step.name)}</Box>}
+          </li>
+        ))}
+      </ol>
+    </Section>
   );
 }

@@ -2,10 +2,9 @@
 import { IconRefresh } from '@tabler/icons-react';
 import { useLocation } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { callHref } from '../../parts/links.ts';
+import { callHref } from '../../parts/links.tsx';
 import { Failure } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { IconButton, LinkButton } from '../../parts/plain.tsx';
+import { IconButton, LinkButton, Section } from '../../parts/page.tsx';
 import { Money, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';

@@ -20,7 +20,7 @@ import { useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Muted, PlainButton } from '../../parts/plain.tsx';
+import { Muted, PlainButton } from '../../parts/page.tsx';
 import { useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { toField } from '../../shell/zone.ts';

@@ -4,9 +4,8 @@ import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, Ic
 import { Link } from 'wouter';
 import type { KeyUsage } from '../../api/operations.ts';
 import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
-import { logsHref } from '../../parts/links.ts';
-import { Muted, Small } from '../../parts/plain.tsx';
-import { Sparkline } from '../../parts/sparkline.tsx';
+import { logsHref } from '../../parts/links.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { Meter, Money, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -244,5 +243,19 @@ function Nowrap(props: Parameters<typeof When>[0]) {
     <span className="number">
       <When {...props} />
     </span>
+  );
+}
+
+/** A line without axes for a table cell; without uPlot, so that tables do not wait for it. */
+function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
+  const most = Math.max(...values, 0);
+  const [width, height] = [84, 20];
+  const step = width / Math.max(1, values.length - 1);
+  const at = (value: number): number => height - 1 - (most === 0 ? 0 : (value / most) * (height - 2));
+  const points = values.map((value, index) => `${(index * step).toFixed(1)},${at(value).toFixed(1)}`).join(' ');
+  return (
+    <svg width={width} height={height} role="img" aria-label={label} className="sparkline">
+      <polyline points={points} fill="none" stroke="currentColor" strokeWidth="1.5" />
+    </svg>
   );
 }

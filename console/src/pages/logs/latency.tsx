@@ -4,7 +4,7 @@ import { useId } from 'react';
 import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { LatencyDistribution } from '../../api/operations.ts';
 import { Foldout } from '../../parts/foldout.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';

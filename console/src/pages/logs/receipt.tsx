@@ -1,7 +1,7 @@
 /** The receipt of a call: its items, and its ledger entries. Numbers are shown to the last digit. */
 import { Alert, Box, Stack, Table, Text } from '@mantine/core';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { DETAIL } from './detail-text.ts';

@@ -1,7 +1,7 @@
 /** Small elements for a model: health, APIs, capabilities. */
 import { Badge, Group, Text, Tooltip } from '@mantine/core';
 import { ABILITIES, type ModelCard, mainStyles } from '../../parts/model-card.ts';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Fact } from '../../parts/facts.tsx';
 import { ABILITIES, type ModelCard, purposesOf } from '../../parts/model-card.ts';
-import { LinkButton, Muted, Small } from '../../parts/plain.tsx';
+import { LinkButton, Muted, Small } from '../../parts/page.tsx';
 import { AMOUNT_TEXT, amountsOf, unitOf } from '../../parts/price-amounts.ts';
 import { PriceOf } from '../../parts/price-line.tsx';
 import { Copy, State, When } from '../../parts/values.tsx';

@@ -5,7 +5,7 @@ import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { type ModelCard, purposesOf } from '../../parts/model-card.ts';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { PriceCell } from '../../parts/price-line.tsx';
 import { CopyIcon } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';

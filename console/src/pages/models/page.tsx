@@ -1,21 +1,29 @@
 /** The models: what can be called, prices and health. */
-import { Alert, Anchor, Text } from '@mantine/core';
+import './models.css';
+import { Alert, Anchor, Checkbox, Group, NativeSelect, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { paged } from '../../parts/data-table.tsx';
-import { type ModelCard, type ModelFilters, matchingModels } from '../../parts/model-card.ts';
+import { anyOr } from '../../parts/filter-select.tsx';
+import {
+  ABILITIES,
+  type ModelCard,
+  type ModelFilters,
+  matchingModels,
+  PURPOSES,
+  purposesOf,
+} from '../../parts/model-card.ts';
 import { NoModels } from '../../parts/no-models.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { Filters } from './filters.tsx';
+import { useStyleName } from './marks.tsx';
 import { ModelDrawer } from './model-drawer.tsx';
 import { ModelList } from './model-list.tsx';
-import './models.css';
 import { TEXT } from './text.ts';
 
 const PAGE_SIZE = 50;
@@ -81,5 +89,52 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
         onClose={() => change({ open: '' })}
       />
     </>
+  );
+}
+
+/** The fields. They offer only values that some model has. */
+function Filters({
+  cards,
+  filters,
+  onWant,
+}: {
+  readonly cards: readonly ModelCard[];
+  readonly filters: ModelFilters;
+  onWant(change: Partial<ModelFilters>): void;
+}) {
+  const text = useText(TEXT);
+  const nameOf = useStyleName();
+  const purposes = PURPOSES.filter((purpose) => cards.some((card) => purposesOf(card).includes(purpose)));
+  const styles = [...new Set(cards.flatMap((card) => card.styles.map(({ name }) => name)))];
+  const abilities = ABILITIES.filter((ability) => cards.some((card) => card.abilities[ability] === true));
+  return (
+    <Group gap="xs">
+      <SearchField label={text.search} value={filters.q} onSearch={(q) => onWant({ q })} />
+      <NativeSelect
+        aria-label={text.purpose}
+        data={anyOr(text.anyPurpose, purposes, (value) => text.purposes[value])}
+        value={filters.purpose}
+        onChange={({ currentTarget: { value } }) => onWant({ purpose: value })}
+      />
+      <NativeSelect
+        aria-label={text.style}
+        data={anyOr(text.anyStyle, styles, (value) => nameOf(value))}
+        value={filters.style}
+        onChange={({ currentTarget: { value } }) => onWant({ style: value })}
+      />
+      {(abilities.length > 0 || filters.ability !== '') && (
+        <NativeSelect
+          aria-label={text.ability}
+          data={anyOr(text.anyAbility, abilities.length > 0 ? abilities : ABILITIES, (value) => text.abilities[value])}
+          value={filters.ability}
+          onChange={({ currentTarget: { value } }) => onWant({ ability: value })}
+        />
+      )}
+      <Checkbox
+        label={text.onlyFree}
+        checked={filters.free !== ''}
+        onChange={({ currentTarget: { checked } }) => onWant({ free: checked ? 'yes' : '' })}
+      />
+    </Group>
   );
 }

@@ -7,7 +7,7 @@ import { call, saveBytes } from '../../api/client.ts';
 import { useAction, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { fromField } from '../../shell/zone.ts';

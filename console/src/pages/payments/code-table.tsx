@@ -3,7 +3,7 @@ import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import type { RedemptionCode } from '../../api/operations.ts';
 import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { Copy, Money, State, type Tone, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';

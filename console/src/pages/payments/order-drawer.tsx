@@ -6,7 +6,7 @@ import { call } from '../../api/client.ts';
 import { useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Fact, type Order, OrderFacts, OrderState, OrderTimeline, useMoneyOf } from '../../parts/order.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 

@@ -13,9 +13,8 @@ import {
   OrderState,
   useProviderName,
 } from '../../parts/order.tsx';
-import { Section } from '../../parts/page.tsx';
+import { PlainButton, Section } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';

@@ -1,16 +1,17 @@
-/** One API: status, answer, request, raw answer. */
+/** One API: estimate, status, answer, request, raw answer. */
 import { Group, Stack, Tabs, Text } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { memo } from 'react';
 import { GATEWAY } from '../../api/client.ts';
-import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
-import { CopyIcon, State, type Tone } from '../../parts/values.tsx';
+import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { Fact } from '../../parts/facts.tsx';
+import { TranslationWarnings } from '../../parts/loss-notes.tsx';
+import { Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { CopyIcon, Money, State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
 import { type AnswerActions, AnswerView } from './answer-view.tsx';
-import { BeforeView } from './before-view.tsx';
 import type { CallState, Outgoing, Phase } from './calling.ts';
 import { type Calls, useCall } from './calls.ts';
 import { curlOf, shortened } from './curl.ts';
@@ -168,5 +169,46 @@ function CodePart({ title, value, of }: { readonly title: string; readonly value
         <pre>{shortened(value)}</pre>
       </section>
     </div>
+  );
+}
+
+/** The estimate; undefined while unknown. */
+function BeforeView({ estimate }: { readonly estimate: Estimate | undefined }) {
+  const text = useText(ANSWER_TEXT);
+  const format = useFormat();
+  if (estimate === undefined) return <Muted>{text.nothing}</Muted>;
+  const { refusal, at_most: most, may_grow: grows, input_estimate: input, would_go_to: places } = estimate;
+  if (refusal !== null)
+    return (
+      <CallFailureNote
+        color="orange"
+        title={text.wouldBeRefused}
+        refused={{ ...refusal, channel: '', requestId: '', retryAfter: undefined }}
+      />
+    );
+  return (
+    <Stack gap="sm">
+      <Muted>{text.nothing}</Muted>
+      <TranslationWarnings losses={estimate.losses} before />
+      <dl className="pg-facts">
+        {most !== null && (
+          <Fact name={grows && most > 0 ? text.atFirst : text.atMost}>
+            {most === 0 ? text.free : <Money units={most} />}
+          </Fact>
+        )}
+        {input !== null && <Fact name={text.inputTokens}>{text.tokensOf(format.number(input))}</Fact>}
+        {places !== null && places.length > 0 && (
+          <Fact name={text.goesTo}>
+            {places.map(({ channel, asked }, index) => (
+              <span key={channel}>
+                {index > 0 && ', '}
+                {channel}
+                {!asked && ` (${text.passedOver})`}
+              </span>
+            ))}
+          </Fact>
+        )}
+      </dl>
+    </Stack>
   );
 }

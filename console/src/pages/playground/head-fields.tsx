@@ -4,7 +4,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { Choice } from '../../parts/choice.tsx';
 import type { ChosenKey } from '../../parts/chosen-key.ts';
 import { KeySelect } from '../../parts/key-select.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';
 import type { Kind } from './prompt.ts';
 import { TEXT } from './text.ts';

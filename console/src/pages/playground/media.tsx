@@ -1,6 +1,6 @@
 /** Answers other than text: images, audio, vectors. */
 import { Anchor, Group, Table, Text } from '@mantine/core';
-import { Small } from '../../parts/plain.tsx';
+import { Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';

@@ -1,12 +1,12 @@
 /** Settings: APIs, streaming, token limit, tools, structured output. */
-import { Chip, Group, Input, NumberInput, Select, Stack, Switch, Tooltip } from '@mantine/core';
+import { Button, Chip, Group, Input, NumberInput, Select, Stack, Switch, Text, Textarea, Tooltip } from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
 import type { ModelCard } from '../../parts/model-card.ts';
-import { Small } from '../../parts/plain.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { USUAL_LIMIT } from './bodies.ts';
-import { JsonField } from './json-field.tsx';
 import { EFFORTS, type Effort, STYLES, type Style } from './prompt.ts';
 import { TEXT } from './text.ts';
 import { EXAMPLE_SCHEMA, EXAMPLE_TOOLS, schemaIn, type Typed, toolsIn } from './typed-json.ts';
@@ -127,4 +127,68 @@ export function Shapes({ typing: { prompt, change }, card, onKeyDown }: Pick<Pro
 function numberOf(value: string | number): number | null {
   const number = typeof value === 'number' ? value : Number.parseFloat(value);
   return Number.isFinite(number) ? number : null;
+}
+
+/** The field; shown while it has text. */
+function JsonField({
+  label,
+  about,
+  value,
+  example,
+  error,
+  onChange,
+  onKeyDown,
+}: {
+  readonly label: string;
+  readonly about: string;
+  readonly value: string;
+  readonly example: string;
+  readonly error: string | undefined;
+  onChange(value: string): void;
+  onKeyDown(event: KeyboardEvent): void;
+}) {
+  const text = useText(TEXT);
+  if (value === '')
+    return (
+      <Group gap="xs">
+        <Text size="sm" fw={500}>
+          {label}
+        </Text>
+        <PlainButton
+          size="compact-sm"
+          leftSection={<IconPlus size={14} />}
+          aria-label={`${label}: ${text.example}`}
+          onClick={() => onChange(example)}
+        >
+          {text.example}
+        </PlainButton>
+      </Group>
+    );
+  return (
+    <div>
+      <Textarea
+        label={label}
+        description={about}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        onKeyDown={onKeyDown}
+        error={error}
+        autosize
+        minRows={4}
+        maxRows={14}
+        spellCheck={false}
+        classNames={{ input: 'pg-code' }}
+      />
+      <Button
+        mt={4}
+        variant="subtle"
+        size="compact-sm"
+        leftSection={<IconTrash size={14} />}
+        aria-label={`${label}: ${text.remove}`}
+        onClick={() => onChange('')}
+      >
+        {text.remove}
+      </Button>
+    </div>
+  );
 }

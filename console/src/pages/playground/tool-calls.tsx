@@ -2,7 +2,7 @@
 import { Code, Stack, Text, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { useState } from 'react';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';
 import { parsed, type ToolCall } from './answer.ts';
 import { ANSWER_TEXT } from './answer-text.ts';

@@ -1,17 +1,19 @@
 /** One model: full price, scheduled changes, difference from the list price, and how to change it. */
-import { Alert, Drawer, Stack, Text } from '@mantine/core';
+import { Alert, Drawer, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { useState } from 'react';
+import { isRoot, useSelf } from '../../api/hooks.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { LinkButton, Muted, Section, Small } from '../../parts/page.tsx';
 import { AMOUNT_TEXT, type AmountField, amountsOf, type Price, unitOf, useAmount } from '../../parts/price-amounts.ts';
+import { Snippet } from '../../parts/values.tsx';
+import { yamlName } from '../../parts/yaml-name.ts';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { Priced } from './priced.ts';
-import { SetPrice } from './set-price.tsx';
-import { useDay, useSource } from './source.ts';
+import { useDay, useSource } from './priced.ts';
 import { TEXT } from './text.ts';
 
 /** The drawer. `name`: the model in the address; empty: none. */
@@ -201,6 +203,56 @@ function ChannelPrices({ model: { channels, name } }: { readonly model: Priced }
             )}
           </div>
         ))}
+      </Stack>
+    </Section>
+  );
+}
+
+/** Billing units of models. */
+const SOLD = ['tokens', 'images', 'speech', 'sound', 'free'] as const;
+/** A value of `SOLD`. */
+type Sold = (typeof SOLD)[number];
+
+const PRICES: Readonly<Record<Exclude<Sold, 'free'>, string>> = {
+  tokens: '{ input: 1, output: 4 }',
+  images: '{ perImage: 0.04 }',
+  speech: '{ characters: 15 }',
+  sound: '{ perSecond: 0.0001 }',
+};
+
+/** The lines. `comment`: the unit of the numbers, as a YAML comment. `channel`: the channel that serves the model. */
+function priceLinesOf(model: string, sold: Sold, comment: Readonly<Record<Sold, string>>, channel: string): string {
+  const name = yamlName(model);
+  if (sold === 'free') return `models:\n  ${name}: { from: [${yamlName(channel)}], free: true }   # ${comment.free}`;
+  return `prices:\n  ${name}: ${PRICES[sold]}   # ${comment[sold]}`;
+}
+
+/** The lines for the billing unit of the model. */
+function SetPrice({ model }: { readonly model: Priced }) {
+  const text = useText(TEXT);
+  const mayConfigure = isRoot(useSelf());
+  const [sold, setSold] = useState<Sold>('tokens');
+  return (
+    <Section title={model.unpriced ? text.setTitle : text.changeTitle} about={<Coded>{text.setAbout}</Coded>}>
+      <Stack gap="sm" align="stretch">
+        <SegmentedControl
+          size="xs"
+          aria-label={text.sells}
+          value={sold}
+          onChange={(next) => setSold(next as Sold)}
+          data={SOLD.map((each) => ({ value: each, label: text.kinds[each] }))}
+          className="price-kinds"
+        />
+        <Snippet
+          label={text.yaml}
+          code={priceLinesOf(model.name, sold, text.comments, model.channels[0]?.channel ?? 'demo')}
+        />
+        <Muted>{text.after}</Muted>
+        {mayConfigure && (
+          <LinkButton href="/config" style={{ alignSelf: 'flex-start' }}>
+            {text.toConfig}
+          </LinkButton>
+        )}
       </Stack>
     </Section>
   );

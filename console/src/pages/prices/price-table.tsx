@@ -2,12 +2,12 @@
 import { Box, Group, Text, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Small } from '../../parts/plain.tsx';
+import { Small } from '../../parts/page.tsx';
 import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from '../../parts/price-amounts.ts';
 import { State } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import type { Priced } from './priced.ts';
-import { useDay, useSource } from './source.ts';
+import { useDay, useSource } from './priced.ts';
 import { TEXT } from './text.ts';
 
 /** Rates with their own column. */

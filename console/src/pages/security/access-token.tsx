@@ -5,12 +5,11 @@ import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton, Section } from '../../parts/page.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
-import { notifyDone } from './said.ts';
+import { notifyDone } from './item.tsx';
 import { TEXT } from './text.ts';
 
 /** A section of the page. */

@@ -2,15 +2,13 @@
 import { Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
-import { useStatus } from '../../api/status.ts';
+import type { Self } from '../../api/hooks.ts';
+import { useAction, useStatus } from '../../api/hooks.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
-import type { Self } from '../../shell/self.ts';
+import { PlainButton, Section } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';
-import { notifyDone } from './said.ts';
+import { notifyDone } from './item.tsx';
 import { TEXT } from './text.ts';
 
 /** The settings from `/api` that this page uses. */

@@ -1,18 +1,16 @@
 /** The sessions of the account; each can be ended. */
 import { Group, Text } from '@mantine/core';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { useAction, useApi, useStatus } from '../../api/hooks.ts';
 import type { OwnSession } from '../../api/operations.ts';
-import { useStatus } from '../../api/status.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';
 import { Loaded } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton, Section } from '../../parts/page.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
-import { notifyDone } from './said.ts';
+import { notifyDone } from './item.tsx';
 import { TEXT } from './text.ts';
 
 type Session = OwnSession;

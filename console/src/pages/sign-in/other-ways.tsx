@@ -1,14 +1,13 @@
 /** Other sign-in methods: passkey and OAuth accounts. */
 import { Anchor, Stack } from '@mantine/core';
 import { IconExternalLink, IconFingerprint } from '@tabler/icons-react';
-import { call } from '../../api/client.ts';
-import { goToExternal } from '../../api/external.ts';
+import { call, goToExternal } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { showPasskey, usePasskeyState } from '../../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
-import { Muted, PlainButton } from '../../parts/plain.tsx';
+import { Muted, PlainButton } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';
-import { useAfterSignIn } from './entered.ts';
+import { useAfterSignIn } from './frame.tsx';
 import { TEXT } from './text.ts';
 
 /** `providers`: from the status. */

@@ -1,11 +1,23 @@
-/** The sign-in, shown at any address so that the user continues there; some sign-in pages have their own address. */
-import { useEffect } from 'react';
-import { useLocation, useSearch } from 'wouter';
+/** The sign-in, shown at any address so that the user continues there: password, passkey or OAuth account, then a code if required. */
+import { Alert, Anchor, Box, Button, Divider, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { call } from '../../api/client.ts';
+import { useAction, useStatus } from '../../api/hooks.ts';
+import { sentenceOfCode } from '../../api/refusals.ts';
+import { useAddress } from '../../parts/address.ts';
+import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { Muted } from '../../parts/page.tsx';
+import { PasswordField } from '../../parts/secret-fields.tsx';
+import { Snippet, useLanguage } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
 import { storeRequestedPage } from './addresses.ts';
-import { Forgot } from './forgot.tsx';
+import { Frame, useAfterSignIn } from './frame.tsx';
+import { OtherMethods } from './other-ways.tsx';
 import { Register } from './register.tsx';
-import { Reset } from './reset.tsx';
-import { SignInSteps } from './steps.tsx';
+import { Forgot, Reset } from './reset.tsx';
+import { type PendingSignIn, SecondStep } from './second-step.tsx';
+import { TEXT } from './text.ts';
 
 export default function SignIn() {
   const [path] = useLocation();
@@ -21,4 +33,141 @@ export default function SignIn() {
     default:
       return <SignInSteps />;
   }
+}
+
+const HERE = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const NEW_PASSWORD = "echo 'a long passphrase' | npm run -s turnpike -- user password root --password-stdin";
+
+/** Renders nothing for all others, because they have no access to its terminal. */
+function FirstStart() {
+  const text = useText(TEXT).firstStart;
+  if (!HERE.test(location.hostname)) return null;
+  return (
+    <Box component="details" className="first-start">
+      <Text component="summary" size="sm" c="dimmed">
+        {text.title}
+      </Text>
+      <Muted my="xs">{text.about}</Muted>
+      <Snippet code={NEW_PASSWORD} label={text.title} />
+    </Box>
+  );
+}
+
+function SignInSteps() {
+  const text = useText(TEXT);
+  const language = useLanguage();
+  // `step` and `error` come from an OAuth redirect; `done` comes from another sign-in page.
+  const [address, change] = useAddress({ step: '', error: '', done: '' });
+  const [half, setHalf] = useState<PendingSignIn>();
+  const [over, setOver] = useState<string>();
+  const status = useStatus();
+
+  const home = httpsHome(status?.server_address ?? '');
+
+  const restart = (why?: string): void => {
+    setHalf(undefined);
+    setOver(why);
+    change({ step: '', error: '', done: '' }, 'replace');
+  };
+  if (half !== undefined || address.step === '2fa') return <SecondStep half={half} onRestart={restart} />;
+
+  const problem = over ?? (address.error === '' ? undefined : (sentenceOfCode(address.error, language) ?? text.failed));
+  const good =
+    address.done === 'registered' ? text.done.registered : address.done === 'reset' ? text.done.reset : undefined;
+  return (
+    <Frame title={text.signIn} below={<FirstStart />}>
+      {home !== undefined && (
+        <Alert color="orange" p="xs">
+          {text.onlyHttps} <Anchor href={home}>{home}</Anchor>
+        </Alert>
+      )}
+      {problem !== undefined && (
+        <Alert color="red" p="xs">
+          {problem}
+        </Alert>
+      )}
+      {good !== undefined && (
+        <Alert color="pine" p="xs" role="status">
+          {good}
+        </Alert>
+      )}
+      <PasswordStep
+        onHalf={(answer) => {
+          setOver(undefined);
+          setHalf(answer);
+        }}
+      />
+      {status !== undefined && (status.passkey_login || status.oauth_providers.length > 0) && (
+        <Stack gap="xs">
+          <Divider label={text.or} />
+          <OtherMethods providers={status.oauth_providers} />
+        </Stack>
+      )}
+      {status?.register_enabled === true && (
+        <Group gap={4} justify="center">
+          <Text size="sm">{text.newHere}</Text>
+          <Anchor component={Link} href="/register" size="sm">
+            {text.registerLink}
+          </Anchor>
+        </Group>
+      )}
+    </Frame>
+  );
+}
+
+/** The https address, if the gateway requires https and this page uses http, which its cookies would not reach; otherwise undefined. */
+function httpsHome(address: string): string | undefined {
+  return address.startsWith('https:') && location.protocol === 'http:' ? `${address}/console/` : undefined;
+}
+
+/** `onHalf`: a code is required, too. */
+function PasswordStep({ onHalf }: { onHalf(half: PendingSignIn): void }) {
+  const text = useText(TEXT);
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const entered = useAfterSignIn();
+  const refusal = useFormRefusal('username');
+  const first = useRef<HTMLInputElement>(null);
+  const secret = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
+  const signIn = useAction(() => call('POST /api/user/login', { body: { username: name.trim(), password } }), {
+    done: (answer) => ('require_2fa' in answer ? onHalf(answer) : entered()),
+    refused(why) {
+      refusal.refused(why);
+      // The gateway does not reveal which of the two is wrong; usually it is the password.
+      if (why.code === 'wrong_credentials') secret.current?.select();
+      return true;
+    },
+  });
+  return (
+    <RefusalForm refusal={refusal} onSubmit={() => signIn.mutate()}>
+      <TextInput
+        ref={first}
+        label={text.name}
+        autoComplete="username"
+        autoCapitalize="none"
+        autoCorrect="off"
+        spellCheck={false}
+        maxLength={254}
+        required
+        withAsterisk={false}
+        {...refusal.field('username', name, setName)}
+      />
+      <PasswordField
+        ref={secret}
+        label={text.password}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      <Refused by={refusal} />
+      <Button type="submit" size="sm" loading={signIn.isPending} fullWidth>
+        {text.signIn}
+      </Button>
+      <Group justify="center">
+        <Anchor component={Link} href="/forgot" size="sm">
+          {text.forgotLink}
+        </Anchor>
+      </Group>
+    </RefusalForm>
+  );
 }

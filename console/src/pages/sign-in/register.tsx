@@ -10,8 +10,7 @@ import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.t
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { useText } from '../../text.ts';
-import { useAfterSignIn } from './entered.ts';
-import { Frame } from './frame.tsx';
+import { Frame, useAfterSignIn } from './frame.tsx';
 import { TEXT } from './text.ts';
 
 /** The page. */

@@ -6,13 +6,12 @@ import { useAction } from '../../api/hooks.ts';
 import type { SecondStepRequired } from '../../api/operations.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { CodeField } from '../../parts/secret-fields.tsx';
 import { useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { useAfterSignIn } from './entered.ts';
-import { Frame } from './frame.tsx';
+import { Frame, useAfterSignIn } from './frame.tsx';
 import { TEXT } from './text.ts';
 
 /** The answer of the first step. */

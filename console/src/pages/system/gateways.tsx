@@ -1,8 +1,7 @@
 /** The gateways on one database, and their health. */
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Small } from '../../parts/plain.tsx';
+import { Section, Small } from '../../parts/page.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';

@@ -3,16 +3,14 @@ import { Alert, Anchor, Group, Stack, Switch, Text, Tooltip } from '@mantine/cor
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useApi } from '../../api/hooks.ts';
+import { isRoot, useApi, useSelf } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Chart, type Series } from '../../parts/chart.tsx';
 import { Coded } from '../../parts/coded.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { Figure, Meter, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { Gateways } from './gateways.tsx';
 import {

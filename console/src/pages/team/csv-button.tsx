@@ -2,7 +2,7 @@
 import { IconDownload } from '@tabler/icons-react';
 import { type Operation, saveFile } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';

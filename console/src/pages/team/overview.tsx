@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { MOST_SERIES } from '../../parts/chart-colors.ts';
-import { usageHref } from '../../parts/links.ts';
+import { usageHref } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { momentsOf, stepOf } from '../../parts/range.ts';
@@ -15,7 +15,7 @@ import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { CsvButton } from './csv-button.tsx';
-import { NoCalls } from './no-calls.tsx';
+import { NoCalls } from './empty.tsx';
 import { TEXT } from './text.ts';
 import { type Change, GROUPS, searchOf, type View } from './view.ts';
 

@@ -4,24 +4,21 @@ import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { isAdmin, useAction, useApi, useSelf } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { MOST_SERIES, useSeriesColor } from '../../parts/chart-colors.ts';
-import { logsHref } from '../../parts/links.ts';
+import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
+import { logsHref } from '../../parts/links.tsx';
 import { Empty, Failure } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { IconButton, PlainButton } from '../../parts/plain.tsx';
+import { IconButton, Page, PlainButton, Section } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { dearestFirst } from '../../parts/trend-series.ts';
 import { ScopeSelect } from '../../parts/whose.tsx';
-import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { Figures } from './figures.tsx';
-import { Chips } from './filter-chips.tsx';
 import { TEXT } from './text.ts';
-import { Trend } from './trend.tsx';
+import { Figures, Trend } from './trend.tsx';
 import { type Change, drillDown, FILTER_OF, searchOf, useView, type View, WITHOUT_FILTERS, withRange } from './view.ts';
 
 export default function UsagePage() {
@@ -200,4 +197,60 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
       </IconButton>
     </Group>
   );
+}
+
+/** A row of chips; renders nothing without filters. */
+function Chips({ view, change }: { readonly view: View; change(change: Change): void }) {
+  if (view.filters.length === 0) return null;
+  return (
+    <FilterChips onClear={view.filters.length > 1 ? () => change(WITHOUT_FILTERS) : undefined}>
+      {view.filters.map((filter) => (
+        <Chip
+          key={filter.name}
+          view={view}
+          filter={filter}
+          onRemove={() => change({ [filter.name]: '', group: filter.by, page: '1' })}
+        />
+      ))}
+    </FilterChips>
+  );
+}
+
+function Chip({
+  view,
+  filter,
+  onRemove,
+}: {
+  readonly view: View;
+  readonly filter: View['filters'][number];
+  onRemove(): void;
+}) {
+  const text = useText(TEXT);
+  return <FilterChip what={text.column[filter.by]} value={useFilterName(view, filter)} onRemove={onRemove} />;
+}
+
+/** The display name of a filter by ID. */
+function useFilterName(view: View, { by, value }: View['filters'][number]): string {
+  const named = by === 'key' || by === 'account';
+  // Queried with this filter only, and the other way round, because the combination may have no calls.
+  const { data } = useApi(
+    view.allUsers ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums',
+    {
+      search: {
+        ...searchOf({ ...view, filters: view.filters.filter((filter) => filter.by === by) }, view.range),
+        group_by: by === 'account' ? 'account' : 'key',
+      } as object,
+    },
+    { enabled: named },
+  );
+  const departments = useDepartmentNames(by === 'department');
+  if (by === 'model' || by === 'channel') return value;
+  const name =
+    by === 'department' ? departments?.get(Number(value)) : data?.items.find(({ group }) => group === value)?.name;
+  return name === undefined || name === '' ? `#${value}` : name;
+}
+
+function useDepartmentNames(isNeeded: boolean): ReadonlyMap<number, string> | undefined {
+  const { data } = useApi('GET /api/department/names', undefined, { staleTime: 30_000, enabled: isNeeded });
+  return data && new Map(data.map(({ id, name }) => [id, name]));
 }

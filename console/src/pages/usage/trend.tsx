@@ -1,15 +1,16 @@
-/** The chart of the view by day or hour and group. */
-import { Group, NativeSelect, SegmentedControl } from '@mantine/core';
+/** The totals of the view, compared with the previous period, and its chart by day or hour and group. */
+import { Group, NativeSelect, SegmentedControl, Skeleton } from '@mantine/core';
 import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { MOST_SERIES } from '../../parts/chart-colors.ts';
-import { logsHref } from '../../parts/links.ts';
+import { logsHref } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
-import { momentsOf, stepOf } from '../../parts/range.ts';
+import { momentsOf, rangeBefore, stepOf } from '../../parts/range.ts';
 import { customRange } from '../../parts/time-range.tsx';
-import { MEASURES, trendSeries } from '../../parts/trend-series.ts';
+import { MEASURES, type Sums, trendSeries } from '../../parts/trend-series.ts';
+import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
@@ -92,5 +93,66 @@ export function Trend({
         )}
       </Loaded>
     </Section>
+  );
+}
+
+const HOUR_S = 3_600;
+const MANY_TIMES = 10;
+
+/** The figures at the top. */
+export function Figures({ view, total }: { readonly view: View; readonly total: Sums | undefined }) {
+  const text = useText(TEXT).figures;
+  const format = useFormat();
+  // Whole hours, so that the query stays the same for a while and its answer is cached.
+  const now = Math.floor(Date.now() / 1_000 / HOUR_S) * HOUR_S + HOUR_S - 1;
+  const { data: earlier } = useApi(view.allUsers ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums', {
+    search: { ...searchOf(view, rangeBefore(view.range, now)), group_by: 'none' },
+  });
+  if (total === undefined) return <Skeleton height={84} aria-hidden />;
+  const before = earlier?.total;
+  const compared = (now: number, then: number | undefined): string | undefined => {
+    if (then === undefined || (now === 0 && then === 0)) return undefined;
+    if (then === 0) return text.none;
+    const change = now / then - 1;
+    // Large changes are shown as a factor instead of thousands of percent.
+    if (change >= MANY_TIMES - 1) return text.times(format.number(Math.round(now / then)));
+    if (Math.abs(change) < 0.005) return text.same;
+    return text.than(
+      `${change > 0 ? '+' : '−'}${format.percent(Math.abs(change) >= 0.1 ? Math.round(Math.abs(change) * 100) / 100 : Math.abs(change))}`,
+    );
+  };
+  const all = total.requests + total.errors;
+  const tokens = total.prompt_tokens + total.completion_tokens;
+  const each = total.requests === 0 ? undefined : Math.round(total.quota / total.requests);
+  const eachBefore = before === undefined || before.requests === 0 ? undefined : before.quota / before.requests;
+  return (
+    <div className="grid-figures">
+      <Figure label={text.cost} value={<Money units={total.quota} />} note={compared(total.quota, before?.quota)} />
+      <Figure
+        label={text.requests}
+        value={format.number(all)}
+        note={compared(all, before && before.requests + before.errors)}
+      />
+      <Figure
+        label={text.errors}
+        value={all === 0 ? '–' : format.percent(total.errors / all)}
+        note={all === 0 ? text.noRequests : text.failed(format.number(total.errors))}
+      />
+      <Figure
+        label={text.each}
+        value={each === undefined ? '–' : <Money units={each} />}
+        note={each === undefined ? undefined : compared(each, eachBefore)}
+      />
+      <Figure
+        label={text.input}
+        value={<span title={format.number(total.prompt_tokens)}>{format.short(total.prompt_tokens)}</span>}
+        note={compared(total.prompt_tokens, before?.prompt_tokens)}
+      />
+      <Figure
+        label={text.output}
+        value={<span title={format.number(total.completion_tokens)}>{format.short(total.completion_tokens)}</span>}
+        note={tokens === 0 ? undefined : text.ofAll(format.percent(total.completion_tokens / tokens))}
+      />
+    </div>
   );
 }

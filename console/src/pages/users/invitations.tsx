@@ -3,16 +3,14 @@ import { Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text } from '@
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, type Data, HOME } from '../../api/client.ts';
-import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi, useStatus } from '../../api/hooks.ts';
 import type { Invitation } from '../../api/operations.ts';
-import { useStatus } from '../../api/status.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { IconButton, Muted, PlainButton } from '../../parts/plain.tsx';
+import { IconButton, Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { Copy, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';

@@ -2,13 +2,12 @@
 import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
+import { isRoot, useAction, useSelf } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { Copy } from '../../parts/values.tsx';
-import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 

@@ -7,7 +7,7 @@ import { useAction } from '../../api/hooks.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
-import { Small } from '../../parts/plain.tsx';
+import { Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { USER_CHANGES, type User } from './rights.ts';

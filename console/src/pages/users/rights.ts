@@ -1,6 +1,7 @@
 /** Which accounts an administrator may change. The gateway enforces the rules; the page shows them in advance. */
+
+import { isRoot, type Self } from '../../api/hooks.ts';
 import type { UserDetail } from '../../api/operations.ts';
-import { isRoot, type Self } from '../../shell/self.ts';
 import type { TEXT } from './text.ts';
 
 /** An account with its sign-in methods. */

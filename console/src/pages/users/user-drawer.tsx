@@ -2,15 +2,14 @@
 import { Drawer, Group, Menu, Stack, Text } from '@mantine/core';
 import { IconChevronDown, IconCoins, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { isRoot, useApi, useSelf } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { logsHref, usageHref } from '../../parts/links.ts';
+import { logsHref, usageHref } from '../../parts/links.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { LinkButton, Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import { LinkButton, Muted, PlainButton, Small } from '../../parts/page.tsx';
 import { Figure, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { DeleteUser } from './delete-user.tsx';
 import { FreezeDialog, RoleDialog } from './manage-dialogs.tsx';

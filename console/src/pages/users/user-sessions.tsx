@@ -1,16 +1,14 @@
 import { IconLogout } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { useAction, useApi, useSelf } from '../../api/hooks.ts';
 import type { UserSession } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { IconButton, Muted } from '../../parts/plain.tsx';
+import { IconButton, Muted, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
-import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { changeForbidden, type User } from './rights.ts';
 import { TEXT } from './text.ts';

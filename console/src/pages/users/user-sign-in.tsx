@@ -2,8 +2,7 @@
 import { Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
-import { useStatus } from '../../api/status.ts';
+import { useAction, useSelf, useStatus } from '../../api/hooks.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
@@ -11,7 +10,6 @@ import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Section } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { State } from '../../parts/values.tsx';
-import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { changeForbidden, USER_CHANGES, type User } from './rights.ts';
 import { TEXT } from './text.ts';

@@ -5,7 +5,7 @@ import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';

@@ -1,7 +1,7 @@
 /** Routes: channels by priority, then fallbacks, and their current health. */
 import type { ModelRoute } from '../../api/operations.ts';
 import type { Price } from '../../parts/price-amounts.ts';
-import { type Channel, type Condition, conditionOfModel } from './channel.ts';
+import { type Channel, type Condition, conditionOfModel } from './channel-state.tsx';
 
 type Route = ModelRoute;
 

@@ -1,20 +1,24 @@
 /** One channel: health, models, and how to enable it. */
 import { Anchor, Drawer, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { useApi } from '../../api/hooks.ts';
+import { isRoot, useApi, useSelf } from '../../api/hooks.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Fact } from '../../parts/facts.tsx';
-import { logsHref } from '../../parts/links.ts';
+import { logsHref } from '../../parts/links.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Small } from '../../parts/plain.tsx';
+import { Section, Small } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { type Channel, conditionOf, conditionOfModel, type ServedModel } from './channel.ts';
-import { ChannelState, useFailureSentence } from './channel-state.tsx';
+import {
+  type Channel,
+  ChannelState,
+  conditionOf,
+  conditionOfModel,
+  type ServedModel,
+  useFailureSentence,
+} from './channel-state.tsx';
 import { keySourceOf } from './key-source.ts';
 import { TestButton, type Tests } from './test-button.tsx';
 import { TEXT } from './text.ts';

@@ -3,13 +3,11 @@ import { Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Small } from '../../parts/plain.tsx';
+import { Section, Small } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { type Channel, conditionOf } from './channel.ts';
-import { ChannelState, useFailureSentence } from './channel-state.tsx';
+import { type Channel, ChannelState, conditionOf, useFailureSentence } from './channel-state.tsx';
 import { TestButton, type Tests } from './test-button.tsx';
 import { TEXT } from './text.ts';
 

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import type { ChannelTest } from '../../api/operations.ts';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { texts, useText } from '../../text.ts';

@@ -15,8 +15,7 @@ import {
   OrderTimeline,
   useProviderName,
 } from '../../parts/order.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { useWatchedOrder } from './order-watch.tsx';

@@ -1,27 +1,26 @@
 /** The wallet: balance, top-up, statement. */
-import { Alert, Center, Modal, Stack, Tabs, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
-import { useMemo } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import './wallet.css';
+import { Alert, Center, Group, Modal, Stack, Tabs, Text, TextInput } from '@mantine/core';
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
+import { type FormEvent, useMemo, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useAction, useApi, useSelf } from '../../api/hooks.ts';
+import { sentenceOf } from '../../api/refusals.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { useDialog } from '../../parts/confirm.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
-import { Figure, Meter, Money, When } from '../../parts/values.tsx';
+import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { Figure, Meter, Money, useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { useWatchedOrder } from './order-watch.tsx';
 import { OrderDrawer, Orders } from './orders.tsx';
-import { PaymentContext, type Scan } from './payment-context.ts';
-import { Redeem } from './redeem.tsx';
 import { OrderNote, Returned } from './returned.tsx';
 import { Statement } from './statement.tsx';
 import { Subscription } from './subscription.tsx';
 import { TEXT } from './text.ts';
 import { TopUp } from './top-up.tsx';
-import './wallet.css';
+import { PAID_CHANGES, PaymentContext, type Scan } from './use-paying.ts';
 
 export default function WalletPage() {
   const text = useText(TEXT);
@@ -168,5 +167,66 @@ function ScanDialog({
         </Stack>
       )}
     </Modal>
+  );
+}
+
+/** The section. */
+function Redeem() {
+  const { code: text } = useText(TEXT);
+  const format = useFormat();
+  const language = useLanguage();
+  const [code, setCode] = useState('');
+  const [problem, setProblem] = useState('');
+  const [added, setAdded] = useState<number>();
+  const redeem = useAction((key: string) => call('POST /api/user/topup', { body: { key } }), {
+    changes: PAID_CHANGES,
+    done(units) {
+      setAdded(units);
+      setCode('');
+    },
+    refused(refusal) {
+      setProblem(sentenceOf(refusal, language));
+      return true;
+    },
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setAdded(undefined);
+    setProblem('');
+    if (code.trim() === '') setProblem(text.wanted);
+    else redeem.mutate(code.trim());
+  };
+  return (
+    <Section title={text.title}>
+      <form onSubmit={submit} noValidate>
+        <Stack gap="sm">
+          <TextInput
+            label={text.field}
+            description={text.about}
+            value={code}
+            onChange={({ currentTarget }) => {
+              setCode(currentTarget.value);
+              setProblem('');
+            }}
+            error={problem || undefined}
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={100}
+          />
+          <Group justify="flex-end">
+            <PlainButton type="submit" loading={redeem.isPending}>
+              {text.redeem}
+            </PlainButton>
+          </Group>
+        </Stack>
+        <div aria-live="polite">
+          {added !== undefined && (
+            <Alert color="green" icon={<IconCheck />} mt="sm">
+              {text.added(format.money(added))}
+            </Alert>
+          )}
+        </div>
+      </form>
+    </Section>
   );
 }

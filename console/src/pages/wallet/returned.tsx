@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type Order, useProviderName } from '../../parts/order.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { remember, rememberedOrder } from './begin.ts';

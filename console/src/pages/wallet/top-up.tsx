@@ -2,16 +2,13 @@
 import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { isAdmin, useApi, useSelf, useStatus } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
-import { useStatus } from '../../api/status.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { useMoneyOf } from '../../parts/order.tsx';
-import { Section } from '../../parts/page.tsx';
-import { LinkButton, PlainButton, Small } from '../../parts/plain.tsx';
+import { LinkButton, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Money, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 import { usePaying } from './use-paying.ts';

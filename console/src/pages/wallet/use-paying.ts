@@ -1,12 +1,10 @@
 /** The state of a payment in a component: its input, progress and result. */
 import { notifications } from '@mantine/notifications';
-import { useContext, useEffect } from 'react';
+import { createContext, useContext, useEffect } from 'react';
 import type { Operation, Refusal } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
-import { useStatus } from '../../api/status.ts';
+import { useAction, useStatus } from '../../api/hooks.ts';
 import { useText } from '../../text.ts';
 import { begin, type Item, NoPage, type PaymentMethod, type PaymentStart } from './begin.ts';
-import { PaymentContext } from './payment-context.ts';
 import { TEXT } from './text.ts';
 
 /** Operations that are refetched after a payment. */
@@ -60,3 +58,9 @@ export function usePaying(options: { done?(start: PaymentStart): void; refused?(
   }, [reset]);
   return { ...action, busy: action.isPending || action.data?.kind === 'left' };
 }
+
+/** A payment with a QR code. */
+export type Scan = Extract<PaymentStart, { kind: 'scan' }>;
+
+/** Shows the dialog. */
+export const PaymentContext = createContext<{ show(scan: Scan): void }>({ show: () => {} });

@@ -1,6 +1,6 @@
-/** The empty state for a range without calls. */
+/** The empty states: a range without calls, and no departments. */
 import { Empty } from '../../parts/notes.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { LinkButton, PlainButton } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 import type { Change, View } from './view.ts';
@@ -23,6 +23,16 @@ export function NoCalls({ view, change }: { readonly view: View; change(change: 
       }
     >
       {text.callsAbout}
+    </Empty>
+  );
+}
+
+/** Explains what departments provide here. */
+export function NoDepartments() {
+  const text = useText(TEXT).empty;
+  return (
+    <Empty title={text.departments} action={<LinkButton href="/departments">{text.toDepartments}</LinkButton>}>
+      {text.departmentsAbout}
     </Empty>
   );
 }

@@ -1,13 +1,69 @@
-/** Rotates a key, and sets how long the old one remains valid. */
-import { Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/core';
+/** A new key, whose secret is shown only once, and the rotation of a key. */
+import { Alert, Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useCancelled } from '../../api/hooks.ts';
-import { PlainButton } from '../../parts/plain.tsx';
+import { LinkButton, PlainButton } from '../../parts/page.tsx';
+import { Snippet } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import type { ShownKey } from './key-shown.tsx';
 import type { Key } from './key-state.ts';
 import { TEXT } from './text.ts';
+
+/** The full key, and until when the old one is valid (unix seconds; 0: it has ended); undefined without an old one. */
+export interface ShownKey {
+  readonly key: Key;
+  readonly oldUntil?: number;
+}
+
+/** The dialog. Only its button closes it, because the secret is lost then. */
+export function KeyShown({
+  created,
+  opened,
+  onClose,
+}: {
+  readonly created: ShownKey | undefined;
+  readonly opened: boolean;
+  onClose(): void;
+}) {
+  const { shown: text } = useText(TEXT);
+  const format = useFormat();
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={text.title}
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      {created !== undefined && (
+        <Stack>
+          <Text fw={600}>{created.key.name}</Text>
+          <div className="whole-key">
+            <Snippet code={created.key.key} label={text.key} />
+          </div>
+          <Alert color="yellow" icon={<IconAlertTriangle />}>
+            {text.onlyNow}
+          </Alert>
+          {created.oldUntil !== undefined && (
+            <Text size="sm">
+              {created.oldUntil === 0 ? text.oldEnded : text.oldUntil(format.moment(created.oldUntil))}
+            </Text>
+          )}
+          <Group justify="flex-end" gap="xs">
+            <LinkButton href={`/connect?key=${created.key.id}`}>{text.connect}</LinkButton>
+            <Button onClick={onClose} data-autofocus>
+              {text.done}
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}
 
 const GRACES = ['none', 'hour', 'day', 'own'] as const;
 type Grace = (typeof GRACES)[number];
