@@ -1,5 +1,6 @@
 /** Texts in two languages. Each part of the console has its own; the compiler reports missing ones. */
 import { createContext, useContext } from 'react';
+import { WORDS } from './words.ts';
 
 /** The languages of the console. */
 export const LANGUAGES = ['en', 'zh'] as const;
@@ -26,9 +27,9 @@ type InOne<T> = {
 /** Texts by language. */
 export type Texts<T> = Readonly<Record<Language, T>>;
 
-/** Separates the languages of `texts({ title: ['Keys', '密钥'] })`; one that is missing does not compile. */
-export function texts<T extends Table>(table: T): Texts<InOne<T>> {
-  return { en: inOne<T>(table, 0), zh: inOne<T>(table, 1) };
+/** Separates the languages of `texts({ title: ['Keys', '密钥'] })` and adds the common words; one that is missing does not compile. */
+export function texts<T extends Table>(table: T): Texts<InOne<T> & Common> {
+  return { en: { ...inOne<T>(table, 0), words: EN }, zh: { ...inOne<T>(table, 1), words: ZH } };
 }
 
 function inOne<T>(table: Table, language: 0 | 1): InOne<T> {
@@ -38,6 +39,11 @@ function inOne<T>(table: Table, language: 0 | 1): InOne<T> {
   ]);
   return Object.fromEntries(named) as InOne<T>;
 }
+
+/** The words that pages share. */
+type Common = { readonly words: InOne<typeof WORDS> };
+const EN = inOne<typeof WORDS>(WORDS, 0);
+const ZH = inOne<typeof WORDS>(WORDS, 1);
 
 /** The viewer's language, and how to change it. */
 export const LanguageContext = createContext<{

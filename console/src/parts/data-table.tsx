@@ -16,7 +16,6 @@ const TEXT = texts({
     (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
     (from: string, to: string, total: string) => `${from}–${to}，共 ${total}`,
   ],
-  reading: ['Loading…', '加载中…'],
 });
 
 /** A column. */
@@ -56,7 +55,7 @@ export function DataTable<Row>({ caption, columns: all, rows, rowKey, onOpen, hr
   const text = useText(TEXT);
   const table = useAlignedMoney(rows);
   const columns = all.filter(({ when }) => when !== false);
-  if (rows === undefined) return <Skeleton height={180} aria-label={text.reading} role="status" />;
+  if (rows === undefined) return <Skeleton height={180} aria-label={text.words.loading} role="status" />;
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
     <Box className="table-frame" tabIndex={0} role="region" aria-label={caption}>

@@ -8,7 +8,6 @@ import { Refused, useFormRefusal } from './form-refusal.tsx';
 import { PlainButton } from './page.tsx';
 
 const TEXT = texts({
-  email: ['Email address', '邮箱'],
   send: ['Send code', '发送验证码'],
   again: ['Send new code', '重新发送验证码'],
   code: ['Code from the email', '邮件中的验证码'],
@@ -55,7 +54,7 @@ export function EmailProof({
           <TextInput
             flex="1 1 12rem"
             type="email"
-            label={text.email}
+            label={text.words.emailAddress}
             {...(about !== undefined && { description: about })}
             autoComplete="email"
             maxLength={254}

@@ -12,7 +12,6 @@ const TEXT = texts({
     (what: string, value: string) => `Remove the filter ${what}: ${value}`,
     (what: string, value: string) => `移除筛选条件 ${what}：${value}`,
   ],
-  clear: ['Clear filters', '清除筛选'],
 });
 
 /** A row of `FilterChip`s. `onClear`: removes all of them; shown if there are several. */
@@ -29,7 +28,7 @@ export function FilterChips({
       {children}
       {onClear !== undefined && (
         <Button variant="subtle" size="compact-sm" onClick={onClear}>
-          {text.clear}
+          {text.words.clearFilters}
         </Button>
       )}
     </Group>

@@ -5,9 +5,7 @@ import { texts, useText } from '../text.ts';
 import type { ChosenKey, Key } from './chosen-key.ts';
 
 const TEXT = texts({
-  label: ['Key', '密钥'],
   states: { 2: ['disabled', '已停用'], 3: ['expired', '已过期'], 4: ['used up', '额度用尽'] },
-  none: ['No matching keys', '没有符合条件的密钥'],
 });
 
 /** The field. */
@@ -20,14 +18,14 @@ export function KeySelect({ chosen, ...props }: SelectProps & { readonly chosen:
   const options = [...(keys ?? []), ...(key !== undefined && !keys?.some(({ id }) => id === key.id) ? [key] : [])];
   return (
     <Select
-      label={text.label}
+      label={text.words.key}
       data={options.map((each) => ({ value: String(each.id), label: named(each) }))}
       value={key === undefined ? null : String(key.id)}
       onChange={(id) => id !== null && chosen.choose(Number(id))}
       // The gateway searches, because there may be more keys than were loaded.
       onSearchChange={(typed) => find(key !== undefined && typed === named(key) ? '' : typed)}
       filter={({ options: all }) => all}
-      nothingFoundMessage={text.none}
+      nothingFoundMessage={text.words.noMatchingKeys}
       searchable
       allowDeselect={false}
       {...props}

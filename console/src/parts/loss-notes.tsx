@@ -6,8 +6,6 @@ import { parseWarning } from './losses.ts';
 import { Small } from './page.tsx';
 
 const TEXT = texts({
-  after: ['Translation warnings', '转换警告'],
-  before: ['Translation warnings', '转换警告'],
   dropped: ['dropped: the vendor’s API does not support it.', '已丢弃：供应商的 API 不支持。'],
   changed: [
     'changed: clamped, mapped to the vendor’s parameter, or emulated by the gateway.',
@@ -54,7 +52,7 @@ export function TranslationWarnings({
   return (
     <div className="loss-notes">
       <Text size="sm" fw={500}>
-        {before ? text.before : text.after}
+        {before ? text.words.translationWarnings : text.words.translationWarnings}
       </Text>
       <WarningList losses={losses} />
       {!before && <Small>{text.header}</Small>}

@@ -13,7 +13,6 @@ const TEXT = texts({
     '如需调用模型，请在 gateway.yaml 中设置供应商渠道的密钥。',
   ],
   member: ['An administrator must connect a vendor first.', '需要管理员先接入供应商。'],
-  openVendors: ['Open Vendors', '打开“供应商”'],
 });
 
 /** Shown in place of models. */
@@ -27,7 +26,7 @@ export function NoModels() {
         action={
           admin && (
             <Button component={Link} href="/vendors">
-              {text.openVendors}
+              {text.words.openVendors}
             </Button>
           )
         }

@@ -12,7 +12,6 @@ import { useLanguage } from './values.tsx';
 const TEXT = texts({
   failed: ['Loading failed', '加载失败'],
   again: ['Try again', '重试'],
-  reading: ['Loading…', '加载中…'],
 });
 
 /** An empty state with the next step. */
@@ -72,5 +71,5 @@ export function Loaded<T>({
   const text = useText(TEXT);
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isError) return <Failure error={query.error} again={() => void query.refetch()} />;
-  return <Skeleton height={height} aria-label={text.reading} role="status" />;
+  return <Skeleton height={height} aria-label={text.words.loading} role="status" />;
 }

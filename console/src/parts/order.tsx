@@ -46,11 +46,8 @@ export const ORDER_TEXT = texts({
   opened: ['Ordered', '已下单'],
   waiting: ['Waiting for payment confirmation', '等待支付方确认付款'],
   until: [(moment: string) => `Pay by ${moment}.`, (moment: string) => `请在 ${moment} 之前付款。`],
-  paid: ['Paid', '已付款'],
   given: ['Completed', '已完成'],
-  notGiven: ['Paid, not credited', '已付款，未入账'],
   notGivenAbout: ['An administrator must resolve it.', '需要管理员处理。'],
-  failed: ['Payment failed', '付款失败'],
   neverOpened: ['The provider’s payment page could not be opened', '无法打开支付方的付款页面'],
   expired: ['Not paid in time', '未按时付款'],
   expiredAbout: [
@@ -60,10 +57,6 @@ export const ORDER_TEXT = texts({
   back: [(money: string) => `${money} refunded`, (money: string) => `已退款 ${money}`],
   backAbout: ['The purchased amount was deducted from the balance.', '所购金额已从余额中扣除。'],
   disputed: ['Disputed at the bank', '银行已提出争议'],
-  number: ['Order number', '订单号'],
-  price: ['Price', '价格'],
-  method: ['Payment method', '支付方式'],
-  buys: ['Item', '购买内容'],
 });
 
 /** The state in a word. */
@@ -116,18 +109,18 @@ export function OrderFacts({ order, more }: { readonly order: Order; readonly mo
   return (
     <Stack gap="xs">
       {more}
-      <Fact name={text.buys}>
+      <Fact name={text.words.item}>
         <OrderItem order={order} />
       </Fact>
-      <Fact name={text.price}>
+      <Fact name={text.words.price}>
         <OrderPrice order={order} />
       </Fact>
-      <Fact name={text.method}>
+      <Fact name={text.words.paymentMethod}>
         {providerName(provider)}
         {method !== '' && method !== provider && ` · ${method}`}
       </Fact>
-      <Fact name={text.number}>
-        <Copy value={order.trade_no} what={text.number} />
+      <Fact name={text.words.orderNumber}>
+        <Copy value={order.trade_no} what={text.words.orderNumber} />
       </Fact>
     </Stack>
   );
@@ -193,13 +186,17 @@ function useEvents(order: Order): readonly Event[] {
   if (status === 'pending')
     events.push({ title: text.waiting, about: text.until(format.moment(expire_time)), tone: 'info' });
   if (status === 'failed')
-    events.push({ title: note === '' ? text.failed : text.neverOpened, about: text.expiredAbout, tone: 'bad' });
+    events.push({
+      title: note === '' ? text.words.paymentFailed : text.neverOpened,
+      about: text.expiredAbout,
+      tone: 'bad',
+    });
   if (status === 'expired')
     events.push({ title: text.expired, at: expire_time, about: text.expiredAbout, tone: 'idle' });
   if (complete_time > 0) {
-    events.push({ title: text.paid, at: complete_time, tone: 'good' });
+    events.push({ title: text.words.paid, at: complete_time, tone: 'good' });
     if (status === 'parked')
-      events.push({ title: text.notGiven, about: `${note} ${text.notGivenAbout}`.trim(), tone: 'warn' });
+      events.push({ title: text.words.paidNotCredited, about: `${note} ${text.notGivenAbout}`.trim(), tone: 'warn' });
     else events.push({ title: text.given, tone: 'good' });
   }
   if (Number(money_returned) > 0)

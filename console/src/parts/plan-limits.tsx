@@ -14,7 +14,6 @@ const TEXT = texts({
   balance: [(money: string) => `includes ${money} of balance`, (money: string) => `包含余额 ${money}`],
   includes: ['calls within the limits are free', '限额内的调用免费'],
   names: { daily: ['Today', '今日'], weekly: ['This week', '本周'], monthly: ['Current 30 days', '本期 30 天'] },
-  resets: ['resets', '重置于'],
   noWindows: ['This plan has no daily, weekly or 30-day limit.', '此套餐没有每日、每周或 30 天限额。'],
 });
 
@@ -62,7 +61,7 @@ export function SubscriptionWindows({ windows }: { readonly windows: Subscriptio
         <div key={name}>
           <Meter used={used} limit={limit} label={text.names[name]} />
           <Small mt={2}>
-            {text.resets} <When at={resets_at} />
+            {text.words.resets} <When at={resets_at} />
           </Small>
         </div>
       ))}

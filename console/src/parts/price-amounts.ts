@@ -58,8 +58,6 @@ export const AMOUNT_TEXT = texts({
     characters: ['/1M chars', '/百万字符'],
     call: ['/call', '/次'],
   },
-  free: ['free', '免费'],
-  none: ['No price', '没有价格'],
   refused: ['No price: calls are refused', '没有价格：调用会被拒绝'],
   callsRefused: ['calls are refused', '调用会被拒绝'],
   inAndOut: [
@@ -103,7 +101,7 @@ export function useShortPrice(): (price: Price) => string {
   const text = useText(AMOUNT_TEXT);
   const amountText = useAmount();
   return (price) => {
-    if (price.free) return text.free;
+    if (price.free) return text.words.free;
     const amounts = amountsOf(price);
     const inputAndOutput = amounts.filter(([field]) => field === 'input' || field === 'output');
     const visible = inputAndOutput.length > 0 ? inputAndOutput : amounts.slice(0, 2);

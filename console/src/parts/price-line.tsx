@@ -29,7 +29,7 @@ export function usePriceLine(): (card: PricedCard) => string {
   const text = useText(AMOUNT_TEXT);
   const amountText = useAmount();
   return ({ free, price }) => {
-    if (free || price?.free === true) return text.free;
+    if (free || price?.free === true) return text.words.free;
     if (price === null) return text.refused;
     const { input, output } = price;
     if (input !== undefined && output !== undefined) return text.inAndOut(amountText(input), amountText(output));
@@ -41,12 +41,12 @@ export function usePriceLine(): (card: PricedCard) => string {
 /** The price in a cell: input and output, or the only rate. */
 export function PriceCell({ card: { free, price } }: { readonly card: PricedCard }) {
   const text = useText(AMOUNT_TEXT);
-  if (free || price?.free === true) return text.free;
+  if (free || price?.free === true) return text.words.free;
   // Touch and keyboard users get the consequence as text, not only as a tooltip.
   if (price === null)
     return (
       <>
-        {text.none}
+        {text.words.noPrice}
         <Small>{text.callsRefused}</Small>
       </>
     );

@@ -8,8 +8,6 @@ import { dateOf, RANGE_NAMES, type RangeName, rangeFrom, type TimeRange } from '
 
 const TEXT = texts({
   label: ['Range', '时间范围'],
-  from: ['First day (UTC)', '开始日期（UTC）'],
-  to: ['Last day (UTC)', '结束日期（UTC）'],
   names: {
     today: ['Today', '今天'],
     '7d': ['7 days', '7 天'],
@@ -78,11 +76,21 @@ export function TimeRangePicker({
       <Choice label={text.label} data={choices} value={range.name} onChange={choose} />
       {range.name === 'custom' && (
         <Group gap={6} wrap="nowrap" maw="100%">
-          <DayInput label={text.from} value={dateOf(range.start)} max={today} onChange={(day) => date(day, 'start')} />
+          <DayInput
+            label={text.words.firstDayUtc}
+            value={dateOf(range.start)}
+            max={today}
+            onChange={(day) => date(day, 'start')}
+          />
           <Text size="sm" aria-hidden>
             –
           </Text>
-          <DayInput label={text.to} value={dateOf(range.end)} max={today} onChange={(day) => date(day, 'end')} />
+          <DayInput
+            label={text.words.lastDayUtc}
+            value={dateOf(range.end)}
+            max={today}
+            onChange={(day) => date(day, 'end')}
+          />
         </Group>
       )}
     </Group>

@@ -11,7 +11,6 @@ import { Small } from './page.tsx';
 const TEXT = texts({
   copy: ['Copy', '复制'],
   copyOf: [(what: string) => `Copy: ${what}`, (what: string) => `复制：${what}`],
-  copied: ['Copied', '已复制'],
   byHand: [
     'The browser blocked copying. The text is selected: press Ctrl+C.',
     '浏览器阻止了复制。文本已选中，请按 Ctrl+C。',
@@ -103,7 +102,7 @@ export function CopyIcon({ value, what, label }: Copied) {
     button.current?.focus();
     done();
   };
-  const message = state === 'copied' ? text.copied : state === 'by hand' ? text.byHand : undefined;
+  const message = state === 'copied' ? text.words.copied : state === 'by hand' ? text.byHand : undefined;
   return (
     <>
       <Tooltip label={message ?? name}>

@@ -13,7 +13,6 @@ const TEXT = texts({
     'Completed actions are saved. Include the message below when you report this.',
     '已完成的操作均已保存。报告此问题时，请附上下面的信息。',
   ],
-  reload: ['Reload', '重新加载'],
   absent: ['This page could not be loaded', '无法加载此页面'],
   absentAbout: [
     'The gateway does not respond, or it was updated after you opened the console. The page reloads when the gateway responds.',
@@ -69,7 +68,7 @@ function Broken({ error }: { readonly error: Error }) {
         <Text size="sm" ff="monospace">
           {error.message}
         </Text>
-        <PlainButton onClick={() => location.reload()}>{text.reload}</PlainButton>
+        <PlainButton onClick={() => location.reload()}>{text.words.reload}</PlainButton>
       </Stack>
     </Alert>
   );

@@ -55,7 +55,6 @@ const TEXT = texts({
   auto: ['System', '跟随系统'],
   colors: ['Theme', '主题'],
   account: ['Account', '账户'],
-  signOut: ['Sign out', '退出登录'],
   left: ['left', '剩余'],
   zone: ['Show times in', '时间显示为'],
   noPalette: [
@@ -305,7 +304,7 @@ function AccountMenu({ self }: { readonly self: Self }) {
         <ZoneItems />
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate()}>
-          {text.signOut}
+          {text.words.signOut}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

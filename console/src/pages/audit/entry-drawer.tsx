@@ -54,9 +54,9 @@ function Content({
         <Values
           label={text.entry(`${entry.seq}`)}
           rows={[
-            [text.when, format.moment(entry.created_at)],
+            [text.words.when, format.moment(entry.created_at)],
             [
-              text.actor,
+              text.words.user,
               entry.actor_id === null ? (
                 entry.actor || text.nobody
               ) : (
@@ -65,8 +65,8 @@ function Content({
                 </Anchor>
               ),
             ],
-            [text.ip, entry.ip || '–'],
-            [text.action, <Code key="action">{entry.action}</Code>],
+            [text.words.ipAddress, entry.ip || '–'],
+            [text.words.action, <Code key="action">{entry.action}</Code>],
             [
               text.object,
               <Group key="object" gap="xs">

@@ -65,15 +65,15 @@ export default function AuditPage() {
   const open = entries.data?.items.find(({ seq }) => seq === Number(address.entry));
 
   const columns: readonly Column<Entry>[] = [
-    { key: 'what', title: text.what, cell: sentenceOf },
+    { key: 'what', title: text.words.event, cell: sentenceOf },
     {
       key: 'action',
-      title: text.action,
+      title: text.words.action,
       from: 'md',
       cell: ({ action }) => <Small ff="monospace">{action}</Small>,
     },
-    { key: 'ip', title: text.ip, from: 'sm', cell: ({ ip }) => ip },
-    { key: 'when', title: text.when, align: 'right', cell: ({ created_at: at }) => <When at={at} /> },
+    { key: 'ip', title: text.words.ipAddress, from: 'sm', cell: ({ ip }) => ip },
+    { key: 'when', title: text.words.when, align: 'right', cell: ({ created_at: at }) => <When at={at} /> },
   ];
   return (
     <Page
@@ -86,7 +86,7 @@ export default function AuditPage() {
           loading={save.isPending}
           onClick={() => save.mutate()}
         >
-          {text.csv}
+          {text.words.downloadCsv}
         </PlainButton>
       }
     >
@@ -100,7 +100,7 @@ export default function AuditPage() {
               <TextInput
                 type="date"
                 miw={0}
-                aria-label={text.from}
+                aria-label={text.words.firstDayUtc}
                 value={address.from}
                 onChange={(event) => filter({ from: event.currentTarget.value })}
               />
@@ -110,7 +110,7 @@ export default function AuditPage() {
               <TextInput
                 type="date"
                 miw={0}
-                aria-label={text.until}
+                aria-label={text.words.lastDayUtc}
                 value={address.until}
                 onChange={(event) => filter({ until: event.currentTarget.value })}
               />
@@ -142,10 +142,10 @@ export default function AuditPage() {
               empty={
                 isFiltered ? (
                   <Empty
-                    title={text.none}
+                    title={text.words.noMatchingEntries}
                     action={
                       <PlainButton onClick={() => filter({ actor: '', action: '', from: '', until: '' })}>
-                        {text.clear}
+                        {text.words.clearFilters}
                       </PlainButton>
                     }
                   >
@@ -165,14 +165,14 @@ export default function AuditPage() {
             disabled={before === undefined}
             onClick={() => setAddress({ before: '' })}
           >
-            {text.newest}
+            {text.words.newest}
           </PlainButton>
           <PlainButton
             rightSection={<IconChevronRight size={16} />}
             disabled={typeof entries.data?.before !== 'number'}
             onClick={() => setAddress({ before: `${entries.data?.before ?? ''}` })}
           >
-            {text.older}
+            {text.words.older}
           </PlainButton>
         </Group>
       </Section>
@@ -199,7 +199,7 @@ function ActionSelect({ value, onChange }: { readonly value: string; onChange(ac
   const isKnown = value === '' || options.some(({ items }) => items.some((item) => item.value === value));
   return (
     <Select
-      aria-label={text.action}
+      aria-label={text.words.action}
       placeholder={text.anyAction}
       // Third-party plugins may have their own actions.
       data={isKnown ? options : [{ value, label: value }, ...options]}

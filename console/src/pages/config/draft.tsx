@@ -172,12 +172,12 @@ function Toolbar({
     <Group gap="xs">
       <SegmentedControl
         size="xs"
-        aria-label={text.view}
+        aria-label={text.words.view}
         value={view}
         onChange={(next) => onView(next as 'edit' | 'difference')}
         data={[
-          { value: 'edit', label: text.edit },
-          { value: 'difference', label: text.difference },
+          { value: 'edit', label: text.words.edit },
+          { value: 'difference', label: text.words.difference },
         ]}
       />
       <Button loading={isChecking} onClick={onCheck}>
@@ -189,7 +189,7 @@ function Toolbar({
           onClick={() => void copy()}
           onBlur={() => setCopied(undefined)}
         >
-          {copied === true ? text.copied : text.copy}
+          {copied === true ? text.words.copied : text.copy}
         </PlainButton>
       )}
       <PlainButton

@@ -99,7 +99,7 @@ function Details({ facts }: { readonly facts: Facts }) {
     facts.title ?? facts.types.map((type) => text.types[type as keyof typeof text.types] ?? type).join(text.or);
   return (
     <dl className="facts key-details">
-      {types !== '' && <Fact name={text.type}>{types}</Fact>}
+      {types !== '' && <Fact name={text.words.type}>{types}</Fact>}
       {facts.allowed.length > 0 && (
         <Fact name={text.allowed}>
           <Codes values={facts.allowed} />

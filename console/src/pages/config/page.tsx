@@ -197,7 +197,7 @@ function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): 
       actions={
         <>
           <PlainButton leftSection={<IconRefresh size={16} />} onClick={onAgain}>
-            {text.again}
+            {text.words.refresh}
           </PlainButton>
           <GuardedButton
             variant="filled"
@@ -205,7 +205,7 @@ function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): 
             loading={reloading.isPending}
             onClick={() => reloading.mutate()}
           >
-            {text.reload}
+            {text.words.reload}
           </GuardedButton>
         </>
       }
@@ -218,7 +218,7 @@ function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): 
           </Text>
         </Group>
         <dl className="config-times">
-          <Fact name={text.generation}>
+          <Fact name={text.words.configuration}>
             {format.number(config.generation)} <Small span>{text.generationNote}</Small>
           </Fact>
           <Fact name={text.loaded}>

@@ -130,13 +130,13 @@ function ModelField({
   const text = useText(TEXT);
   return (
     <Select
-      label={text.model}
+      label={text.words.model}
       description={text.modelAbout(style)}
       data={model !== '' && models?.includes(model) === false ? [model, ...models] : [...(models ?? [])]}
       value={model === '' ? null : model}
       onChange={(chosen) => chosen !== null && onChoose(chosen)}
       placeholder={models?.length === 0 ? text.noModel : undefined}
-      nothingFoundMessage={text.noModelFound}
+      nothingFoundMessage={text.words.noMatchingModels}
       limit={50}
       searchable
       allowDeselect={false}
@@ -159,7 +159,7 @@ function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; readonly cl
           onClick={() => chosen.make(client)}
           style={{ flex: 'none' }}
         >
-          {text.makeKey}
+          {text.words.createKey}
         </Button>
         <Small>{text.making(client)}</Small>
       </Group>
@@ -167,7 +167,7 @@ function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; readonly cl
         {chosen.isNew && chosen.text !== undefined && (
           <Alert color="green" icon={<IconKey />} p="xs" styles={{ body: { minWidth: 0 } }}>
             <Stack gap={6} miw={0}>
-              <Copy value={chosen.text} what={text.yourKey} />
+              <Copy value={chosen.text} what={text.words.yourNewKey} />
               <Text size="sm">{text.made}</Text>
             </Stack>
           </Alert>

@@ -56,7 +56,7 @@ export function TestPanel({
     { changes: ['GET /api/log/self', 'GET /api/log/self/stat', 'GET /api/user/self'] },
   );
   return (
-    <Section title={text.test}>
+    <Section title={text.words.test}>
       <Stack gap="sm">
         <Muted>
           {text.testAbout(text.styles[style])}{' '}
@@ -73,7 +73,7 @@ export function TestPanel({
           </Button>
           {test.isPending && (
             <PlainButton leftSection={<IconPlayerStop size={14} />} onClick={() => running.current?.abort('stopped')}>
-              {text.stop}
+              {text.words.stop}
             </PlainButton>
           )}
         </Group>
@@ -84,7 +84,7 @@ export function TestPanel({
             <CallFailureNote refused={test.data.refused} title={text.failed}>
               {test.data.refused.requestId !== '' && (
                 <Text size="sm">
-                  {text.request} <RequestLink id={test.data.refused.requestId} />
+                  {text.words.call} <RequestLink id={test.data.refused.requestId} />
                 </Text>
               )}
             </CallFailureNote>
@@ -109,19 +109,19 @@ function Success({ result }: { readonly result: TestResult }) {
       {answer === '' ? (
         <Text size="sm">{text.nothingSaid}</Text>
       ) : (
-        <blockquote className="connect-answer" aria-label={text.said}>
+        <blockquote className="connect-answer" aria-label={text.words.answer}>
           {answer}
           {cut && <Muted span>{` … (${text.cut})`}</Muted>}
         </blockquote>
       )}
       <dl className="facts">
-        <Fact name={text.cost}>
+        <Fact name={text.words.cost}>
           <Cost heard={result} />
         </Fact>
-        {showsChannel && <Fact name={text.channel}>{channel}</Fact>}
-        <Fact name={text.firstByte}>{format.duration(firstByteMs)}</Fact>
+        {showsChannel && <Fact name={text.words.channel}>{channel}</Fact>}
+        <Fact name={text.words.firstByte}>{format.duration(firstByteMs)}</Fact>
         <Fact name={text.total}>{format.duration(totalMs)}</Fact>
-        <Fact name={text.request}>
+        <Fact name={text.words.call}>
           <RequestLink id={requestId} />
         </Fact>
       </dl>
@@ -141,6 +141,6 @@ function Cost({ heard: { cost, requestId } }: { readonly heard: TestResult }) {
     },
   );
   const units = cost ?? data?.items[0]?.quota;
-  if (units === undefined) return text.unknown;
-  return units === 0 ? text.free : <Money units={units} />;
+  if (units === undefined) return text.words.unknown;
+  return units === 0 ? text.words.free : <Money units={units} />;
 }

@@ -41,7 +41,7 @@ export function DeleteDepartment({
       <Confirm
         dialog={{ about: true, opened, close: onClose }}
         title={text.deleteTitle(name)}
-        action={text.remove}
+        action={text.words.delete}
         doing={remove}
         onConfirm={() => remove.mutate()}
       >
@@ -59,7 +59,7 @@ export function DeleteDepartment({
         </List>
         <Group justify="flex-end">
           <PlainButton onClick={onClose} data-autofocus>
-            {text.close}
+            {text.words.close}
           </PlainButton>
         </Group>
       </Stack>

@@ -74,7 +74,7 @@ function Content({
       )}
       <Group gap="xs">
         <Button leftSection={<IconPencil size={16} />} onClick={() => onEdit({ what: 'edit', department })}>
-          {text.edit}
+          {text.words.edit}
         </Button>
         <GuardedButton
           why={department.quota === null ? text.rechargeNone : undefined}
@@ -85,7 +85,7 @@ function Content({
         </GuardedButton>
         <Menu position="bottom-end">
           <Menu.Target>
-            <PlainButton aria-label={text.moreActions} px="xs">
+            <PlainButton aria-label={text.words.moreActions} px="xs">
               <IconDots size={16} />
             </PlainButton>
           </Menu.Target>
@@ -101,7 +101,7 @@ function Content({
               c="var(--mantine-color-red-text)"
               onClick={() => setDialog('delete')}
             >
-              {text.remove}
+              {text.words.delete}
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
@@ -109,7 +109,7 @@ function Content({
       </Group>
       {disabled !== undefined && (
         <Group gap="xs">
-          <State tone="idle">{text.disabled}</State>
+          <State tone="idle">{text.words.disabled}</State>
           <Text size="sm">{text.disabledAbove(disabled.name)}</Text>
         </Group>
       )}
@@ -127,7 +127,7 @@ function Content({
                   </Anchor>
                   <Muted className="number">
                     {text.peopleCount(format.number(child.people))} ·{' '}
-                    {left === undefined ? text.noLimit : text.leftOf(format.money(left))}
+                    {left === undefined ? text.words.noLimit : text.leftOf(format.money(left))}
                   </Muted>
                 </Group>
               );

@@ -32,7 +32,7 @@ export function DepartmentForm({
     <Modal
       opened={editing !== undefined}
       onClose={onClose}
-      title={editing?.what === 'edit' ? text.formEdit(editing.department.name) : text.formCreate}
+      title={editing?.what === 'edit' ? text.formEdit(editing.department.name) : text.words.newDepartment}
     >
       {editing !== undefined && <Fields editing={editing} onClose={onClose} onMade={onMade} />}
     </Modal>
@@ -99,12 +99,12 @@ function Fields({
   return (
     <DialogForm
       refusal={refusal}
-      action={before === undefined ? text.make : text.save}
+      action={before === undefined ? text.make : text.words.save}
       running={send}
       onClose={onClose}
     >
       <TextInput
-        label={text.itsName}
+        label={text.words.name}
         {...refusal.field('name', name, setName)}
         maxLength={64}
         required
@@ -122,15 +122,15 @@ function Fields({
       <MoneyInput
         label={text.monthly}
         about={text.monthlyAbout + usedUp(month, before?.monthly_used_quota)}
-        placeholder={text.noLimit}
+        placeholder={text.words.noLimit}
         units={month}
         onUnits={setMonth}
         error={refusal.at('monthly_quota')}
       />
       <MoneyInput
-        label={text.totalBudget}
+        label={text.words.totalBudget}
         about={text.totalAbout + usedUp(total, before?.used_quota)}
-        placeholder={text.noLimit}
+        placeholder={text.words.noLimit}
         units={total}
         onUnits={setTotal}
         error={refusal.at('quota')}
@@ -150,7 +150,7 @@ function Fields({
       />
       {before !== undefined && (
         <Switch
-          label={text.enabled}
+          label={text.words.enabled}
           description={text.enabledAbout}
           checked={enabled}
           onChange={(event) => setEnabled(event.currentTarget.checked)}

@@ -92,12 +92,12 @@ export function DepartmentTree({
   return (
     <>
       <div className="department-head" aria-hidden>
-        <span>{text.name}</span>
+        <span>{text.words.department}</span>
         <Box className="department-wide" ta="right">
-          {text.people}
+          {text.words.members}
         </Box>
-        <span className="department-wide">{text.month}</span>
-        <span className="department-wide">{text.total}</span>
+        <span className="department-wide">{text.words.thisMonth}</span>
+        <span className="department-wide">{text.words.total}</span>
         <Box ta="right">{text.left}</Box>
         <Box className="department-wide" ta="right">
           {text.factor}
@@ -106,7 +106,7 @@ export function DepartmentTree({
       {/* Announced here and not in each row, so that unchanged rows are not rerendered. */}
       <div
         role="tree"
-        aria-label={text.tree}
+        aria-label={text.words.departments}
         ref={tree}
         tabIndex={-1}
         onKeyDown={onKey}
@@ -173,19 +173,19 @@ const TreeRow = memo(function TreeRow({
         <Text size="sm" fw={department.level === 1 ? 600 : 400} truncate title={department.name}>
           {department.name}
         </Text>
-        {isDisabled && <State tone="idle">{text.disabled}</State>}
+        {isDisabled && <State tone="idle">{text.words.disabled}</State>}
       </div>
       <Text size="sm" ta="right" className="department-wide number">
-        <span className="aloud">{text.people}: </span>
+        <span className="aloud">{text.words.members}: </span>
         {format.number(department.people)}
       </Text>
-      <Bar title={text.month} budget={own.find(({ period }) => period === 'month')} />
-      <Bar title={text.total} budget={own.find(({ period }) => period === 'total')} />
+      <Bar title={text.words.thisMonth} budget={own.find(({ period }) => period === 'month')} />
+      <Bar title={text.words.total} budget={own.find(({ period }) => period === 'total')} />
       <Box ta="right" miw={0}>
         <Text size="sm" component="div" {...(tightest?.left === 0 && { c: 'red', fw: 600 })}>
           <span className="aloud">{text.left}: </span>
           {tightest === undefined ? (
-            text.noLimit
+            text.words.noLimit
           ) : (
             <span title={format.quota(tightest.left)}>{format.money(tightest.left)}</span>
           )}

@@ -43,26 +43,26 @@ export function Members({ department }: { readonly department: Department }) {
   const columns: readonly Column<Person>[] = [
     {
       key: 'person',
-      title: text.person,
+      title: text.words.user,
       cell: (person) => (
         <Group gap={6}>
           <Anchor component={Link} href={`/users?user=${person.id}`} size="sm">
             {person.display_name || person.username}
           </Anchor>
-          {person.status === 2 && <State tone="idle">{text.frozen}</State>}
+          {person.status === 2 && <State tone="idle">{text.words.disabled}</State>}
         </Group>
       ),
     },
     {
       when: department.children.length > 0,
       key: 'in',
-      title: text.in,
+      title: text.words.department,
       from: 'sm',
       cell: (person) => person.department_name,
     },
     {
       key: 'balance',
-      title: text.balance,
+      title: text.words.balance,
       align: 'right',
       cell: (person) => <Money units={person.unlimited_quota ? null : person.quota} />,
     },
@@ -88,11 +88,11 @@ export function Members({ department }: { readonly department: Department }) {
     },
   ];
   return (
-    <Section title={text.members} about={text.membersAbout} flush>
+    <Section title={text.words.members} about={text.membersAbout} flush>
       <AddPeople department={department} />
       <QueryTable
         query={members}
-        caption={text.members}
+        caption={text.words.members}
         columns={columns}
         rowKey={({ id }) => id}
         empty={<Empty title={text.membersNone}>{text.membersNoneAbout}</Empty>}

@@ -30,7 +30,7 @@ export default function DepartmentsPage() {
   const open = forest?.byId.get(Number(address.department));
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setEditing({ what: 'create', below: undefined })}>
-      {text.create}
+      {text.words.newDepartment}
     </Button>
   );
   return (
@@ -44,12 +44,12 @@ export default function DepartmentsPage() {
           forest === undefined || forest.tops.length === 0 ? (
             <Section>
               <Empty
-                title={text.emptyTitle}
+                title={text.words.noDepartmentsYet}
                 action={
                   <>
                     <Button onClick={() => setTemplate(true)}>{text.template}</Button>
                     <PlainButton onClick={() => setEditing({ what: 'create', below: undefined })}>
-                      {text.create}
+                      {text.words.newDepartment}
                     </PlainButton>
                   </>
                 }

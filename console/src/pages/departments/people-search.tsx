@@ -55,7 +55,7 @@ export function PeopleSearch({
       searchable
       searchValue={typed}
       onSearchChange={setTyped}
-      nothingFoundMessage={text.nobodyFound}
+      nothingFoundMessage={text.words.noMatchingUsers}
       hidePickedOptions
       maxValues={MOST}
     />

@@ -68,7 +68,7 @@ function Fields({ onClose, onMade }: Template) {
     <DialogForm refusal={refusal} action={text.templateMake} running={make} onClose={onClose}>
       <Text size="sm">{text.templateAbout}</Text>
       <TextInput
-        label={text.itsName}
+        label={text.words.name}
         {...refusal.field('name', name, setName)}
         maxLength={64}
         required
@@ -77,12 +77,12 @@ function Fields({ onClose, onMade }: Template) {
       <MoneyInput
         label={text.monthly}
         about={text.monthlyAbout}
-        placeholder={text.noLimit}
+        placeholder={text.words.noLimit}
         units={month}
         onUnits={setMonth}
         error={refusal.at('monthly_quota')}
       />
-      <PeopleSearch label={text.templatePeople} about={text.templatePeopleAbout} value={ids} onChange={setIds} />
+      <PeopleSearch label={text.words.members} about={text.templatePeopleAbout} value={ids} onChange={setIds} />
       <Text size="sm">
         {text.templateNobody}{' '}
         <Anchor component={Link} href="/users?tab=invitations" size="sm">

@@ -30,7 +30,7 @@ export function Figures({ self, costs }: { readonly self: Self; readonly costs: 
   return (
     <div className="grid-figures home-figures">
       <Figure
-        label={text.balance}
+        label={text.words.balance}
         value={<Money units={unlimited ? null : self.quota} />}
         note={note()}
         href="/wallet"
@@ -98,12 +98,12 @@ export function CostChart({ allUsers }: { readonly allUsers: boolean }) {
     <Section
       title={text.costs}
       about={about}
-      actions={<LinkButton href={usageHref({}, { allUsers })}>{text.usage}</LinkButton>}
+      actions={<LinkButton href={usageHref({}, { allUsers })}>{text.words.usage}</LinkButton>}
     >
       <Loaded query={trend} height={230}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title={text.quiet} action={<LinkButton href="/connect">{text.connect}</LinkButton>}>
+            <Empty title={text.quiet} action={<LinkButton href="/connect">{text.words.connectAClient}</LinkButton>}>
               {text.quietAbout}
             </Empty>
           ) : (

@@ -44,7 +44,7 @@ export function FirstCall({ calls, firstKey }: { readonly calls: Calls; readonly
           variant={secret === undefined ? 'filled' : 'default'}
           leftSection={<IconPlugConnected size={14} />}
         >
-          {text.connect}
+          {text.words.connectAClient}
         </Button>
         <Group gap={6} role="status">
           <Loader size={14} aria-hidden />

@@ -40,7 +40,7 @@ function Home({ self }: { readonly self: Self }) {
   const plan = subscription.data?.status === 'active' ? subscription.data : undefined;
   // Rendered at once, so that nothing moves when parts above load later.
   if ((steps === undefined && calls.error === null) || facts.isLoading || subscription.isLoading)
-    return <Skeleton height={480} aria-label={text.reading} role="status" />;
+    return <Skeleton height={480} aria-label={text.words.loading} role="status" />;
   return (
     <>
       <div role="status" className="news">
@@ -61,10 +61,10 @@ function Home({ self }: { readonly self: Self }) {
           <CostChart allUsers={admin} />
           {plan !== undefined && (
             <Section
-              title={text.windows}
+              title={text.words.subscription}
               about={
                 <Muted span>
-                  {plan.plan_name ?? plan.plan} · {text.until} <When at={plan.expires_at} />
+                  {plan.plan_name ?? plan.plan} · {text.words.ends} <When at={plan.expires_at} />
                 </Muted>
               }
             >

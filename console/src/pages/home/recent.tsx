@@ -27,9 +27,9 @@ export function Recent({ calls }: { readonly calls: Calls }) {
   const format = useFormat();
   const [, go] = useLocation();
   const columns: readonly Column<Line>[] = [
-    { key: 'time', title: text.time, cell: ({ created_at }) => <When at={created_at} /> },
-    { key: 'model', title: text.model, cell: ({ model_name }) => model_name ?? '' },
-    { key: 'key', title: text.key, from: 'md', cell: ({ token_name }) => token_name ?? '' },
+    { key: 'time', title: text.words.time, cell: ({ created_at }) => <When at={created_at} /> },
+    { key: 'model', title: text.words.model, cell: ({ model_name }) => model_name ?? '' },
+    { key: 'key', title: text.words.key, from: 'md', cell: ({ token_name }) => token_name ?? '' },
     {
       key: 'tokens',
       title: text.tokens,
@@ -40,15 +40,15 @@ export function Recent({ calls }: { readonly calls: Calls }) {
     },
     {
       key: 'took',
-      title: text.took,
+      title: text.words.duration,
       align: 'right',
       from: 'lg',
       cell: ({ use_time = 0 }) => (use_time === 0 ? `< ${format.duration(1_000)}` : format.duration(use_time * 1_000)),
     },
-    { key: 'cost', title: text.costColumn, align: 'right', cell: ({ quota }) => <Money units={quota} /> },
+    { key: 'cost', title: text.words.cost, align: 'right', cell: ({ quota }) => <Money units={quota} /> },
     {
       key: 'state',
-      title: text.state,
+      title: text.words.result,
       from: 'sm',
       cell: (line) => {
         const outcome = outcomeOf(line);
@@ -62,7 +62,7 @@ export function Recent({ calls }: { readonly calls: Calls }) {
       flush
       actions={
         <>
-          <IconButton label={text.again} onClick={calls.readAgain}>
+          <IconButton label={text.words.refresh} onClick={calls.readAgain}>
             <IconRefresh size={16} />
           </IconButton>
           <LinkButton href="/logs">{text.logs}</LinkButton>

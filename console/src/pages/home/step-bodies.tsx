@@ -35,7 +35,7 @@ export function StepBody({
         <>
           <span>{text.keyTodo}</span>
           <Button leftSection={<IconPlus size={14} />} loading={firstKey.isMaking} onClick={firstKey.make}>
-            {text.makeKey}
+            {text.words.createKey}
           </Button>
         </>
       );
@@ -44,7 +44,7 @@ export function StepBody({
         <>
           {firstKey.text !== undefined && (
             <div>
-              <Copy value={firstKey.text} what={text.yourKey} />
+              <Copy value={firstKey.text} what={text.words.yourNewKey} />
               <Small>{text.keyOnce}</Small>
             </div>
           )}
@@ -54,7 +54,7 @@ export function StepBody({
     case 'vendor':
       return <VendorBody />;
     case 'factor':
-      return <Lead message={text.factorTodo} to="/security" name={text.security} />;
+      return <Lead message={text.factorTodo} to="/security" name={text.words.security} />;
     case 'people':
       return <Lead message={text.peopleTodo} to="/users" name={text.users} />;
   }
@@ -82,14 +82,14 @@ function BalanceBody() {
   return (
     <>
       <span>{text.balanceTodo}</span>
-      <Lead message={sells ? text.balanceTopUp : text.balanceAsk} to="/wallet" name={text.wallet} />
+      <Lead message={sells ? text.balanceTopUp : text.balanceAsk} to="/wallet" name={text.words.wallet} />
     </>
   );
 }
 
 function VendorBody() {
   const text = useText(TEXT);
-  const [to, name] = isRoot(useSelf()) ? ['/config', text.config] : ['/vendors', text.vendors];
+  const [to, name] = isRoot(useSelf()) ? ['/config', text.words.config] : ['/vendors', text.vendors];
   return (
     <>
       <span>{text.vendorTodo}</span>

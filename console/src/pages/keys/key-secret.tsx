@@ -27,13 +27,13 @@ export function KeyShown({
   readonly opened: boolean;
   onClose(): void;
 }) {
-  const { shown: text } = useText(TEXT);
+  const { shown: text, words } = useText(TEXT);
   const format = useFormat();
   return (
     <Modal
       opened={opened}
       onClose={onClose}
-      title={text.title}
+      title={words.yourNewKey}
       size="lg"
       closeOnClickOutside={false}
       closeOnEscape={false}
@@ -43,7 +43,7 @@ export function KeyShown({
         <Stack>
           <Text fw={600}>{created.key.name}</Text>
           <div className="whole-key">
-            <Snippet code={created.key.key} label={text.key} />
+            <Snippet code={created.key.key} label={words.key} />
           </div>
           <Alert color="yellow" icon={<IconAlertTriangle />}>
             {text.onlyNow}
@@ -54,7 +54,7 @@ export function KeyShown({
             </Text>
           )}
           <Group justify="flex-end" gap="xs">
-            <LinkButton href={`/connect?key=${created.key.id}`}>{text.connect}</LinkButton>
+            <LinkButton href={`/connect?key=${created.key.id}`}>{words.connectAClient}</LinkButton>
             <Button onClick={onClose} data-autofocus>
               {text.done}
             </Button>
@@ -80,7 +80,7 @@ export function KeyRotate({
   onClose(): void;
   onMade(key: ShownKey): void;
 }) {
-  const { rotating: text, form } = useText(TEXT);
+  const { rotating: text, words } = useText(TEXT);
   const [grace, setGrace] = useState<Grace>('day');
   const [hours, setHours] = useState<string | number>(6);
   const seconds = { none: 0, hour: 3_600, day: 86_400, own: Math.round(Number(hours) * 3_600) }[grace];
@@ -93,7 +93,7 @@ export function KeyRotate({
   );
   useCancelled(rotate, opened);
   return (
-    <Modal opened={opened} onClose={onClose} title={text.title}>
+    <Modal opened={opened} onClose={onClose} title={words.rotateKey}>
       <Stack>
         <Text size="sm">{text.about(about?.name ?? '')}</Text>
         <Radio.Group
@@ -122,9 +122,9 @@ export function KeyRotate({
           />
         )}
         <Group justify="flex-end" gap="xs">
-          <PlainButton onClick={onClose}>{form.cancel}</PlainButton>
+          <PlainButton onClick={onClose}>{words.cancel}</PlainButton>
           <Button loading={rotate.isPending} onClick={() => about !== undefined && rotate.mutate(about)}>
-            {text.action}
+            {words.rotateKey}
           </Button>
         </Group>
       </Stack>

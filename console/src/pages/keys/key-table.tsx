@@ -59,7 +59,7 @@ export function KeyTable({
     },
     {
       key: 'name',
-      title: text.name,
+      title: text.words.name,
       cell: (key) => (
         <Stack gap={0} miw={0} maw="18rem">
           <UnstyledButton className="row-opener" fz="sm" ta="start" onClick={() => actions.edit(key)}>
@@ -73,16 +73,16 @@ export function KeyTable({
         </Stack>
       ),
     },
-    { key: 'state', title: text.state, cell: (key) => <KeyStateBadge of={key} /> },
-    { key: 'allowance', title: text.allowance, from: 'sm', cell: (key) => <Allowance of={key} /> },
+    { key: 'state', title: text.words.state, cell: (key) => <KeyStateBadge of={key} /> },
+    { key: 'allowance', title: text.words.limit, from: 'sm', cell: (key) => <Allowance of={key} /> },
     {
       key: 'expires',
-      title: text.expires,
+      title: text.words.expires,
       from: 'md',
-      cell: (key) => <Nowrap at={key.expired_time} none={text.never} />,
+      cell: (key) => <Nowrap at={key.expired_time} none={text.words.never} />,
     },
-    { key: 'models', title: text.models, from: 'lg', cell: (key) => <Scope of={key} /> },
-    { key: 'addresses', title: text.addresses, from: 'lg', cell: (key) => <Addresses of={key} /> },
+    { key: 'models', title: text.words.models, from: 'lg', cell: (key) => <Scope of={key} /> },
+    { key: 'addresses', title: text.words.addresses, from: 'lg', cell: (key) => <Addresses of={key} /> },
     {
       key: 'used',
       title: text.lastUsed,
@@ -97,7 +97,7 @@ export function KeyTable({
     },
     {
       key: 'switch',
-      title: text.switchTitle,
+      title: text.words.enabled,
       quiet: true,
       from: 'sm',
       cell: (key) => (
@@ -109,7 +109,7 @@ export function KeyTable({
         />
       ),
     },
-    { key: 'actions', title: text.actions, quiet: true, cell: (key) => <RowMenu of={key} actions={actions} /> },
+    { key: 'actions', title: text.words.actions, quiet: true, cell: (key) => <RowMenu of={key} actions={actions} /> },
   ];
   return <QueryTable {...list} caption={text.list} columns={columns} rowKey={({ id }) => id} />;
 }
@@ -133,14 +133,14 @@ function Allowance({ of }: { readonly of: Key }) {
     return (
       <Stack gap={0}>
         <span>
-          {text.used} <Money units={of.used_quota} />
+          {text.words.used} <Money units={of.used_quota} />
         </span>
-        <Small>{text.noLimit}</Small>
+        <Small>{text.words.noLimit}</Small>
       </Stack>
     );
   return (
     <div style={{ minWidth: '10rem' }}>
-      <Meter used={of.used_quota} limit={of.used_quota + of.remain_quota} label={text.used} />
+      <Meter used={of.used_quota} limit={of.used_quota + of.remain_quota} label={text.words.used} />
     </div>
   );
 }
@@ -148,7 +148,7 @@ function Allowance({ of }: { readonly of: Key }) {
 function Scope({ of }: { readonly of: Key }) {
   const text = useText(TEXT);
   const format = useFormat();
-  if (!of.model_limits_enabled) return <>{text.allModels}</>;
+  if (!of.model_limits_enabled) return <>{text.words.all}</>;
   const names = of.model_limits.split(',');
   return (
     <Listed
@@ -209,10 +209,10 @@ function RowMenu({ of, actions }: { readonly of: Key; readonly actions: KeyActio
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconEdit size={16} />} onClick={() => actions.edit(of)}>
-          {text.edit}
+          {text.words.edit}
         </Menu.Item>
         <Menu.Item leftSection={<IconPlugConnected size={16} />} component={Link} href={`/connect?key=${of.id}`}>
-          {text.connect}
+          {text.words.connectAClient}
         </Menu.Item>
         <Menu.Item
           leftSection={<IconListDetails size={16} />}
@@ -230,7 +230,7 @@ function RowMenu({ of, actions }: { readonly of: Key; readonly actions: KeyActio
           leftSection={<IconTrash size={16} />}
           onClick={() => actions.remove(of)}
         >
-          {text.delete}
+          {text.words.delete}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

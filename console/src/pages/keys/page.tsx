@@ -85,7 +85,7 @@ export default function KeysPage() {
 
   const make = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => change({ open: 'new' })}>
-      {text.make}
+      {text.words.newKey}
     </Button>
   );
   return (
@@ -95,10 +95,10 @@ export default function KeysPage() {
         title={text.list}
         actions={
           <>
-            <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
+            <SearchField label={text.words.searchByName} value={address.q} onSearch={(q) => filter({ q })} />
             <FilterSelect
-              label={text.state}
-              data={anyOr(text.anyState, STATES, (state) => text.states[state])}
+              label={text.words.state}
+              data={anyOr(text.words.anyState, STATES, (state) => text.states[state])}
               value={address.state}
               onChange={(state) => filter({ state })}
             />
@@ -131,7 +131,7 @@ export default function KeysPage() {
           empty={
             filtered ? (
               <Empty
-                title={text.noneFound}
+                title={text.words.noMatchingKeys}
                 action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.allKeys}</PlainButton>}
               >
                 {text.noneFoundAbout}

@@ -76,7 +76,13 @@ function Answer({ answer }: { readonly answer: NonNullable<CallContent['answer']
   const { blocks, finish_reason: reason } = answer;
   const finish =
     reason !== null && Object.hasOwn(text.finish, reason) ? text.finish[reason as keyof typeof text.finish] : reason;
-  return <Message title={finish === null ? text.answer : `${text.answer} · ${finish}`} blocks={blocks} isAnswer />;
+  return (
+    <Message
+      title={finish === null ? text.words.answer : `${text.words.answer} · ${finish}`}
+      blocks={blocks}
+      isAnswer
+    />
+  );
 }
 
 function Message({
@@ -121,7 +127,7 @@ function OneBlock({ block }: { readonly block: ContentBlock }) {
     case 'reasoning':
       return (
         <details className="logs-folded">
-          <summary>{text.reasoning}</summary>
+          <summary>{text.words.reasoning}</summary>
           <Said block={block} />
         </details>
       );
@@ -182,7 +188,6 @@ const CONTENT = texts({
     assistant: ['Assistant', '模型'],
     tool: ['Tool', '工具'],
   },
-  answer: ['Answer', '回答'],
   noAnswer: [
     'No answer is stored: none was received, or it is not text.',
     '未保存回答：没有收到回答，或回答不是文本。',
@@ -197,7 +202,6 @@ const CONTENT = texts({
     content_filter: ['Stopped by a content filter', '被内容过滤停止'],
     pause: ['Paused by the vendor', '被供应商暂停'],
   },
-  reasoning: ['Reasoning', '推理'],
   refusal: ['Refusal', '拒绝'],
   call: [(name: string) => `Tool call: ${name}`, (name: string) => `工具调用：${name}`],
   result: ['Tool result', '工具结果'],

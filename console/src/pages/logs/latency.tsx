@@ -14,7 +14,7 @@ type Spread = LatencyDistribution;
 
 /** The section; renders nothing if the filters exclude calls. */
 export function Latency({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT).latency;
+  const { latency: text, words } = useText(TEXT);
   const format = useFormat();
   const id = useId();
   const { request_id: _, ...search } = searchOf(view);
@@ -54,7 +54,7 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
           </Small>
           <Box className="two-columns">
             <Histogram title={text.duration} spread={data.duration} />
-            <Histogram title={text.firstByte} spread={data.first_byte} />
+            <Histogram title={words.firstByte} spread={data.first_byte} />
           </Box>
         </Stack>
       )}

@@ -151,25 +151,25 @@ function EventDetails({ line, view }: { readonly line: Line; readonly view: View
   const links: (readonly [string, string])[] = [];
   if (view.admin && (line.username ?? '') !== '')
     links.push([text.links.person, `/logs?${new URLSearchParams({ whose: 'all', username: line.username ?? '' })}`]);
-  if (kind === 'login') links.push([text.links.security, '/security']);
-  else if (kind !== 'request') links.push([text.links.wallet, '/wallet']);
+  if (kind === 'login') links.push([text.words.security, '/security']);
+  else if (kind !== 'request') links.push([text.words.wallet, '/wallet']);
   return (
     <Stack gap="md">
       <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
         {kind === 'request' ? `${facts.route}${reason === '' ? '' : `: ${reason}`}` : line.content}
       </Text>
-      <Section title={text.facts.happened}>
+      <Section title={text.words.event}>
         <FactList
           facts={[
-            [text.facts.when, format.moment(line.created_at)],
-            [text.facts.state, <LineState key="state" line={line} />],
-            [text.facts.status, facts.status === 0 ? undefined : `${facts.status}`],
+            [text.words.when, format.moment(line.created_at)],
+            [text.words.state, <LineState key="state" line={line} />],
+            [text.words.status, facts.status === 0 ? undefined : `${facts.status}`],
             [text.facts.times, line.times > 1 ? text.facts.timesOf(format.number(line.times)) : undefined],
-            [text.facts.key, line.token_name || undefined],
-            [text.facts.person, view.admin ? line.username : undefined],
-            [text.facts.amount, line.quota === 0 ? undefined : <Money key="money" units={line.quota} sign />],
-            [text.facts.ip, (line.ip ?? '') === '' ? undefined : line.ip],
-            [text.facts.id, <Copy key="id" value={line.request_id} what={text.facts.id} />],
+            [text.words.key, line.token_name || undefined],
+            [text.words.user, view.admin ? line.username : undefined],
+            [text.words.amount, line.quota === 0 ? undefined : <Money key="money" units={line.quota} sign />],
+            [text.words.ipAddress, (line.ip ?? '') === '' ? undefined : line.ip],
+            [text.words.requestId, <Copy key="id" value={line.request_id} what={text.words.requestId} />],
           ]}
         />
       </Section>

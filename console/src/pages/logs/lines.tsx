@@ -26,41 +26,41 @@ export function Lines({
   hrefOf(line: Line): string;
   readonly empty: ReactNode;
 }) {
-  const { columns: text, lines: caption } = useText(TEXT);
+  const { columns: text, lines: caption, words } = useText(TEXT);
   const format = useFormat();
   const columns: readonly Column<Line>[] = [
-    { key: 'time', title: `${text.time} (${format.zone})`, cell: ({ created_at }) => <Moment at={created_at} /> },
-    { when: allUsers, key: 'person', title: text.person, from: 'sm', cell: ({ username }) => username ?? '' },
-    { key: 'state', title: text.state, from: 'sm', cell: (line) => <LineState line={line} /> },
-    { key: 'model', title: text.model, cell: (line) => <Subject line={line} /> },
+    { key: 'time', title: `${words.time} (${format.zone})`, cell: ({ created_at }) => <Moment at={created_at} /> },
+    { when: allUsers, key: 'person', title: words.user, from: 'sm', cell: ({ username }) => username ?? '' },
+    { key: 'state', title: words.state, from: 'sm', cell: (line) => <LineState line={line} /> },
+    { key: 'model', title: words.model, cell: (line) => <Subject line={line} /> },
     {
       key: 'key',
-      title: text.key,
+      title: words.key,
       from: 'md',
       cell: ({ token_name }) => <span className="logs-name">{token_name}</span>,
     },
     { key: 'tokens', title: text.tokens, align: 'right', from: 'sm', cell: (line) => <Tokens line={line} /> },
     {
       key: 'cost',
-      title: text.cost,
+      title: words.cost,
       align: 'right',
       cell: (line) => (isCall(line) || line.quota !== 0 ? <Money units={line.quota} sign={!isCall(line)} /> : ''),
     },
     {
       key: 'took',
-      title: text.took,
+      title: words.duration,
       align: 'right',
       from: 'md',
       cell: (line) => durationOf(factsOf(line).durationMs, format.duration),
     },
     {
       key: 'first',
-      title: text.firstByte,
+      title: words.firstByte,
       align: 'right',
       from: 'lg',
       cell: (line) => durationOf(factsOf(line).firstByteMs, format.duration),
     },
-    { when: allUsers, key: 'channel', title: text.channel, from: 'lg', cell: (line) => line.channel_name ?? '' },
+    { when: allUsers, key: 'channel', title: words.channel, from: 'lg', cell: (line) => line.channel_name ?? '' },
   ];
   return (
     <DataTable
@@ -187,7 +187,7 @@ export function PageControls({
           {text.newer}
         </PlainButton>
         <PlainButton disabled={older === undefined} onClick={older}>
-          {text.older}
+          {text.words.older}
         </PlainButton>
       </Group>
     </Box>

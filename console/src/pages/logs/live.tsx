@@ -83,17 +83,17 @@ function Calls({
   readonly readAt: number;
   readonly allUsers: boolean;
 }) {
-  const { live: text, columns: names } = useText(TEXT);
+  const { live: text, words } = useText(TEXT);
   const format = useFormat();
   const now = useNow();
   const several = data.items.some(({ gateway }) => typeof gateway === 'string');
   const columns: readonly Column<RunningCall>[] = [
-    { key: 'model', title: names.model, cell: ({ model }) => model || text.unread },
-    { when: allUsers, key: 'person', title: names.person, from: 'sm', cell: ({ username }) => username || text.unread },
-    { key: 'key', title: names.key, from: 'md', cell: ({ token_name }) => token_name },
+    { key: 'model', title: words.model, cell: ({ model }) => model || text.unread },
+    { when: allUsers, key: 'person', title: words.user, from: 'sm', cell: ({ username }) => username || text.unread },
+    { key: 'key', title: words.key, from: 'md', cell: ({ token_name }) => token_name },
     {
       key: 'phase',
-      title: text.phase,
+      title: words.phase,
       cell: ({ phase, attempts }) => (
         <Group gap={6} wrap="nowrap">
           <State tone={PHASE_MOODS[phase]}>{text.phases[phase]}</State>
@@ -101,18 +101,18 @@ function Calls({
         </Group>
       ),
     },
-    { when: allUsers, key: 'channel', title: names.channel, from: 'md', cell: ({ channel }) => channel ?? '–' },
-    { when: several, key: 'gateway', title: text.gateway, from: 'md', cell: ({ gateway }) => gateway ?? '–' },
+    { when: allUsers, key: 'channel', title: words.channel, from: 'md', cell: ({ channel }) => channel ?? '–' },
+    { when: several, key: 'gateway', title: words.gateway, from: 'md', cell: ({ gateway }) => gateway ?? '–' },
     {
       key: 'output',
-      title: text.output,
+      title: words.outputTokens,
       align: 'right',
       from: 'sm',
       cell: ({ output_tokens }) => format.number(output_tokens),
     },
     {
       key: 'running',
-      title: text.running,
+      title: words.runningFor,
       align: 'right',
       // Whole seconds, because tenths would flicker.
       cell: ({ ms }) => format.duration(Math.max(1, Math.floor((ms + Math.max(0, now - readAt)) / 1_000)) * 1_000),

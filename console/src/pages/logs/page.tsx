@@ -111,23 +111,25 @@ function usePageControls(view: View, change: (change: Change) => void, next: str
 
 /** Why the list is empty, and what to do. */
 function EmptyState({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const { empty: text, newest, filter } = useText(TEXT);
+  const { empty: text, newest, words } = useText(TEXT);
   const rangeText = useRangeWords();
   if (view.before !== '')
     return (
       <Empty title={text.past} action={<PlainButton onClick={() => change({ before: '' })}>{newest}</PlainButton>} />
     );
   const longer = view.range.name !== '30d' && (
-    <PlainButton onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>{text.longer}</PlainButton>
+    <PlainButton onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>
+      {words.show30Days}
+    </PlainButton>
   );
   if (view.filters.length > 0)
     return (
       <Empty
-        title={text.filtered}
+        title={words.noMatchingEntries}
         action={
           <>
             {longer}
-            <PlainButton onClick={() => change(clearedOf(view))}>{filter.clear}</PlainButton>
+            <PlainButton onClick={() => change(clearedOf(view))}>{words.clearFilters}</PlainButton>
           </>
         }
       >
@@ -141,7 +143,7 @@ function EmptyState({ view, change }: { readonly view: View; change(change: Chan
         <>
           {longer}
           <Button component={Link} href="/connect">
-            {text.connect}
+            {words.connectAClient}
           </Button>
         </>
       }
@@ -181,9 +183,9 @@ function Actions({
         />
       )}
       <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending} onClick={() => save.mutate()}>
-        {text.csv}
+        {text.words.downloadCsv}
       </PlainButton>
-      <IconButton label={text.refresh} variant="default" size={30} onClick={onRefresh}>
+      <IconButton label={text.words.refresh} variant="default" size={30} onClick={onRefresh}>
         <IconRefresh size={16} />
       </IconButton>
     </Group>

@@ -40,7 +40,7 @@ function PerUnit({ receipt: { quota_per_unit: perUnit } }: { readonly receipt: R
 }
 
 function Sum({ receipt }: { readonly receipt: Receipt }) {
-  const { receipt: text } = useText(DETAIL);
+  const { receipt: text, words } = useText(DETAIL);
   const format = useFormat();
   const exact = (value: string): string => exactNumber(value, format.locale);
   const foot = (name: string, value: string) => (
@@ -61,7 +61,7 @@ function Sum({ receipt }: { readonly receipt: Receipt }) {
           <Table.Tr>
             <Table.Th scope="col">{text.what}</Table.Th>
             <Table.Th scope="col" ta="right">
-              {text.count}
+              {words.count}
             </Table.Th>
             <Table.Th scope="col" ta="right">
               {text.price}
@@ -92,7 +92,7 @@ function Sum({ receipt }: { readonly receipt: Receipt }) {
         </Table.Tbody>
         <Table.Tfoot className="logs-table-foot">
           {Number(factor) !== 1 && foot(text.factor, `× ${exact(factor)}`)}
-          {items.length > 0 && foot(text.total, exact(total))}
+          {items.length > 0 && foot(words.total, exact(total))}
           {foot(text.charged, exact(charged))}
           {foot(text.inMoney, moneyOf(receipt, format.locale) ?? format.money(Number(charged)))}
         </Table.Tfoot>
@@ -124,7 +124,7 @@ function moneyOf({ charged, quota_per_unit: perUnit }: Receipt, locale: string):
 
 /** The ledger entries by bucket. */
 export function LedgerEntries({ call: { entries } }: { readonly call: CallDetail }) {
-  const { ledger: text, none } = useText(DETAIL);
+  const { ledger: text, none, words } = useText(DETAIL);
   const { locale } = useFormat();
   if (entries.length === 0) return <Muted p="sm">{text.none}</Muted>;
   const exact = (value: string | null): string => (value === null ? none : exactNumber(value, locale));
@@ -137,7 +137,7 @@ export function LedgerEntries({ call: { entries } }: { readonly call: CallDetail
         return [text.layers[kind](owner_name || `#${owner_id}`), ...more].join(', ');
       },
     },
-    { key: 'hold', title: text.hold, align: 'right', cell: ({ hold }) => exact(hold) },
+    { key: 'hold', title: words.reserved, align: 'right', cell: ({ hold }) => exact(hold) },
     { key: 'moved', title: text.moved, align: 'right', cell: ({ amount }) => exact(amount) },
     { key: 'release', title: text.release, align: 'right', cell: ({ release }) => exact(release) },
   ];

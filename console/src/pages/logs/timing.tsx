@@ -23,7 +23,7 @@ interface Attempt {
 
 /** The section. */
 export function Timing({ call, admin }: { readonly call: CallDetail; readonly admin: boolean }) {
-  const { timing: text } = useText(DETAIL);
+  const { timing: text, words } = useText(DETAIL);
   const format = useFormat();
   const colorAt = useSeriesColor();
   const attempts = attemptsOf(call);
@@ -51,7 +51,7 @@ export function Timing({ call, admin }: { readonly call: CallDetail; readonly ad
                   </span>,
                 ] as const,
             ),
-            [text.total, format.duration(call.duration_ms)],
+            [words.total, format.duration(call.duration_ms)],
           ]}
         />
         {attempts.length === 0 && <Muted>{text.none}</Muted>}
@@ -92,7 +92,7 @@ function attemptsOf(call: CallDetail): readonly Attempt[] {
 }
 
 function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; readonly admin: boolean }) {
-  const { timing: text, none } = useText(DETAIL);
+  const { timing: text, none, words } = useText(DETAIL);
   const format = useFormat();
   const failureWords = useFailure();
   const resultOf = ({ failure, ms }: Attempt): readonly [Tone, string] => {
@@ -103,7 +103,7 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
     { key: 'at', title: text.at, cell: ({ at }) => format.number(at) },
     {
       key: 'channel',
-      title: text.channel,
+      title: words.channel,
       cell: ({ channel, model }) => (
         <Stack gap={0}>
           <span>{channel}</span>
@@ -113,7 +113,7 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
     },
     {
       key: 'result',
-      title: text.result,
+      title: words.result,
       cell: (attempt) => {
         const [color, words] = resultOf(attempt);
         return (
@@ -130,8 +130,18 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
         );
       },
     },
-    { key: 'status', title: text.status, align: 'right', cell: ({ status }) => (status === undefined ? none : status) },
-    { key: 'ms', title: text.took, align: 'right', cell: ({ ms }) => (ms === undefined ? none : format.duration(ms)) },
+    {
+      key: 'status',
+      title: words.status,
+      align: 'right',
+      cell: ({ status }) => (status === undefined ? none : status),
+    },
+    {
+      key: 'ms',
+      title: words.duration,
+      align: 'right',
+      cell: ({ ms }) => (ms === undefined ? none : format.duration(ms)),
+    },
   ];
   return <DataTable caption={text.attempts} columns={columns} rows={attempts} rowKey={({ at }) => at} />;
 }

@@ -68,7 +68,7 @@ export function Recent({ recent }: Pick<ModelCard, 'recent'>) {
   const text = useText(TEXT);
   const format = useFormat();
   const { success_share: share, since, attempts } = recent;
-  if (share === null) return <Muted span>{text.noCalls}</Muted>;
+  if (share === null) return <Muted span>{text.words.noneSinceStart}</Muted>;
   return (
     <Tooltip
       label={

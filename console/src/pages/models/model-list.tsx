@@ -32,7 +32,7 @@ function ModelTable({ cards, open, onOpen }: Listed) {
   const columns: readonly Column<ModelCard>[] = [
     {
       key: 'name',
-      title: text.name,
+      title: text.words.name,
       cell: ({ name, model }) => (
         <Text component="span" size="sm" display="block" miw="8rem">
           {name}
@@ -91,11 +91,11 @@ function ModelTable({ cards, open, onOpen }: Listed) {
         </>
       ),
     },
-    { key: 'actions', title: text.actions, quiet: true, from: 'md', cell: ({ name }) => <Actions name={name} /> },
+    { key: 'actions', title: text.words.actions, quiet: true, from: 'md', cell: ({ name }) => <Actions name={name} /> },
   ];
   return (
     <DataTable
-      caption={text.list}
+      caption={text.words.models}
       columns={columns}
       rows={cards}
       rowKey={({ name }) => name}
@@ -132,14 +132,14 @@ function Actions({ name }: { readonly name: string }) {
 
 function Unknown() {
   const text = useText(TEXT);
-  return <Muted span>{text.unknown}</Muted>;
+  return <Muted span>{text.words.unknown}</Muted>;
 }
 
 function Cards({ cards, onOpen }: Listed) {
   const text = useText(TEXT);
   const purposes = usePurposes();
   return (
-    <ul className="model-cards" aria-label={text.list}>
+    <ul className="model-cards" aria-label={text.words.models}>
       {cards.map((card) => (
         <li key={card.name}>
           <Stack gap={4}>
@@ -164,7 +164,7 @@ function Cards({ cards, onOpen }: Listed) {
               {card.recent.p50_first_byte_ms !== null && (
                 <>
                   {' · '}
-                  {text.firstByte} <FirstByte ms={card.recent.p50_first_byte_ms} />
+                  {text.words.firstByte} <FirstByte ms={card.recent.p50_first_byte_ms} />
                 </>
               )}
             </Text>

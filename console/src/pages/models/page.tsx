@@ -58,7 +58,7 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
           <Text size="sm">
             {text.onlyDemo}{' '}
             <Anchor component={Link} href="/vendors" size="sm">
-              {text.openVendors}
+              {text.words.openVendors}
             </Anchor>
           </Text>
         </Alert>
@@ -70,8 +70,10 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
       >
         {matches.length === 0 ? (
           <Empty
-            title={text.noneFound}
-            action={<PlainButton onClick={() => change({ ...ANYTHING, page: '1' })}>{text.clear}</PlainButton>}
+            title={text.words.noMatchingModels}
+            action={
+              <PlainButton onClick={() => change({ ...ANYTHING, page: '1' })}>{text.words.clearFilters}</PlainButton>
+            }
           >
             {text.noneFoundAbout}
           </Empty>
@@ -109,7 +111,7 @@ function Filters({
   const abilities = ABILITIES.filter((ability) => cards.some((card) => card.abilities[ability] === true));
   return (
     <Group gap="xs">
-      <SearchField label={text.search} value={filters.q} onSearch={(q) => onWant({ q })} />
+      <SearchField label={text.words.searchByName} value={filters.q} onSearch={(q) => onWant({ q })} />
       <NativeSelect
         aria-label={text.purpose}
         data={anyOr(text.anyPurpose, purposes, (value) => text.purposes[value])}

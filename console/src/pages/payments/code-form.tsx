@@ -33,7 +33,7 @@ interface CreatedCodes {
 
 /** The drawer. */
 export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
-  const { making: text } = useText(TEXT);
+  const { making: text, words } = useText(TEXT);
   const [created, setMade] = useState<CreatedCodes>();
   const close = (): void => {
     onClose();
@@ -43,7 +43,7 @@ export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClos
     <Drawer
       opened={opened}
       onClose={close}
-      title={created === undefined ? text.title : text.madeTitle(created.codes.length)}
+      title={created === undefined ? words.createCodes : text.madeTitle(created.codes.length)}
       closeOnClickOutside={created === undefined}
     >
       {created === undefined ? (
@@ -56,7 +56,7 @@ export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClos
 }
 
 function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClose(): void }) {
-  const { making: text, cancel } = useText(TEXT);
+  const { making: text, cancel, words } = useText(TEXT);
   const { zone } = useFormat();
   const language = useLanguage();
   const form = useForm<Values>({
@@ -95,7 +95,7 @@ function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClos
     <form onSubmit={form.onSubmit((values) => make.mutate(values))} noValidate>
       <Stack>
         <TextInput
-          label={text.name}
+          label={words.name}
           description={text.nameAbout}
           required
           maxLength={20}
@@ -122,7 +122,7 @@ function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClos
         />
         <TextInput
           type="datetime-local"
-          label={`${text.expires} (${zone})`}
+          label={`${words.expires} (${zone})`}
           description={text.expiresAbout}
           {...form.getInputProps('date')}
         />
@@ -138,7 +138,7 @@ function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClos
 }
 
 function MadeCodes({ created, onClose }: { readonly created: CreatedCodes; onClose(): void }) {
-  const { making: text } = useText(TEXT);
+  const { making: text, words } = useText(TEXT);
   const format = useFormat();
   return (
     <Stack>
@@ -146,10 +146,10 @@ function MadeCodes({ created, onClose }: { readonly created: CreatedCodes; onClo
       <Snippet code={created.codes.join('\n')} label={text.list} />
       <Group justify="flex-end" gap="xs">
         <PlainButton leftSection={<IconDownload size={16} />} onClick={() => saveCodes(created)}>
-          {text.csv}
+          {words.downloadCsv}
         </PlainButton>
         <Button onClick={onClose} data-autofocus>
-          {text.done}
+          {words.done}
         </Button>
       </Group>
     </Stack>

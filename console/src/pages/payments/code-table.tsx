@@ -42,11 +42,11 @@ export function CodeTable({
   onEnable(id: number, enabled: boolean): void;
   onDelete(code: Code): void;
 }) {
-  const { codes: text } = useText(TEXT);
+  const { codes: text, words } = useText(TEXT);
   const columns: readonly Column<Code>[] = [
     {
       key: 'name',
-      title: text.name,
+      title: words.name,
       cell: ({ name, id }) => (
         <Stack gap={0} miw="7rem">
           {name}
@@ -54,11 +54,11 @@ export function CodeTable({
         </Stack>
       ),
     },
-    { key: 'state', title: text.state, cell: (code) => <CodeState of={code} /> },
-    { key: 'amount', title: text.amount, align: 'right', cell: ({ quota }) => <Money units={quota} /> },
+    { key: 'state', title: words.state, cell: (code) => <CodeState of={code} /> },
+    { key: 'amount', title: words.amount, align: 'right', cell: ({ quota }) => <Money units={quota} /> },
     {
       key: 'code',
-      title: text.code,
+      title: words.code,
       cell: ({ key }) =>
         isUnreadable(key) ? (
           <Muted>{text.unreadable}</Muted>
@@ -72,9 +72,9 @@ export function CodeTable({
     },
     {
       key: 'expires',
-      title: text.expires,
+      title: words.expires,
       from: 'lg',
-      cell: ({ expired_time }) => <When at={expired_time} none={text.never} />,
+      cell: ({ expired_time }) => <When at={expired_time} none={words.never} />,
     },
     {
       key: 'made',
@@ -88,7 +88,7 @@ export function CodeTable({
     },
     {
       key: 'used',
-      title: text.used,
+      title: words.usedBy,
       from: 'md',
       cell: ({ used_user_id, used_username, redeemed_time }) =>
         used_user_id === 0 ? (
@@ -101,7 +101,7 @@ export function CodeTable({
     },
     {
       key: 'actions',
-      title: text.actions,
+      title: words.actions,
       quiet: true,
       cell: (code) => (
         <RowMenu of={code} onEnable={(enabled) => onEnable(code.id, enabled)} onDelete={() => onDelete(code)} />
@@ -133,7 +133,7 @@ function RowMenu({
   onEnable(enabled: boolean): void;
   onDelete(): void;
 }) {
-  const { codes: text } = useText(TEXT);
+  const { codes: text, words } = useText(TEXT);
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -144,16 +144,16 @@ function RowMenu({
       <Menu.Dropdown>
         {of.status === 1 && (
           <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => onEnable(false)}>
-            {text.disable}
+            {words.disable}
           </Menu.Item>
         )}
         {of.status === 2 && (
           <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={() => onEnable(true)}>
-            {text.enable}
+            {words.enable}
           </Menu.Item>
         )}
         <Menu.Item c="var(--mantine-color-red-text)" leftSection={<IconTrash size={16} />} onClick={onDelete}>
-          {text.delete}
+          {words.delete}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

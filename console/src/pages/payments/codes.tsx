@@ -19,7 +19,7 @@ import { TEXT } from './text.ts';
 
 /** The list. */
 export function Codes({ address, onChange }: Filtered) {
-  const { codes: text, deleting: deletingText } = useText(TEXT);
+  const { codes: text, deleting: deletingText, words } = useText(TEXT);
   const format = useFormat();
   const state = CODE_STATES.find((each) => each === address.state);
   const page = pageOf(address.page);
@@ -66,14 +66,14 @@ export function Codes({ address, onChange }: Filtered) {
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
             <FilterSelect
-              label={text.state}
-              data={anyOr(text.any, CODE_STATES, (each) => text.states[each])}
+              label={words.state}
+              data={anyOr(words.anyState, CODE_STATES, (each) => text.states[each])}
               value={state ?? ''}
               onChange={(chosen) => filter({ state: chosen })}
             />
             <PlainButton onClick={() => cleaning.open(true)}>{text.removeDead}</PlainButton>
             <Button leftSection={<IconPlus size={16} />} onClick={() => onChange({ open: 'new' })}>
-              {text.make}
+              {words.createCodes}
             </Button>
           </>
         }
@@ -112,7 +112,7 @@ export function Codes({ address, onChange }: Filtered) {
             ) : (
               <Empty
                 title={text.empty}
-                action={<PlainButton onClick={() => onChange({ open: 'new' })}>{text.make}</PlainButton>}
+                action={<PlainButton onClick={() => onChange({ open: 'new' })}>{words.createCodes}</PlainButton>}
               >
                 {text.emptyAbout}
               </Empty>

@@ -23,7 +23,7 @@ export function OrderDrawer({
   readonly listed: Order | undefined;
   onClose(): void;
 }) {
-  const { orders: text } = useText(TEXT);
+  const { words } = useText(TEXT);
   // The address may name an order that is not on the current page of the list.
   const query = useApi(
     'GET /api/user/topup',
@@ -31,14 +31,14 @@ export function OrderDrawer({
     { enabled: tradeNo !== '' && listed === undefined },
   );
   return (
-    <Drawer opened={tradeNo !== ''} onClose={onClose} title={text.one}>
+    <Drawer opened={tradeNo !== ''} onClose={onClose} title={words.order}>
       {listed !== undefined ? (
         <OneOrder order={listed} />
       ) : (
         tradeNo !== '' && (
           <Loaded query={query}>
             {({ items }) =>
-              items[0]?.trade_no === tradeNo ? <OneOrder order={items[0]} /> : <Empty title={text.none} />
+              items[0]?.trade_no === tradeNo ? <OneOrder order={items[0]} /> : <Empty title={words.noMatchingOrders} />
             }
           </Loaded>
         )
@@ -48,7 +48,7 @@ export function OrderDrawer({
 }
 
 function OneOrder({ order }: { readonly order: Order }) {
-  const { orders: text } = useText(TEXT);
+  const { orders: text, words } = useText(TEXT);
   const [completing, setCompleting] = useState(false);
   return (
     <Stack gap="md">
@@ -59,13 +59,13 @@ function OneOrder({ order }: { readonly order: Order }) {
         order={order}
         more={
           <>
-            <Fact name={text.who}>{order.username || `#${order.user_id}`}</Fact>
+            <Fact name={words.user}>{order.username || `#${order.user_id}`}</Fact>
             {order.note !== '' && <Fact name={text.note}>{order.note}</Fact>}
           </>
         }
       />
       <Title order={3} size="h5">
-        {text.howItWent}
+        {words.history}
       </Title>
       <OrderTimeline order={order} />
       {OPEN.includes(order.status) && (

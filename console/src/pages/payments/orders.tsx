@@ -24,7 +24,7 @@ import { TEXT } from './text.ts';
 
 /** The list. */
 export function Orders({ address, onChange }: Filtered) {
-  const { orders: text } = useText(TEXT);
+  const { orders: text, words } = useText(TEXT);
   const { states } = useText(ORDER_TEXT);
   const providerName = useProviderName();
   const { data: offer } = useApi('GET /api/user/topup/info', undefined, { staleTime: 60_000, retry: false });
@@ -50,12 +50,17 @@ export function Orders({ address, onChange }: Filtered) {
   const filtered = [address.q, address.state, address.provider, address.person].some((filter) => filter !== '');
   const filter = (change: Parameters<typeof onChange>[0]): void => onChange({ page: '1', ...change });
   const columns: readonly Column<Order>[] = [
-    { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },
-    { key: 'who', title: text.who, cell: ({ username, user_id }) => username || `#${user_id}` },
-    { key: 'state', title: text.state, cell: ({ status }) => <OrderState status={status} /> },
-    { key: 'buys', title: text.buys, from: 'sm', cell: (order) => <OrderItem order={order} /> },
-    { key: 'with', title: text.with, from: 'md', cell: ({ payment_provider }) => providerName(payment_provider) },
-    { key: 'price', title: text.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
+    { key: 'when', title: words.when, cell: ({ create_time }) => <When at={create_time} /> },
+    { key: 'who', title: words.user, cell: ({ username, user_id }) => username || `#${user_id}` },
+    { key: 'state', title: words.state, cell: ({ status }) => <OrderState status={status} /> },
+    { key: 'buys', title: words.item, from: 'sm', cell: (order) => <OrderItem order={order} /> },
+    {
+      key: 'with',
+      title: words.paymentMethod,
+      from: 'md',
+      cell: ({ payment_provider }) => providerName(payment_provider),
+    },
+    { key: 'price', title: words.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
   ];
   return (
     <>
@@ -66,8 +71,8 @@ export function Orders({ address, onChange }: Filtered) {
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
             <FilterSelect
-              label={text.state}
-              data={anyOr(text.any, ORDER_STATES, (each) => states[each])}
+              label={words.state}
+              data={anyOr(words.anyState, ORDER_STATES, (each) => states[each])}
               value={status ?? ''}
               onChange={(state) => filter({ state })}
             />
@@ -79,8 +84,8 @@ export function Orders({ address, onChange }: Filtered) {
             />
             <PersonSelect
               hiddenLabel
-              label={text.person}
-              placeholder={text.anybody}
+              label={words.user}
+              placeholder={words.allUsers}
               value={address.person}
               onChange={(person) => filter({ person })}
             />
@@ -97,17 +102,17 @@ export function Orders({ address, onChange }: Filtered) {
           empty={
             filtered ? (
               <Empty
-                title={text.none}
+                title={words.noMatchingOrders}
                 action={
                   <PlainButton onClick={() => filter({ q: '', state: '', provider: '', person: '' })}>
-                    {text.all}
+                    {words.showAllOrders}
                   </PlainButton>
                 }
               >
                 {text.noneAbout}
               </Empty>
             ) : (
-              <Empty title={text.empty}>
+              <Empty title={words.noOrdersYet}>
                 {offer?.pay_methods.length === 0 && !offer.enable_creem_topup ? text.emptyOff : text.emptyAbout}
               </Empty>
             )

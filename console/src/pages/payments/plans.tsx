@@ -18,12 +18,12 @@ import { TEXT } from './text.ts';
 
 /** The tab. `person`: the ID of the selected user; empty: none. */
 export function Plans({ person, onPerson }: { readonly person: string; onPerson(id: string): void }) {
-  const { plans: text } = useText(TEXT);
+  const { plans: text, words } = useText(TEXT);
   const plans = useApi('GET /api/subscription/plans', undefined, { staleTime: 60_000, retry: false });
   const rows = plans.data?.map(({ plan }) => plan);
   return (
     <Stack gap="md">
-      <Section flush title={text.title} about={text.about}>
+      <Section flush title={words.plans} about={text.about}>
         <Loaded query={plans} height={180}>
           {() => <PlanTable plans={rows ?? []} />}
         </Loaded>
@@ -34,7 +34,7 @@ export function Plans({ person, onPerson }: { readonly person: string; onPerson(
 }
 
 function PlanTable({ plans }: { readonly plans: readonly Plan[] }) {
-  const { plans: text } = useText(TEXT);
+  const { plans: text, words } = useText(TEXT);
   const format = useFormat();
   const moneyOf = useMoneyOf();
   const providerName = useProviderName();
@@ -47,7 +47,7 @@ function PlanTable({ plans }: { readonly plans: readonly Plan[] }) {
   const columns: readonly Column<Plan>[] = [
     {
       key: 'name',
-      title: text.name,
+      title: words.plan,
       cell: ({ title, id }) => (
         <Stack gap={0}>
           {title}
@@ -59,7 +59,7 @@ function PlanTable({ plans }: { readonly plans: readonly Plan[] }) {
     { key: 'limits', title: text.limits, cell: (plan) => <PlanLimits plan={plan} /> },
     {
       key: 'price',
-      title: text.price,
+      title: words.price,
       align: 'right',
       cell: (plan) =>
         plan.price_amount === null ? (
@@ -74,7 +74,7 @@ function PlanTable({ plans }: { readonly plans: readonly Plan[] }) {
   ];
   return (
     <DataTable
-      caption={text.title}
+      caption={words.plans}
       columns={columns}
       rows={plans}
       rowKey={({ id }) => id}
@@ -95,7 +95,7 @@ function PersonPlan({
   readonly person: string;
   onPerson(id: string): void;
 }) {
-  const { plans: text } = useText(TEXT);
+  const { plans: text, words } = useText(TEXT);
   const stats = useApi(
     'GET /api/subscription/admin/users/{id}',
     { params: { id: person } },
@@ -104,7 +104,7 @@ function PersonPlan({
   return (
     <Section title={text.person}>
       <Stack gap="md" maw="34rem">
-        <PersonSelect label={text.who} about={text.whoAbout} value={person} onChange={onPerson} />
+        <PersonSelect label={words.user} about={text.whoAbout} value={person} onChange={onPerson} />
         {person === '' ? (
           <Muted>{text.choose}</Muted>
         ) : (
@@ -122,7 +122,7 @@ interface PlanProps {
 }
 
 function TheirPlan({ of, id, plans }: PlanProps) {
-  const { plans: text } = useText(TEXT);
+  const { plans: text, words } = useText(TEXT);
   const { data: account } = useApi('GET /api/user/{id}', { params: { id } }, { staleTime: 60_000 });
   const format = useFormat();
   const runs = of.status === 'active';
@@ -142,14 +142,14 @@ function TheirPlan({ of, id, plans }: PlanProps) {
         <Stack gap="sm">
           <Group gap="xs">
             <Text fw={600}>{of.plan_name}</Text>
-            <State tone={runs ? 'good' : 'bad'}>{runs ? text.active : text.expired}</State>
+            <State tone={runs ? 'good' : 'bad'}>{runs ? words.active : words.ended}</State>
             <Muted>
-              {text.since} {format.day(of.starts_at)}, {runs ? text.until : text.ended} {format.day(of.expires_at)}
+              {text.since} {format.day(of.starts_at)}, {runs ? words.ends : text.ended} {format.day(of.expires_at)}
             </Muted>
           </Group>
           {runs && <SubscriptionWindows windows={of.windows} />}
           <Group>
-            <PlainButton onClick={() => ending.open(true)}>{text.end}</PlainButton>
+            <PlainButton onClick={() => ending.open(true)}>{words.endNow}</PlainButton>
           </Group>
         </Stack>
       )}
@@ -168,7 +168,7 @@ function TheirPlan({ of, id, plans }: PlanProps) {
 }
 
 function AssignPlan({ of, id, plans }: PlanProps) {
-  const { plans: text } = useText(TEXT);
+  const { plans: text, words } = useText(TEXT);
   const runs = of.status === 'active';
   const [plan, setPlan] = useState(runs ? (of.plan ?? '') : (plans[0]?.id ?? ''));
   const other = runs && of.plan !== plan;
@@ -179,11 +179,11 @@ function AssignPlan({ of, id, plans }: PlanProps) {
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">
-        {text.give}
+        {words.assignAPlan}
       </Title>
       <Group gap="xs" align="flex-end">
         <Select
-          label={text.giveWhich}
+          label={words.plan}
           data={plans.map((each) => ({ value: each.id, label: each.title }))}
           value={plan}
           onChange={(chosen) => chosen !== null && setPlan(chosen)}
@@ -191,7 +191,7 @@ function AssignPlan({ of, id, plans }: PlanProps) {
           error={other ? text.otherRuns(of.plan_name) : undefined}
         />
         <Button disabled={other || plan === ''} loading={give.isPending} onClick={() => give.mutate()}>
-          {runs && !other ? text.extendAction : text.giveAction}
+          {runs && !other ? words.extend : words.assign}
         </Button>
       </Group>
     </Stack>

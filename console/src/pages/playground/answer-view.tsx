@@ -45,7 +45,7 @@ export function AnswerView({
       {phase === 'waiting' && <Muted>{text.waiting}</Muted>}
       {answer.thoughts !== '' && (
         <details className="pg-thoughts" open={answer.text === '' || undefined}>
-          <summary>{text.thoughts}</summary>
+          <summary>{text.words.reasoning}</summary>
           <div className="pg-text">{answer.thoughts}</div>
         </details>
       )}
@@ -124,10 +124,10 @@ function CallFacts({ call }: { readonly call: CallState }) {
     <>
       <TranslationWarnings losses={losses} />
       <dl className="pg-facts">
-        {call.firstByteMs !== undefined && <Fact name={text.facts.firstByte}>{format.duration(call.firstByteMs)}</Fact>}
+        {call.firstByteMs !== undefined && <Fact name={text.words.firstByte}>{format.duration(call.firstByteMs)}</Fact>}
         {call.totalMs !== undefined && <Fact name={text.facts.total}>{format.duration(call.totalMs)}</Fact>}
         {(input !== undefined || output !== undefined) && (
-          <Fact name={text.facts.tokens}>
+          <Fact name={text.words.tokens}>
             {text.tokens(format.number(input ?? 0), format.number(output ?? 0))}
             {cached > 0 && ` · ${text.cached(format.number(cached))}`}
             {thoughts > 0 && ` · ${text.thought(format.number(thoughts))}`}
@@ -135,7 +135,7 @@ function CallFacts({ call }: { readonly call: CallState }) {
           </Fact>
         )}
         {isOver && call.requestId !== '' && (
-          <Fact name={text.facts.cost}>
+          <Fact name={text.words.cost}>
             {cost === undefined ? (
               isReading ? (
                 text.counting
@@ -146,16 +146,16 @@ function CallFacts({ call }: { readonly call: CallState }) {
               call.phase === 'failed' ? (
                 text.uncharged
               ) : (
-                text.free
+                text.words.free
               )
             ) : (
               <Money units={cost} />
             )}
           </Fact>
         )}
-        {showsChannel && call.channel !== '' && <Fact name={text.facts.channel}>{call.channel}</Fact>}
+        {showsChannel && call.channel !== '' && <Fact name={text.words.channel}>{call.channel}</Fact>}
         {call.requestId !== '' && (
-          <Fact name={text.facts.request}>
+          <Fact name={text.words.call}>
             <RequestLink id={call.requestId} />
           </Fact>
         )}

@@ -72,7 +72,7 @@ export const Column = memo(function Column({
               aria-label={text.stopWay(ways[endpoint])}
               onClick={() => calls.stop(endpoint)}
             >
-              {text.stop}
+              {text.words.stop}
             </PlainButton>
           )}
         </>
@@ -193,12 +193,12 @@ function BeforeView({ estimate }: { readonly estimate: Estimate | undefined }) {
       <dl className="pg-facts">
         {most !== null && (
           <Fact name={grows && most > 0 ? text.atFirst : text.atMost}>
-            {most === 0 ? text.free : <Money units={most} />}
+            {most === 0 ? text.words.free : <Money units={most} />}
           </Fact>
         )}
         {input !== null && <Fact name={text.inputTokens}>{text.tokensOf(format.number(input))}</Fact>}
         {places !== null && places.length > 0 && (
-          <Fact name={text.goesTo}>
+          <Fact name={text.words.channels}>
             {places.map(({ channel, asked }, index) => (
               <span key={channel}>
                 {index > 0 && ', '}

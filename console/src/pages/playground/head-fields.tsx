@@ -56,7 +56,7 @@ export function ModelField({
   const isGone = model !== '' && names?.includes(model) === false;
   return (
     <Select
-      label={text.model}
+      label={text.words.model}
       description={about}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       error={isGone ? text.modelGone : undefined}
@@ -64,7 +64,7 @@ export function ModelField({
       value={model === '' ? null : model}
       onChange={(chosen) => chosen !== null && onChoose(chosen)}
       placeholder={names?.length === 0 ? text.noModel : undefined}
-      nothingFoundMessage={text.noModelFound}
+      nothingFoundMessage={text.words.noMatchingModels}
       limit={50}
       searchable
       allowDeselect={false}
@@ -85,5 +85,5 @@ export function KindField({
   const text = useText(TEXT);
   if (kinds.length < 2) return null;
   const data = kinds.map((each) => ({ value: each, label: text.kinds[each] }));
-  return <Choice label={text.kind} data={data} value={kind} onChange={onChoose} />;
+  return <Choice label={text.words.type} data={data} value={kind} onChange={onChoose} />;
 }

@@ -49,7 +49,7 @@ export function SendBar({
         )}
         {isRunning && (
           <PlainButton leftSection={<IconPlayerStop size={14} />} onClick={onStop}>
-            {text.stopAll}
+            {text.words.stop}
           </PlainButton>
         )}
         <Kbd size="xs" visibleFrom="sm">

@@ -54,7 +54,7 @@ export function Settings({ typing: { prompt, change }, card, styles, onStyles, o
       <Group grow gap="sm" align="flex-start">
         <NumberInput
           label={text.maxTokens}
-          placeholder={text.maxTokensNone}
+          placeholder={text.words.modelDefault}
           value={prompt.maxTokens ?? ''}
           onChange={(value) => change({ maxTokens: numberOf(value) })}
           onKeyDown={onKeyDown}
@@ -66,7 +66,7 @@ export function Settings({ typing: { prompt, change }, card, styles, onStyles, o
         />
         <NumberInput
           label={text.temperature}
-          placeholder={text.temperatureNone}
+          placeholder={text.words.modelDefault}
           value={prompt.temperature ?? ''}
           onChange={(value) => change({ temperature: numberOf(value) })}
           onKeyDown={onKeyDown}
@@ -184,10 +184,10 @@ function JsonField({
         variant="subtle"
         size="compact-sm"
         leftSection={<IconTrash size={14} />}
-        aria-label={`${label}: ${text.remove}`}
+        aria-label={`${label}: ${text.words.remove}`}
         onClick={() => onChange('')}
       >
-        {text.remove}
+        {text.words.remove}
       </Button>
     </div>
   );

@@ -24,7 +24,7 @@ export function Steps({ steps }: { readonly steps: readonly Step[] }) {
           {text.called(call.name)}
         </Text>
         <Arguments of={call} />
-        <Small>{text.gave}</Small>
+        <Small>{text.words.result}</Small>
         <pre className="pg-json">{results[at]}</pre>
       </div>
     )),

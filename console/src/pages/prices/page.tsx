@@ -93,7 +93,7 @@ function Prices({
         <SegmentedControl
           size="xs"
           className="price-kinds"
-          aria-label={text.show}
+          aria-label={text.words.show}
           value={view}
           onChange={(show) => onChange({ show, page: '1' })}
           data={VIEWS.map((each) => ({
@@ -112,7 +112,7 @@ function Prices({
               title={text.none}
               action={
                 <Button component={Link} href="/vendors?add=1">
-                  {text.toVendors}
+                  {text.words.addAVendor}
                 </Button>
               }
             >
@@ -136,13 +136,13 @@ function Prices({
 function NoMatches({ view, onClear }: { readonly view: View; onClear(): void }) {
   const text = useText(TEXT);
   const titles: Readonly<Record<View, string>> = {
-    all: text.nothingFound,
+    all: text.words.noMatchingModels,
     unpriced: text.nothingUnpriced,
     drift: text.nothingDrift,
     upcoming: text.nothingUpcoming,
   };
   return (
-    <Empty title={titles[view]} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
+    <Empty title={titles[view]} action={<PlainButton onClick={onClear}>{text.words.showAll}</PlainButton>}>
       {view === 'upcoming' && <Coded>{text.nothingUpcomingAbout}</Coded>}
     </Empty>
   );

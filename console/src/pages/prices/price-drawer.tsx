@@ -64,7 +64,7 @@ function Consequence({ model: { calls, unpriced, price, consequence } }: { reado
     <Alert
       color={calls === 'refused' ? 'red' : 'orange'}
       icon={<IconAlertTriangle />}
-      title={price === null ? text.noPrice : text.fallbackUnpriced}
+      title={price === null ? text.words.noPrice : text.fallbackUnpriced}
     >
       <Text size="sm">
         {text.calls[calls]} {text.without(withoutPrice(consequence))}
@@ -91,13 +91,13 @@ function Amounts({ price, model }: { readonly price: Price; readonly model: Pric
   return (
     <Section
       flush
-      title={text.price}
+      title={text.words.price}
       about={[
         ...(model.source === null ? [] : [sourceText(model.source)]),
         ...(from === null ? [] : [text.since(dayText(from))]),
       ].join(', ')}
     >
-      <AmountTable price={price} caption={`${text.price}: ${model.name}`} />
+      <AmountTable price={price} caption={`${text.words.price}: ${model.name}`} />
       <Small p="xs">{text.restAsUsual}</Small>
       <Small px="xs" pb="xs">
         {text.whole}: {price.text}
@@ -114,7 +114,7 @@ function AmountTable({ price, caption }: { readonly price: Price; readonly capti
     { key: 'what', title: text.amount, cell: ([field]) => words.fields[field] },
     {
       key: 'costs',
-      title: text.costs,
+      title: text.words.price,
       align: 'right',
       cell: ([field, amount]) => (
         <>
@@ -142,7 +142,7 @@ function Drift({ model: { drift, published } }: { readonly model: Priced }) {
     { key: 'listed', title: text.published, align: 'right', cell: (each) => amountText(each.published) },
     {
       key: 'difference',
-      title: text.difference,
+      title: text.words.difference,
       align: 'right',
       cell: ({ percent }) =>
         percent === null ? text.isFreeThere : `${percent > 0 ? '+' : ''}${format.percent(percent / 100)}`,
@@ -187,7 +187,7 @@ function ChannelPrices({ model: { channels, name } }: { readonly model: Priced }
   const text = useText(TEXT);
   const sourceText = useSource();
   return (
-    <Section title={text.places} about={channels.length > 1 ? text.placesAbout : undefined}>
+    <Section title={text.words.channels} about={channels.length > 1 ? text.placesAbout : undefined}>
       <Stack gap="sm">
         {channels.map((place) => (
           <div key={`${place.channel} ${place.model}`}>
@@ -244,13 +244,13 @@ function SetPrice({ model }: { readonly model: Priced }) {
           className="price-kinds"
         />
         <Snippet
-          label={text.yaml}
+          label={text.words.gatewayYamlLines}
           code={priceLinesOf(model.name, sold, text.comments, model.channels[0]?.channel ?? 'demo')}
         />
         <Muted>{text.after}</Muted>
         {mayConfigure && (
           <LinkButton href="/config" style={{ alignSelf: 'flex-start' }}>
-            {text.toConfig}
+            {text.words.openConfig}
           </LinkButton>
         )}
       </Stack>

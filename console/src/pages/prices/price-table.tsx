@@ -39,7 +39,7 @@ export function PriceTable({
   const columns: readonly Column<Priced>[] = [
     {
       key: 'model',
-      title: text.model,
+      title: text.words.model,
       cell: (model) => (
         <div className="price-name">
           {model.name}
@@ -95,12 +95,12 @@ function Notes({ model: { price, unpriced, calls, drift, upcoming } }: { readonl
   const next = upcoming[0];
   return (
     <Group gap={6}>
-      {price?.free === true && <Text size="sm">{amountText.free}</Text>}
+      {price?.free === true && <Text size="sm">{amountText.words.free}</Text>}
       {unpriced && (
         <Tooltip label={calls === 'refused' ? text.refused : text.freeForNow}>
           <span>
             <State tone={calls === 'refused' ? 'bad' : 'warn'}>
-              {price === null ? text.noPrice : text.fallbackUnpriced}
+              {price === null ? text.words.noPrice : text.fallbackUnpriced}
             </State>
           </span>
         </Tooltip>

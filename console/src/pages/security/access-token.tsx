@@ -14,7 +14,7 @@ import { TEXT } from './text.ts';
 
 /** A section of the page. */
 export function AccessToken() {
-  const { token: text } = useText(TEXT);
+  const { token: text, words } = useText(TEXT);
   const status = useApi('GET /api/user/token/status');
   const [token, setMade] = useState<string>();
   const asking = useDialog<'renew' | 'remove'>();
@@ -41,7 +41,7 @@ export function AccessToken() {
             <Text size="sm">
               {exists ? (
                 <>
-                  {text.since} <When at={created_at} />, {text.until} <When at={expires_at} />
+                  {words.created} <When at={created_at} />, {text.until} <When at={expires_at} />
                 </>
               ) : (
                 `${text.none} ${text.validFor(valid_days)}`
@@ -57,7 +57,7 @@ export function AccessToken() {
               >
                 {exists ? text.renew : text.make}
               </PlainButton>
-              {exists && <PlainButton onClick={() => asking.open('remove')}>{text.remove}</PlainButton>}
+              {exists && <PlainButton onClick={() => asking.open('remove')}>{words.remove}</PlainButton>}
             </Group>
           </Group>
         )}
@@ -65,7 +65,7 @@ export function AccessToken() {
       <Confirm
         dialog={asking}
         title={isRenewal ? text.renewTitle : text.removeTitle}
-        action={isRenewal ? text.renew : text.remove}
+        action={isRenewal ? text.renew : words.remove}
         doing={isRenewal ? make : remove}
         onConfirm={() => (isRenewal ? make.mutate() : remove.mutate())}
       >

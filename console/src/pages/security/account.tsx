@@ -15,13 +15,13 @@ import { TEXT } from './text.ts';
 
 /** The email address, verified by a code. */
 export function Email({ self }: { readonly self: Self }) {
-  const { email: text } = useText(TEXT);
+  const { email: text, words } = useText(TEXT);
   const status = useStatus();
   const [changing, setChanging] = useState(false);
   const none = status?.letters === 'none' ? text.unavailable : text.none;
   return (
     <Section
-      title={text.title}
+      title={words.emailAddress}
       actions={
         !changing &&
         status?.letters !== 'none' && (
@@ -78,7 +78,7 @@ function EmailForm({ onEnd }: { onEnd(): void }) {
 
 /** The names. */
 export function Profile({ self }: { readonly self: Self }) {
-  const { profile: text, save, saved } = useText(TEXT);
+  const { profile: text, save, saved, words } = useText(TEXT);
   const [username, setUsername] = useState(self.username);
   const [displayName, setDisplayName] = useState(self.display_name);
   const refusal = useFormRefusal('username', 'display_name');
@@ -88,10 +88,10 @@ export function Profile({ self }: { readonly self: Self }) {
   );
   const isSame = username.trim() === self.username && displayName.trim() === self.display_name;
   return (
-    <Section title={text.title}>
+    <Section title={words.profile}>
       <RefusalForm refusal={refusal} onSubmit={() => change.mutate()}>
         <TextInput
-          label={text.username}
+          label={words.username}
           description={text.usernameAbout}
           autoComplete="username"
           autoCapitalize="none"
@@ -102,7 +102,7 @@ export function Profile({ self }: { readonly self: Self }) {
           {...refusal.field('username', username, setUsername)}
         />
         <TextInput
-          label={text.displayName}
+          label={words.displayName}
           description={text.displayAbout}
           autoComplete="name"
           maxLength={200}
@@ -122,7 +122,7 @@ export function Profile({ self }: { readonly self: Self }) {
 
 /** Changes or sets the password. */
 export function Password({ self }: { readonly self: Self }) {
-  const { password: text } = useText(TEXT);
+  const { password: text, words } = useText(TEXT);
   const [current, setCurrent] = useState('');
   const [newPassword, setFresh] = useState('');
   const refusal = useFormRefusal('original_password', 'password');
@@ -141,7 +141,7 @@ export function Password({ self }: { readonly self: Self }) {
     },
   );
   return (
-    <Section title={text.title}>
+    <Section title={words.password}>
       <RefusalForm refusal={refusal} onSubmit={() => change.mutate()}>
         {/* Password managers store the new password under this username. */}
         <input type="text" name="username" autoComplete="username" value={self.username} readOnly hidden />
@@ -150,11 +150,11 @@ export function Password({ self }: { readonly self: Self }) {
         ) : (
           <Text size="sm">{text.none}</Text>
         )}
-        <PasswordField isNew label={text.fresh} {...refusal.field('password', newPassword, setFresh)} />
+        <PasswordField isNew label={words.newPassword} {...refusal.field('password', newPassword, setFresh)} />
         <Refused by={refusal} />
         <Group justify="flex-end">
           <PlainButton type="submit" loading={change.isPending}>
-            {hasOne ? text.go : text.set}
+            {hasOne ? text.go : words.setPassword}
           </PlainButton>
         </Group>
       </RefusalForm>
@@ -164,11 +164,11 @@ export function Password({ self }: { readonly self: Self }) {
 
 /** Deletes the account. */
 export function Deletion({ self }: { readonly self: Self }) {
-  const { deletion: text } = useText(TEXT);
+  const { deletion: text, words } = useText(TEXT);
   const [opened, setOpened] = useState(false);
   const close = (): void => setOpened(false);
   return (
-    <Section title={text.title}>
+    <Section title={words.deleteAccount}>
       <Group justify="space-between" gap="xs">
         <Text size="sm" flex="1 1 16rem">
           {isRoot(self) ? text.root : text.about}

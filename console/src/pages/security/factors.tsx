@@ -90,7 +90,7 @@ const CHANGES = ['GET /api/user/passkey', 'GET /api/user/sessions', 'GET /api/ve
 
 /** The passkey of the account: add, show, remove. */
 function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/passkey'> }) {
-  const { passkey: text, on, off } = useText(TEXT);
+  const { passkey: text, on, off, words } = useText(TEXT);
   const support = usePasskeyState();
   const asking = useDialog<true>();
   const add = useAction(
@@ -111,11 +111,11 @@ function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/passkey'> 
   return (
     <>
       <Item
-        name={text.name}
+        name={words.passkey}
         state={<State tone={enabled ? 'good' : 'idle'}>{enabled ? on : off}</State>}
         actions={
           enabled ? (
-            <PlainButton onClick={() => asking.open(true)}>{text.remove}</PlainButton>
+            <PlainButton onClick={() => asking.open(true)}>{words.remove}</PlainButton>
           ) : (
             support?.state === 'ready' && (
               <PlainButton loading={add.isPending} onClick={() => add.mutate()}>
@@ -127,7 +127,7 @@ function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/passkey'> 
       >
         {enabled ? (
           <>
-            {text.made} <When at={unixOf(created_at)} />, {unixOf(last_used_at) > 0 ? `${text.used} ` : ''}
+            {words.created} <When at={unixOf(created_at)} />, {unixOf(last_used_at) > 0 ? `${text.used} ` : ''}
             <When at={unixOf(last_used_at)} none={text.unused} />
           </>
         ) : (
@@ -144,7 +144,7 @@ function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/passkey'> 
       <Confirm
         dialog={asking}
         title={text.removeTitle}
-        action={text.remove}
+        action={words.remove}
         doing={remove}
         onConfirm={() => remove.mutate()}
       >

@@ -23,7 +23,7 @@ interface Settings {
 
 /** A section of the page. */
 export function Notices({ self }: { readonly self: Self }) {
-  const { notices: text, save, saved } = useText(TEXT);
+  const { notices: text, save, saved, words } = useText(TEXT);
   const status = useStatus();
   const stored = JSON.parse(self.setting) as Settings;
   const [isEnabled, setWanted] = useState(stored.quota_warning_threshold !== undefined);
@@ -81,7 +81,7 @@ export function Notices({ self }: { readonly self: Self }) {
                 onUnits={setUnits}
                 error={refusal.at('quota_warning_threshold')}
               />
-              <Radio.Group label={text.way} value={method} onChange={(value) => setWay(value as typeof method)}>
+              <Radio.Group label={words.method} value={method} onChange={(value) => setWay(value as typeof method)}>
                 <Group gap="md" mt={4}>
                   <Radio value="email" label={text.email} />
                   <Radio value="webhook" label={text.webhook} />
@@ -91,7 +91,7 @@ export function Notices({ self }: { readonly self: Self }) {
                 <>
                   <TextInput
                     type="email"
-                    label={text.to}
+                    label={words.emailAddress}
                     description={text.toAbout(self.email)}
                     autoComplete="email"
                     maxLength={254}

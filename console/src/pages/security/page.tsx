@@ -84,7 +84,7 @@ interface Link {
 
 /** Linked OAuth accounts; renders nothing without providers and linked accounts. */
 function Links({ self }: { readonly self: Self }) {
-  const { links: text } = useText(TEXT);
+  const { links: text, words } = useText(TEXT);
   const status = useStatus();
   const asking = useDialog<Link>();
   const connect = useAction(
@@ -124,8 +124,8 @@ function Links({ self }: { readonly self: Self }) {
                   {text.connect}
                 </PlainButton>
               ) : (
-                <PlainButton onClick={() => asking.open(link)} aria-label={`${text.disconnect}: ${link.label}`}>
-                  {text.disconnect}
+                <PlainButton onClick={() => asking.open(link)} aria-label={`${words.unlink}: ${link.label}`}>
+                  {words.unlink}
                 </PlainButton>
               )
             }
@@ -137,7 +137,7 @@ function Links({ self }: { readonly self: Self }) {
       <Confirm
         dialog={asking}
         title={text.title2(asking.about?.label ?? '')}
-        action={text.disconnect}
+        action={words.unlink}
         doing={disconnect}
         onConfirm={(about) => disconnect.mutate(about.name)}
       >

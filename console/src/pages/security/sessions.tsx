@@ -17,7 +17,7 @@ type Session = OwnSession;
 
 /** A section of the page. */
 export function Sessions() {
-  const { sessions: text } = useText(TEXT);
+  const { sessions: text, words } = useText(TEXT);
   const sessions = useApi('GET /api/user/sessions');
   const status = useStatus();
   const asking = useDialog<Session | 'others'>();
@@ -43,8 +43,8 @@ export function Sessions() {
     return browser || system || user_agent || text.unknown;
   };
   const methodOf = ({ login_method: method }: Session): string => {
-    if (method === 'password') return text.password;
-    if (method === 'passkey') return text.passkey;
+    if (method === 'password') return words.password;
+    if (method === 'passkey') return words.passkey;
     return status?.oauth_providers.find(({ name }) => name === method)?.label ?? method;
   };
   const columns: readonly Column<Session>[] = [
@@ -59,12 +59,12 @@ export function Sessions() {
       ),
     },
     { key: 'method', title: text.method, from: 'md', cell: methodOf },
-    { key: 'ip', title: text.ip, from: 'sm', cell: ({ ip }) => ip },
+    { key: 'ip', title: words.ipAddress, from: 'sm', cell: ({ ip }) => ip },
     { key: 'since', title: text.since, from: 'md', cell: ({ created_at }) => <When at={created_at} /> },
     { key: 'seen', title: text.seen, cell: ({ last_active_at }) => <When at={last_active_at} /> },
     {
       key: 'actions',
-      title: text.actions,
+      title: words.actions,
       quiet: true,
       align: 'right',
       cell: (row) =>
@@ -80,7 +80,7 @@ export function Sessions() {
   return (
     <Section
       flush
-      title={text.title}
+      title={words.sessions}
       about={text.about}
       actions={
         (sessions.data?.length ?? 0) > 1 && (
@@ -89,7 +89,7 @@ export function Sessions() {
       }
     >
       <Loaded query={sessions}>
-        {(rows) => <DataTable caption={text.title} columns={columns} rows={rows} rowKey={({ sid }) => sid} />}
+        {(rows) => <DataTable caption={words.sessions} columns={columns} rows={rows} rowKey={({ sid }) => sid} />}
       </Loaded>
       <Confirm
         dialog={asking}

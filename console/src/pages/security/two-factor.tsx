@@ -24,7 +24,7 @@ export function TwoFactor({
   readonly status: Data<'GET /api/user/2fa/status'>;
   readonly isFirst: boolean;
 }) {
-  const { totp: text, on, off } = useText(TEXT);
+  const { totp: text, on, off, words } = useText(TEXT);
   const [open, setOpen] = useState<'' | 'setup' | 'disable' | 'renew'>('');
   const [codes, setCodes] = useState<readonly string[]>();
   const { enabled, locked, backup_codes_remaining: left = 0 } = status;
@@ -32,13 +32,13 @@ export function TwoFactor({
   return (
     <>
       <Item
-        name={text.name}
+        name={words.authenticatorApp}
         state={<State tone={enabled ? 'good' : 'idle'}>{enabled ? on : off}</State>}
         actions={
           enabled ? (
             <>
               <PlainButton onClick={() => setOpen('renew')}>{text.renew}</PlainButton>
-              <PlainButton onClick={() => setOpen('disable')}>{text.disable}</PlainButton>
+              <PlainButton onClick={() => setOpen('disable')}>{words.disable}</PlainButton>
             </>
           ) : (
             <Button {...(!isFirst && { variant: 'default' })} onClick={() => setOpen('setup')}>
@@ -62,9 +62,9 @@ export function TwoFactor({
       />
       <CodeDialog
         opened={open === 'disable'}
-        title={text.disable}
+        title={words.disable}
         about={text.disableAbout}
-        action={text.disable}
+        action={words.disable}
         danger
         backup
         work={(code) => call('POST /api/user/2fa/disable', { body: { code } })}
@@ -149,7 +149,7 @@ function BackupCodesDialog({ codes, onKept }: { readonly codes: readonly string[
 }
 
 function BackupCodes({ codes, onKept }: { readonly codes: readonly string[]; onKept(): void }) {
-  const { backup: text } = useText(TEXT);
+  const { backup: text, words } = useText(TEXT);
   const status = useStatus();
   const [isSaved, setKept] = useState(false);
   const lines = codes.join('\n');
@@ -169,7 +169,7 @@ function BackupCodes({ codes, onKept }: { readonly codes: readonly string[]; onK
       <Group justify="space-between">
         <Checkbox label={text.kept} checked={isSaved} onChange={(event) => setKept(event.currentTarget.checked)} />
         <Button disabled={!isSaved} onClick={onKept}>
-          {text.done}
+          {words.done}
         </Button>
       </Group>
     </Stack>
@@ -220,7 +220,7 @@ function SetupForm({
   onClose(): void;
   onEnabled(): void;
 }) {
-  const { setup: text } = useText(TEXT);
+  const { setup: text, words } = useText(TEXT);
   const [code, setCode] = useState('');
   const refusal = useFormRefusal('code');
   const enable = useAction(() => call('POST /api/user/2fa/enable', { body: { code } }), {
@@ -229,7 +229,7 @@ function SetupForm({
     refused: refusal.refused,
   });
   return (
-    <DialogForm refusal={refusal} action={text.go} running={enable} onClose={onClose}>
+    <DialogForm refusal={refusal} action={words.enable} running={enable} onClose={onClose}>
       <Text size="sm">{text.scan}</Text>
       <Center>
         {/* White in the dark theme, too, because cameras expect dark modules on a light ground. */}

@@ -107,7 +107,7 @@ function SignInSteps() {
         <Group gap={4} justify="center">
           <Text size="sm">{text.newHere}</Text>
           <Anchor component={Link} href="/register" size="sm">
-            {text.registerLink}
+            {text.words.createAccount}
           </Anchor>
         </Group>
       )}
@@ -155,7 +155,7 @@ function PasswordStep({ onHalf }: { onHalf(half: PendingSignIn): void }) {
       />
       <PasswordField
         ref={secret}
-        label={text.password}
+        label={text.words.password}
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
       />

@@ -19,7 +19,7 @@ export function Register() {
   const status = useApi('GET /api/status', undefined, { staleTime: Number.POSITIVE_INFINITY });
   return (
     <Frame
-      title={text.register.title}
+      title={text.words.createAccount}
       below={
         <Group gap={4} justify="center">
           <Text size="sm">{text.haveAccount}</Text>
@@ -115,7 +115,7 @@ function RegisterForm({ status }: { readonly status: Status }) {
       />
       <PasswordField
         isNew
-        label={text.password}
+        label={text.words.password}
         value={password}
         onChange={(event) => change({ password: event.currentTarget.value })}
         error={refusal.at('password')}

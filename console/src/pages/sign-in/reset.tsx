@@ -46,7 +46,7 @@ function ResetForm({
   readonly token: string;
   readonly another: React.ReactNode;
 }) {
-  const text = useText(TEXT).reset;
+  const { words } = useText(TEXT);
   const [, go] = useLocation();
   const [password, setPassword] = useState('');
   const [dead, setDead] = useState(false);
@@ -65,13 +65,18 @@ function ResetForm({
     <RefusalForm refusal={refusal} onSubmit={() => reset.mutate()}>
       {/* Password managers store the new password under this username. */}
       <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
-      <PasswordField isNew ref={first} label={text.password} {...refusal.field('password', password, setPassword)} />
+      <PasswordField
+        isNew
+        ref={first}
+        label={words.newPassword}
+        {...refusal.field('password', password, setPassword)}
+      />
       <Refused by={refusal} />
       {dead ? (
         another
       ) : (
         <Button type="submit" size="sm" loading={reset.isPending} fullWidth>
-          {text.go}
+          {words.setPassword}
         </Button>
       )}
     </RefusalForm>

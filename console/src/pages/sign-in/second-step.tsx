@@ -25,7 +25,7 @@ export function SecondStep({
   readonly half: PendingSignIn | undefined;
   onRestart(why?: string): void;
 }) {
-  const text = useText(TEXT).second;
+  const { second: text, words } = useText(TEXT);
   const language = useLanguage();
   const format = useFormat();
   const entered = useAfterSignIn();
@@ -48,7 +48,7 @@ export function SecondStep({
         <CodeField ref={field} backup {...refusal.field('code', code, setCode)} />
         <Refused by={refusal} />
         <Button type="submit" size="sm" loading={finish.isPending} fullWidth>
-          {text.go}
+          {words.continue}
         </Button>
         <PlainButton size="sm" fullWidth onClick={() => onRestart()}>
           {text.restart}

@@ -10,20 +10,20 @@ import { TEXT } from './text.ts';
 
 /** The table. There are at least two gateways; the rest of the page describes the one that answered. */
 export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }) {
-  const text = useText(TEXT).gateways;
+  const { gateways: text, words } = useText(TEXT);
   const format = useFormat();
   const own = gateways.find(({ self }) => self);
   const columns: readonly Column<Gateway>[] = [
     {
       key: 'name',
-      title: text.name,
+      title: words.gateway,
       cell: ({ name, version, self }) => (
         <TwoLines first={name} second={self ? `${version} · ${text.self}` : version} />
       ),
     },
     {
       key: 'state',
-      title: text.state,
+      title: words.state,
       cell: (gateway) => (
         <State tone={gatewayTone(gateway)}>
           {gateway.report === null ? text.silent : text.states[gateway.report.readiness]}
@@ -33,7 +33,7 @@ export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }
     { key: 'since', title: text.since, from: 'md', cell: ({ started_at: at }) => <When at={at} /> },
     {
       key: 'calls',
-      title: text.calls,
+      title: words.runningCalls,
       align: 'right',
       cell: ({ report }) =>
         report === null ? (
@@ -66,7 +66,7 @@ export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }
     },
     {
       key: 'store',
-      title: text.store,
+      title: words.database,
       align: 'right',
       from: 'md',
       cell: ({ report }) => {
@@ -76,7 +76,7 @@ export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }
     },
     {
       key: 'configuration',
-      title: text.configuration,
+      title: words.configuration,
       from: 'lg',
       cell: ({ report }) => {
         if (report === null) return '–';

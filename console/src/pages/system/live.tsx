@@ -21,7 +21,7 @@ export function LiveCalls({ every }: { readonly every: number | false }) {
   const live = useApi('GET /api/log/live', undefined, { refetchInterval: every });
   const [held, setHeld] = useState(false);
   return (
-    <Section flush title={text.live} about={text.liveAbout}>
+    <Section flush title={text.words.runningCalls} about={text.liveAbout}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: only detects the pointer */}
       <div
         className="live"
@@ -47,7 +47,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
   const columns: readonly Column<SteadyRow<Call>>[] = [
     {
       key: 'model',
-      title: text.model,
+      title: text.words.model,
       cell: ({ row: { model, style, stream } }) => (
         <>
           {model === '' ? text.passage : model}
@@ -59,7 +59,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
     },
     {
       key: 'phase',
-      title: text.phase,
+      title: text.words.phase,
       cell: ({ row: { phase }, ended }) =>
         ended ? (
           <State tone="idle">{text.phases.ended}</State>
@@ -67,10 +67,10 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
           <State tone={MOODS[phase]}>{text.phases[phase]}</State>
         ),
     },
-    { key: 'running', title: text.running, align: 'right', cell: ({ row }) => format.duration(row.ms) },
+    { key: 'running', title: text.words.runningFor, align: 'right', cell: ({ row }) => format.duration(row.ms) },
     {
       key: 'who',
-      title: text.who,
+      title: text.words.user,
       from: 'sm',
       cell: ({ row: { username, token_name: key } }) => (
         <>
@@ -83,7 +83,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
     },
     {
       key: 'channel',
-      title: text.channel,
+      title: text.words.channel,
       from: 'sm',
       cell: ({ row: { channel, attempts } }) => (
         <>
@@ -100,7 +100,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
       ? [
           {
             key: 'gateway',
-            title: text.gateway,
+            title: text.words.gateway,
             from: 'sm' as const,
             cell: ({ row }: SteadyRow<Call>) => row.gateway ?? '–',
           },
@@ -108,7 +108,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
       : []),
     {
       key: 'tokens',
-      title: text.tokens,
+      title: text.words.outputTokens,
       align: 'right',
       from: 'md',
       cell: ({ row }) => format.number(row.output_tokens),
@@ -124,7 +124,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
   return (
     <>
       <DataTable
-        caption={text.live}
+        caption={text.words.runningCalls}
         columns={columns}
         rows={rows}
         rowKey={({ row }) => row.id}

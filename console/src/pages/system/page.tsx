@@ -146,14 +146,18 @@ function Figures({ vitals }: { readonly vitals: Vitals }) {
   return (
     <div className="grid-figures">
       <Figure label={text.version} value={version} note={text.platform(node.replace(/^v/, ''), platform)} />
-      <Figure label={text.uptime} value={format.duration(uptime * 1_000)} note={text.since(format.moment(started))} />
       <Figure
-        label={text.inFlight}
+        label={text.words.runningFor}
+        value={format.duration(uptime * 1_000)}
+        note={text.since(format.moment(started))}
+      />
+      <Figure
+        label={text.words.runningCalls}
         value={format.number(calls)}
         note={gateways.length > 1 ? text.inFlightAll : text.inFlightNote}
       />
       <Figure
-        label={text.configuration}
+        label={text.words.configuration}
         value={text.generation(format.number(configuration.generation))}
         note={
           <>
@@ -162,7 +166,7 @@ function Figures({ vitals }: { readonly vitals: Vitals }) {
               <>
                 {' · '}
                 <Anchor component={Link} href="/config" size="xs">
-                  {text.toConfig}
+                  {text.words.config}
                 </Anchor>
               </>
             )}

@@ -24,7 +24,7 @@ export function StoreReadings({ vitals }: { readonly vitals: Vitals }) {
     keeps_responses: keepsResponses,
   } = vitals.store;
   return (
-    <Section flush title={text.store} about={name}>
+    <Section flush title={text.words.database} about={name}>
       <Reading
         name={text.size}
         tone={sizeTone(vitals)}

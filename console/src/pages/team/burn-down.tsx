@@ -45,7 +45,7 @@ export function BurnDown({
   const name = nameOf(department?.department_id ?? 0, department?.name ?? '');
   const title = budget === undefined ? text.burn.spending(name) : text.burn.title(name);
   const choices = [
-    { value: '', label: text.forecast.everybody },
+    { value: '', label: text.words.allUsers },
     ...forecast.departments
       .map((each) => ({ value: `${each.department_id}`, label: nameOf(each.department_id, each.name) }))
       .sort((a, b) => a.label.localeCompare(b.label)),
@@ -58,7 +58,7 @@ export function BurnDown({
           {choices.length > 1 && (
             <Select
               size="xs"
-              aria-label={text.burn.choose}
+              aria-label={text.words.department}
               data={choices}
               value={department === undefined ? '' : id}
               onChange={(chosen) => change({ of: chosen ?? '' })}
@@ -70,10 +70,10 @@ export function BurnDown({
           {budgets.length > 1 && (
             <NativeSelect
               size="xs"
-              aria-label={text.burn.period}
+              aria-label={text.words.budget}
               data={budgets.map((each) => ({
                 value: each.period,
-                label: each.period === 'month' ? text.burn.monthBudget : text.burn.totalBudget,
+                label: each.period === 'month' ? text.burn.monthBudget : text.words.totalBudget,
               }))}
               value={budget?.period ?? ''}
               onChange={(event) => change({ of: `${id} ${event.currentTarget.value}` })}

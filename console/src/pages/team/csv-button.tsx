@@ -31,7 +31,7 @@ export function CsvButton({
       onClick={() => save.mutate()}
       aria-label={text.csvOf(what)}
     >
-      {text.csv}
+      {text.words.downloadCsv}
     </PlainButton>
   );
 }

@@ -7,7 +7,7 @@ import type { Change, View } from './view.ts';
 
 /** The message, with a button for a longer range. */
 export function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT).empty;
+  const { empty: text, words } = useText(TEXT);
   const isLong = view.range.name === '30d' && view.department === '';
   return (
     <Empty
@@ -17,7 +17,7 @@ export function NoCalls({ view, change }: { readonly view: View; change(change: 
           <PlainButton
             onClick={() => change({ range: '30d', start: '', end: '', department_id: '', page: '1', find: '' })}
           >
-            {text.longer}
+            {words.show30Days}
           </PlainButton>
         )
       }
@@ -29,9 +29,9 @@ export function NoCalls({ view, change }: { readonly view: View; change(change: 
 
 /** Explains what departments provide here. */
 export function NoDepartments() {
-  const text = useText(TEXT).empty;
+  const { empty: text, words } = useText(TEXT);
   return (
-    <Empty title={text.departments} action={<LinkButton href="/departments">{text.toDepartments}</LinkButton>}>
+    <Empty title={words.noDepartmentsYet} action={<LinkButton href="/departments">{text.toDepartments}</LinkButton>}>
       {text.departmentsAbout}
     </Empty>
   );

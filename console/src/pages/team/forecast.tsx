@@ -33,8 +33,7 @@ export function Forecast({ view, change }: { readonly view: View; change(change:
     <Loaded query={forecast} height={480}>
       {(data) => {
         const path = new Map(paths?.map(({ id, path }) => [id, path]));
-        const nameOf = (id: number, name: string): string =>
-          id === 0 ? text.forecast.everybody : (path.get(id) ?? name);
+        const nameOf = (id: number, name: string): string => (id === 0 ? text.words.allUsers : (path.get(id) ?? name));
         const rows = rowsOf(data, nameOf);
         const [shown, pager] = paged(rows, view.page, PAGE_SIZE, change);
         return (
@@ -84,13 +83,13 @@ function Table({
   readonly view: View;
   change(change: Change): void;
 }) {
-  const text = useText(TEXT).forecast;
+  const { forecast: text, words } = useText(TEXT);
   const format = useFormat();
   const unless = (again: boolean, node: ReactNode) => (again ? null : node);
   const writeDay = format.dates({ month: 'short', day: 'numeric' }, true);
   const day = (date: string): string => writeDay(Date.parse(date) / 1_000);
   const columns: readonly Column<Row>[] = [
-    { key: 'name', title: useText(TEXT).department, cell: ({ of }) => nameOf(of.department_id, of.name) },
+    { key: 'name', title: useText(TEXT).words.department, cell: ({ of }) => nameOf(of.department_id, of.name) },
     {
       key: 'state',
       title: text.state,
@@ -141,7 +140,7 @@ function Table({
     },
     {
       key: 'budget',
-      title: text.budget,
+      title: words.budget,
       align: 'right',
       from: 'sm',
       cell: ({ budget, of }) =>

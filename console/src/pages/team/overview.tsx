@@ -36,14 +36,14 @@ export function Overview({ view, change }: { readonly view: View; change(change:
           <Figures data={data} view={view} />
           <Trend view={view} change={change} />
           <Section
-            title={text.departments}
+            title={text.words.departments}
             about={text.open.departments}
             flush
             actions={<CsvButton of="GET /api/team/overview" view={view} what={text.tabs.overview} />}
           >
             <SumsTable
-              caption={text.departments}
-              of={text.department}
+              caption={text.words.departments}
+              of={text.words.department}
               measure="cost"
               rows={data.departments.map((row) => ({
                 key: `${row.department_id}`,
@@ -67,7 +67,7 @@ export function Overview({ view, change }: { readonly view: View; change(change:
 type Data = NonNullable<ReturnType<typeof useApi<'GET /api/team/overview'>>['data']>;
 
 function Figures({ data, view }: { readonly data: Data; readonly view: View }) {
-  const text = useText(TEXT).figures;
+  const { figures: text, words } = useText(TEXT);
   const format = useFormat();
   const forecast = useApi('GET /api/team/forecast', undefined, { staleTime: 60_000 }).data;
   const spending =
@@ -79,18 +79,18 @@ function Figures({ data, view }: { readonly data: Data; readonly view: View }) {
   return (
     <div className="grid-figures">
       <Figure
-        label={text.cost}
+        label={words.cost}
         value={<Money units={data.quota} />}
         note={text.today(format.money(data.today.quota))}
       />
       <Figure
-        label={text.month}
+        label={words.thisMonth}
         value={<Money units={data.month.quota} />}
         note={spending && text.projected(format.money(spending.projected))}
       />
-      <Figure label={text.requests} value={format.number(all)} note={text.errors(format.percent(share))} />
+      <Figure label={words.calls} value={format.number(all)} note={text.errors(format.percent(share))} />
       <Figure
-        label={text.tokens}
+        label={words.tokens}
         value={format.short(data.prompt_tokens + data.completion_tokens)}
         note={text.output(format.short(data.completion_tokens))}
       />
@@ -116,7 +116,7 @@ function Trend({ view, change }: { readonly view: View; change(change: Change): 
   );
   const moments = momentsOf(range, Date.now() / 1_000);
   const name = (id: string | null, label: string): string => {
-    if (id === null) return text.trend.others;
+    if (id === null) return text.words.allOthers;
     if (label !== '') return label;
     return id === '' || id === '0' ? text.nameless[group] : `#${id}`;
   };
@@ -138,7 +138,7 @@ function Trend({ view, change }: { readonly view: View; change(change: Change): 
         <>
           <NativeSelect
             size="xs"
-            aria-label={text.trend.group}
+            aria-label={text.words.by}
             data={GROUPS.map((each) => ({ value: each, label: text.trend.groups[each] }))}
             value={group}
             onChange={(event) => change({ group: event.currentTarget.value })}

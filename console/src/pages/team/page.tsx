@@ -49,10 +49,10 @@ export default function TeamPage() {
             <Group gap="xs" mb="md" display={each === 'forecast' ? 'none' : undefined}>
               <TimeRangePicker range={range} onChange={(chosen) => change({ ...chosen, page: '1' })} />
               <DepartmentSelect
-                label={text.department}
+                label={text.words.department}
                 hiddenLabel
                 size="xs"
-                placeholder={text.everywhere}
+                placeholder={text.words.allDepartments}
                 value={department}
                 onChange={(id) => change({ department_id: id, find: '', page: '1' })}
               />
@@ -98,17 +98,17 @@ function Budgets({ view, change }: { readonly view: View; change(change: Change)
                 rowKey={(row) => `${row.department_id} ${row.period}`}
                 empty={<NoDepartments />}
                 columns={[
-                  { key: 'name', title: text.department, cell: nameOf },
+                  { key: 'name', title: text.words.department, cell: nameOf },
                   { key: 'period', title: text.budgets.period, from: 'sm', cell: period },
                   {
                     key: 'budget',
-                    title: text.budgets.budget,
+                    title: text.words.budget,
                     align: 'right',
                     cell: ({ budget }) => (budget === null ? text.forecast.none : <Money units={budget} />),
                   },
                   {
                     key: 'used',
-                    title: text.budgets.used,
+                    title: text.words.used,
                     align: 'right',
                     from: 'sm',
                     cell: ({ used }) => <Money units={used} />,
@@ -173,23 +173,23 @@ function Members({ view, change }: ListProps) {
   );
   return (
     <Section
-      title={text.members}
+      title={text.words.members}
       about={text.open.usage}
       flush
-      actions={<CsvButton of="GET /api/team/members" view={view} what={text.members} />}
+      actions={<CsvButton of="GET /api/team/members" view={view} what={text.words.members} />}
     >
       {members.isError && rows === undefined ? (
         <Failure error={members.error} again={() => void members.refetch()} />
       ) : (
         <SumsTable
-          caption={text.members}
-          of={text.member}
+          caption={text.words.members}
+          of={text.words.user}
           measure="cost"
           rows={rows}
           extra={[
             {
               key: 'department',
-              title: text.department,
+              title: text.words.department,
               from: 'md',
               cell: ({ key }) => departments.get(key) || text.nameless.department,
             },
@@ -223,17 +223,17 @@ function Models({ view, change }: ListProps) {
   );
   return (
     <Section
-      title={text.models}
+      title={text.words.models}
       about={text.open.usage}
       flush
-      actions={<CsvButton of="GET /api/team/models" view={view} what={text.models} />}
+      actions={<CsvButton of="GET /api/team/models" view={view} what={text.words.models} />}
     >
       {models.isError && rows === undefined ? (
         <Failure error={models.error} again={() => void models.refetch()} />
       ) : (
         <SumsTable
-          caption={text.models}
-          of={text.model}
+          caption={text.words.models}
+          of={text.words.model}
           measure="cost"
           rows={rows}
           find={view.find}

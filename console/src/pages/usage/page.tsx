@@ -112,7 +112,7 @@ export default function UsagePage() {
 
 /** Why the page is empty, and what to do. */
 function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT).empty;
+  const { empty: text, words } = useText(TEXT);
   const { clear } = useText(TEXT);
   if (view.filters.length > 0)
     return (
@@ -127,11 +127,11 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
         <>
           {view.range.name !== '30d' && (
             <PlainButton onClick={() => change(withRange({ range: '30d', start: '', end: '' }))}>
-              {text.longer}
+              {words.show30Days}
             </PlainButton>
           )}
           <Button component={Link} href="/connect">
-            {text.action}
+            {words.connectAClient}
           </Button>
         </>
       }
@@ -175,7 +175,7 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
       <Menu position="bottom-end">
         <Menu.Target>
           <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending}>
-            {text.csv}
+            {text.words.downloadCsv}
           </PlainButton>
         </Menu.Target>
         <Menu.Dropdown>
@@ -186,7 +186,7 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
         </Menu.Dropdown>
       </Menu>
       <IconButton
-        label={text.refresh}
+        label={text.words.refresh}
         variant="default"
         size={30}
         onClick={() =>

@@ -59,7 +59,7 @@ export function Trend({
         <Group gap="xs">
           <NativeSelect
             size="xs"
-            aria-label={text.chart.group}
+            aria-label={text.words.by}
             data={(view.allUsers ? GROUPS : OWN_GROUPS).map((each) => ({ value: each, label: text.column[each] }))}
             value={group}
             onChange={(event) => change({ group: event.currentTarget.value, find: '', page: '1' })}
@@ -81,7 +81,7 @@ export function Trend({
             times={moments}
             step={stepOf(range)}
             series={trendSeries(items, moments, measure, (id, label) =>
-              id === null ? text.chart.others : name(id, label),
+              id === null ? text.words.allOthers : name(id, label),
             )}
             bars
             stacked
@@ -101,7 +101,7 @@ const MANY_TIMES = 10;
 
 /** The figures at the top. */
 export function Figures({ view, total }: { readonly view: View; readonly total: Sums | undefined }) {
-  const text = useText(TEXT).figures;
+  const { figures: text, words } = useText(TEXT);
   const format = useFormat();
   // Whole hours, so that the query stays the same for a while and its answer is cached.
   const now = Math.floor(Date.now() / 1_000 / HOUR_S) * HOUR_S + HOUR_S - 1;
@@ -127,29 +127,29 @@ export function Figures({ view, total }: { readonly view: View; readonly total: 
   const eachBefore = before === undefined || before.requests === 0 ? undefined : before.quota / before.requests;
   return (
     <div className="grid-figures">
-      <Figure label={text.cost} value={<Money units={total.quota} />} note={compared(total.quota, before?.quota)} />
+      <Figure label={words.cost} value={<Money units={total.quota} />} note={compared(total.quota, before?.quota)} />
       <Figure
-        label={text.requests}
+        label={words.calls}
         value={format.number(all)}
         note={compared(all, before && before.requests + before.errors)}
       />
       <Figure
-        label={text.errors}
+        label={words.errors}
         value={all === 0 ? '–' : format.percent(total.errors / all)}
         note={all === 0 ? text.noRequests : text.failed(format.number(total.errors))}
       />
       <Figure
-        label={text.each}
+        label={words.costPerCall}
         value={each === undefined ? '–' : <Money units={each} />}
         note={each === undefined ? undefined : compared(each, eachBefore)}
       />
       <Figure
-        label={text.input}
+        label={words.inputTokens}
         value={<span title={format.number(total.prompt_tokens)}>{format.short(total.prompt_tokens)}</span>}
         note={compared(total.prompt_tokens, before?.prompt_tokens)}
       />
       <Figure
-        label={text.output}
+        label={words.outputTokens}
         value={<span title={format.number(total.completion_tokens)}>{format.short(total.completion_tokens)}</span>}
         note={tokens === 0 ? undefined : text.ofAll(format.percent(total.completion_tokens / tokens))}
       />

@@ -43,7 +43,7 @@ function Fields({ user: { id, username }, onClose, onDeleted }: DeleteUserProps)
   return (
     <DialogForm
       refusal={refusal}
-      action={text.remove}
+      action={text.words.deleteAccount}
       running={remove}
       ready={typed === username}
       danger

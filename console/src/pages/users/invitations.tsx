@@ -47,15 +47,15 @@ export function Invitations({
   const columns: readonly Column<Invitation>[] = [
     {
       key: 'state',
-      title: text.state,
+      title: text.words.state,
       cell: ({ status }) => <State tone={MOODS[status]}>{text.invitationStates[status]}</State>,
     },
     { key: 'by', title: text.madeBy, cell: ({ made_by_name: name }) => name },
     { key: 'made', title: text.madeAt, cell: ({ created_at: at }) => <When at={at} />, from: 'sm' },
-    { key: 'expires', title: text.expires, cell: ({ expires_at: at }) => <When at={at} />, from: 'sm' },
+    { key: 'expires', title: text.words.expires, cell: ({ expires_at: at }) => <When at={at} />, from: 'sm' },
     {
       key: 'used',
-      title: text.usedBy,
+      title: text.words.usedBy,
       cell: ({ used_by: id, used_by_name: name }) =>
         id > 0 && (
           <Anchor component="button" type="button" size="sm" onClick={() => onUser(id)}>
@@ -181,7 +181,7 @@ function Link({ created, onClose }: { readonly created: Data<'POST /api/user/inv
         {text.invitationUntil} {format.moment(created.expires_at)}
       </Muted>
       <Group justify="flex-end">
-        <Button onClick={onClose}>{text.close}</Button>
+        <Button onClick={onClose}>{text.words.close}</Button>
       </Group>
     </Stack>
   );

@@ -27,7 +27,7 @@ export function FreezeDialog({ user, ...others }: DialogProps) {
       action={isFrozen ? 'enable' : 'disable'}
       title={isFrozen ? text.unfreezeTitle(user.username) : text.freezeTitle(user.username)}
       about={isFrozen ? text.unfreezeAbout : text.freezeAbout}
-      button={isFrozen ? text.unfreeze : text.freeze}
+      button={isFrozen ? text.words.enable : text.words.disable}
       danger={!isFrozen}
     />
   );

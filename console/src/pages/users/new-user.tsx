@@ -33,7 +33,7 @@ export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setMade(undefined)}
-      title={created === undefined ? text.createTitle : text.created(created.username)}
+      title={created === undefined ? text.words.newAccount : text.created(created.username)}
       // Only a button closes the dialog, because the password is lost then.
       closeOnClickOutside={created === undefined}
     >
@@ -43,15 +43,15 @@ export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
         <Stack>
           <Alert color="orange">{text.createdAbout}</Alert>
           <div>
-            <Text size="sm">{text.username}</Text>
-            <Copy value={created.username} what={text.username} />
+            <Text size="sm">{text.words.username}</Text>
+            <Copy value={created.username} what={text.words.username} />
           </div>
           <div>
-            <Text size="sm">{text.password}</Text>
-            <Copy value={created.password} what={text.password} />
+            <Text size="sm">{text.words.password}</Text>
+            <Copy value={created.password} what={text.words.password} />
           </div>
           <Group justify="flex-end" gap="xs">
-            <PlainButton onClick={onClose}>{text.close}</PlainButton>
+            <PlainButton onClick={onClose}>{text.words.close}</PlainButton>
             <Button onClick={() => onOpen(created.id)}>{text.toAccount}</Button>
           </Group>
         </Stack>
@@ -91,7 +91,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
     <DialogForm refusal={refusal} action={text.createDo} running={make} autoComplete="off" onClose={onClose}>
       <Text size="sm">{text.createAbout}</Text>
       <TextInput
-        label={text.username}
+        label={text.words.username}
         {...refusal.field('username', name, setName)}
         maxLength={64}
         autoCapitalize="none"
@@ -102,7 +102,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
       <div>
         <PasswordField
           isNew
-          label={text.password}
+          label={text.words.password}
           {...refusal.field('password', password, setPassword)}
           visible={visible}
           onVisibilityChange={setVisible}
@@ -117,9 +117,13 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
           {text.generate}
         </PlainButton>
       </div>
-      <TextInput label={text.displayName} {...refusal.field('display_name', displayName, setShown)} maxLength={64} />
       <TextInput
-        label={text.email}
+        label={text.words.displayName}
+        {...refusal.field('display_name', displayName, setShown)}
+        maxLength={64}
+      />
+      <TextInput
+        label={text.words.emailAddress}
         description={text.emailAbout}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         type="email"

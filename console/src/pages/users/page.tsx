@@ -37,7 +37,7 @@ export default function UsersPage() {
         <>
           <SegmentedControl
             size="xs"
-            aria-label={text.views}
+            aria-label={text.words.view}
             value={isInvitations ? 'invitations' : 'accounts'}
             onChange={(tab) => setAddress({ tab })}
             data={[
@@ -49,7 +49,7 @@ export default function UsersPage() {
             leftSection={<IconPlus size={16} />}
             onClick={() => setDialog(isInvitations ? 'invitation' : 'account')}
           >
-            {isInvitations ? text.invitationNew : text.create}
+            {isInvitations ? text.invitationNew : text.words.newAccount}
           </Button>
         </>
       }
@@ -78,8 +78,8 @@ export default function UsersPage() {
               maw="10rem"
             />
             <Select
-              aria-label={text.state}
-              placeholder={text.anyState}
+              aria-label={text.words.state}
+              placeholder={text.words.anyState}
               data={(['active', 'frozen', 'deleted'] as const).map((state) => ({
                 value: state,
                 label: text.states[state],
@@ -92,7 +92,7 @@ export default function UsersPage() {
             />
             <Box flex="1 1 12rem" maw="20rem">
               <DepartmentSelect
-                label={text.department}
+                label={text.words.department}
                 hiddenLabel
                 placeholder={text.anyDepartment}
                 value={address.department}

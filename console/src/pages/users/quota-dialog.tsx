@@ -65,7 +65,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
       <div>
         <SegmentedControl
           fullWidth
-          aria-label={text.quotaMode}
+          aria-label={text.words.action}
           value={mode}
           onChange={setMode}
           data={(['add', 'subtract', 'override'] as const).map((value) => ({ value, label: text.quotaModes[value] }))}
@@ -75,7 +75,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
         </Text>
       </div>
       <MoneyInput
-        label={text.quotaAmount}
+        label={text.words.amount}
         units={amount}
         onUnits={setAmount}
         error={refusal.at('value')}

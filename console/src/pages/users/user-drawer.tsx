@@ -33,7 +33,7 @@ export function UserDrawer({ id, onClose }: { readonly id: number; onClose(): vo
     <Drawer
       opened={isOpen}
       onClose={onClose}
-      title={user.data === undefined ? text.person : user.data.display_name || user.data.username}
+      title={user.data === undefined ? text.words.user : user.data.display_name || user.data.username}
     >
       {isMissing ? (
         <Empty title={text.gone} />
@@ -60,7 +60,7 @@ function Content({ user, onClose }: { readonly user: User; onClose(): void }) {
       </Group>
       <div className="grid-figures">
         <Figure
-          label={text.balance}
+          label={text.words.balance}
           value={<Money units={user.unlimited_quota ? null : user.quota} />}
           {...(user.debt > 0 && { note: text.owes(format.money(user.debt)) })}
         />
@@ -68,7 +68,7 @@ function Content({ user, onClose }: { readonly user: User; onClose(): void }) {
         <Figure label={text.lastSignIn} value={<When at={user.last_login_at} none={text.neverSignedIn} />} />
       </div>
       <Muted>
-        {text.since} {format.day(user.created_at)}
+        {text.words.created} {format.day(user.created_at)}
         {user.DeletedAt !== null && ` · ${text.deletedAt} ${format.day(Date.parse(user.DeletedAt) / 1_000)}`}
       </Muted>
       {isDeleted ? (
@@ -106,14 +106,14 @@ function Actions({ user, onDeleted }: { readonly user: User; onDeleted(): void }
         {text.quota}
       </GuardedButton>
       <GuardedButton why={whyRoot} onClick={() => setDialog('freeze')}>
-        {user.status === 1 ? text.freeze : text.unfreeze}
+        {user.status === 1 ? text.words.disable : text.words.enable}
       </GuardedButton>
       <GuardedButton why={whyRole} onClick={() => setDialog('role')}>
         {user.role === 1 ? text.promote : text.demote}
       </GuardedButton>
       <Menu position="bottom-end">
         <Menu.Target>
-          <PlainButton rightSection={<IconChevronDown size={14} />}>{text.more}</PlainButton>
+          <PlainButton rightSection={<IconChevronDown size={14} />}>{text.words.moreActions}</PlainButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item
@@ -122,7 +122,7 @@ function Actions({ user, onDeleted }: { readonly user: User; onDeleted(): void }
             disabled={whyRoot !== undefined}
             onClick={() => setDialog('delete')}
           >
-            {text.remove}
+            {text.words.deleteAccount}
             {whyRoot !== undefined && <Small>{whyRoot}</Small>}
           </Menu.Item>
         </Menu.Dropdown>

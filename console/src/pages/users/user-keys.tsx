@@ -164,7 +164,7 @@ function KeyForm({
   onClose(): void;
   onMade(secret: string): void;
 }) {
-  const { keys: text, save } = useText(TEXT);
+  const { keys: text, save, words } = useText(TEXT);
   const [name, setName] = useState('');
   const [units, setUnits] = useState<number | null>(of === undefined || of.unlimited_quota ? null : of.remain_quota);
   const refusal = useFormRefusal('name', 'remain_quota');
@@ -205,7 +205,7 @@ function KeyForm({
         </>
       )}
       <MoneyInput
-        label={text.amount}
+        label={words.limit}
         about={text.amountAbout}
         placeholder={text.follows}
         units={units}

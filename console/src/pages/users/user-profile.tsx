@@ -74,17 +74,17 @@ export function UserProfile({ user }: { readonly user: User }) {
     />
   );
   return (
-    <Section title={text.profile}>
+    <Section title={text.words.profile}>
       <form ref={refusal.form} onSubmit={submit}>
         <Stack>
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            {field('username', text.username)}
-            {field('display_name', text.displayName)}
-            {field('email', text.email, text.emailAbout)}
+            {field('username', text.words.username)}
+            {field('display_name', text.words.displayName)}
+            {field('email', text.words.emailAddress, text.emailAbout)}
             {field('group', text.group, text.groupAbout)}
             {field('remark', text.remark, text.remarkAbout)}
             <DepartmentSelect
-              label={text.department}
+              label={text.words.department}
               placeholder={text.noDepartment}
               value={department}
               onChange={setDepartment}

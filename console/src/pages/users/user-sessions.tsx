@@ -39,7 +39,7 @@ export function UserSessions({ user }: { readonly user: User }) {
     { key: 'ip', title: 'IP', cell: ({ ip }) => ip, from: 'sm' },
     {
       key: 'method',
-      title: text.method,
+      title: text.words.method,
       cell: ({ login_method: method }) => text.methods[method] ?? method,
       from: 'sm',
     },
@@ -65,7 +65,7 @@ export function UserSessions({ user }: { readonly user: User }) {
   ];
   return (
     <Section
-      title={text.sessions}
+      title={text.words.sessions}
       flush
       actions={
         (sessions.data?.length ?? 0) > 0 && (
@@ -78,7 +78,7 @@ export function UserSessions({ user }: { readonly user: User }) {
       <Loaded query={sessions} height={60}>
         {(rows) => (
           <DataTable
-            caption={text.sessions}
+            caption={text.words.sessions}
             columns={columns}
             rows={rows}
             rowKey={({ id }) => id}

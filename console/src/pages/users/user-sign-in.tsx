@@ -44,12 +44,12 @@ export function UserSignIn({ user }: { readonly user: User }) {
         asking.open({
           title: text.unbindTitle(label),
           about,
-          action: text.unbind,
+          action: text.words.unlink,
           work: () => call('DELETE /api/user/{id}/bindings/{type}', { params: { ...params, type } }),
         })
       }
     >
-      {text.unbind}
+      {text.words.unlink}
       <span className="aloud"> {label}</span>
     </GuardedButton>
   );
@@ -57,7 +57,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
     <Section title={text.signIn}>
       <Stack gap="xs">
         <Method
-          name={text.password}
+          name={text.words.password}
           isOn={user.has_password}
           word={user.has_password ? text.hasPassword : text.noPassword}
           action={
@@ -67,7 +67,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
           }
         />
         <Method
-          name={text.twoFactor}
+          name={text.words.authenticatorApp}
           isOn={user.two_factor}
           word={user.two_factor ? text.on : text.off}
           action={
@@ -76,7 +76,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
           }
         />
         <Method
-          name={text.passkey}
+          name={text.words.passkey}
           isOn={user.passkey}
           word={user.passkey ? text.on : text.off}
           action={
@@ -88,10 +88,10 @@ export function UserSignIn({ user }: { readonly user: User }) {
         />
         {user.email !== '' && (
           <Method
-            name={`${text.email}: ${user.email}`}
+            name={`${text.words.emailAddress}: ${user.email}`}
             isOn
             word={text.bound}
-            action={unbind('email', text.email, text.unbindEmailAbout)}
+            action={unbind('email', text.words.emailAddress, text.unbindEmailAbout)}
           />
         )}
         {user.bindings.map((provider) => {
@@ -165,7 +165,7 @@ function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(
       <Text size="sm">{text.setPasswordAbout}</Text>
       <PasswordField
         isNew
-        label={text.newPassword}
+        label={text.words.newPassword}
         {...refusal.field('password', password, setPassword)}
         data-autofocus
       />

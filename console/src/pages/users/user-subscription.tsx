@@ -37,16 +37,16 @@ export function UserSubscription({ user }: { readonly user: User }) {
   if (stats === undefined) return null;
   return (
     <Section
-      title={text.subscription}
+      title={text.words.subscription}
       actions={
         <>
           {stats.status === 'active' && (
             <GuardedButton why={why} onClick={() => ending.open(true)}>
-              {text.endPlan}
+              {text.words.endNow}
             </GuardedButton>
           )}
           <GuardedButton why={why ?? (plans.length === 0 ? text.noPlans : undefined)} onClick={() => setGiving(true)}>
-            {text.give}
+            {text.words.assignAPlan}
           </GuardedButton>
         </>
       }
@@ -61,7 +61,7 @@ export function UserSubscription({ user }: { readonly user: User }) {
             </Text>
             <State tone={stats.status === 'active' ? 'good' : 'idle'}>{text.planStates[stats.status]}</State>
             <Muted>
-              {text.until} {format.moment(stats.expires_at)}
+              {text.words.ends} {format.moment(stats.expires_at)}
             </Muted>
           </Group>
           {stats.status === 'active' && <SubscriptionWindows windows={stats.windows} />}
@@ -70,7 +70,7 @@ export function UserSubscription({ user }: { readonly user: User }) {
       <Confirm
         dialog={ending}
         title={text.endPlanTitle}
-        action={text.endPlan}
+        action={text.words.endNow}
         doing={end}
         onConfirm={() => end.mutate()}
       >
@@ -105,10 +105,10 @@ function GiveForm({
     refused: refusal.refused,
   });
   return (
-    <DialogForm refusal={refusal} action={text.giveDo} running={give} ready={plan !== ''} onClose={onClose}>
+    <DialogForm refusal={refusal} action={text.words.assign} running={give} ready={plan !== ''} onClose={onClose}>
       <Text size="sm">{text.giveAbout}</Text>
       <Select
-        label={text.plan}
+        label={text.words.plan}
         data={plans}
         value={plan}
         onChange={(value) => setPlan(value ?? '')}

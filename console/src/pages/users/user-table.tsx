@@ -50,7 +50,7 @@ export function UserTable({
   const columns: readonly Column<Row>[] = [
     {
       key: 'person',
-      title: text.person,
+      title: text.words.user,
       cell: ({ username, display_name: displayName }) =>
         displayName !== '' && displayName !== username ? `${displayName} (${username})` : username,
     },
@@ -61,11 +61,11 @@ export function UserTable({
         number === 1 ? text.roles[1] : <State tone="info">{text.roles[number] ?? number}</State>,
       from: 'sm',
     },
-    { key: 'state', title: text.state, cell: (row) => <UserState user={row} /> },
-    { key: 'department', title: text.department, cell: (row) => row.department_name, from: 'md' },
+    { key: 'state', title: text.words.state, cell: (row) => <UserState user={row} /> },
+    { key: 'department', title: text.words.department, cell: (row) => row.department_name, from: 'md' },
     {
       key: 'balance',
-      title: text.balance,
+      title: text.words.balance,
       align: 'right',
       cell: (row) => <Money units={row.unlimited_quota ? null : row.quota} />,
     },
@@ -88,7 +88,10 @@ export function UserTable({
         open={open}
         onOpen={({ id }) => onOpen(id)}
         empty={
-          <Empty title={text.nobody} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
+          <Empty
+            title={text.words.noMatchingUsers}
+            action={<PlainButton onClick={onClear}>{text.words.clearFilters}</PlainButton>}
+          >
             {text.nobodyAbout}
           </Empty>
         }

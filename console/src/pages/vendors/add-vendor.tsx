@@ -33,7 +33,7 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
       <Text size="sm">{text.addAbout}</Text>
       <Stack gap={4}>
         <SegmentedControl
-          aria-label={text.addVendor}
+          aria-label={text.words.vendor}
           value={vendor.kind}
           onChange={(kind) => choose(kind as VendorKind)}
           data={VENDOR_KINDS.map((kind) => ({ value: kind, label: text.kinds[kind] }))}
@@ -59,7 +59,7 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
         />
       )}
       <TextInput
-        label={text.modelNames}
+        label={text.words.models}
         description={text.modelNamesAbout}
         value={models}
         maxLength={1_000}
@@ -82,7 +82,7 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
       {isShown && (
         <ol className="vendor-steps">
           <Step title={text.stepYaml} about={`${text.stepYamlAbout} ${text.stepYamlPlugin(`vendors/${vendor.kind}`)}`}>
-            <Snippet label={text.yaml} code={linesOf(named, text.priceComment)} />
+            <Snippet label={text.words.gatewayYamlLines} code={linesOf(named, text.priceComment)} />
           </Step>
           <Step
             title={vendor.keyFrom === 'file' ? text.stepFile : text.stepVariable}
@@ -93,7 +93,7 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
           <Step title={text.stepReload} about={mayConfigure ? text.stepReloadAbout : text.stepReloadAsk}>
             {mayConfigure && (
               <LinkButton href="/config" style={{ alignSelf: 'flex-start' }}>
-                {text.toConfig}
+                {text.words.openConfig}
               </LinkButton>
             )}
           </Step>

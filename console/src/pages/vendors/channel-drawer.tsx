@@ -62,11 +62,11 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
       </Stack>
       {channel.on ? <TestButton channel={channel.name} tests={tests} /> : <EnableHelp channel={channel.name} />}
       <dl className="facts">
-        <Fact name={text.vendor}>{channel.vendor}</Fact>
+        <Fact name={text.words.vendor}>{channel.vendor}</Fact>
         <Fact name={text.priority}>{format.number(channel.priority)}</Fact>
         <Fact name={text.weight}>{format.number(channel.weight)}</Fact>
         <Fact name={text.success}>
-          {recent.success_share === null ? text.noCalls : format.percent(recent.success_share)}
+          {recent.success_share === null ? text.words.noneSinceStart : format.percent(recent.success_share)}
         </Fact>
         <Fact name={text.attempts}>
           {text.attemptsOf(format.number(recent.attempts), format.number(recent.failures))}
@@ -81,7 +81,7 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
         </Fact>
         <Fact name={text.failure}>
           {failure === null ? (
-            text.noFailure
+            text.words.noneSinceStart
           ) : (
             <>
               {sentenceOf(failure)} <When at={failure.at} />
@@ -104,7 +104,7 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
   const columns: readonly Column<ServedModel>[] = [
     {
       key: 'model',
-      title: text.model,
+      title: text.words.model,
       cell: ({ name, model }) => (
         <>
           {name}
@@ -118,7 +118,7 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
     },
     {
       key: 'state',
-      title: text.state,
+      title: text.words.state,
       cell: (model) => (
         <>
           <ChannelState condition={conditionOfModel(model)} />
@@ -128,15 +128,15 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
     },
     {
       key: 'test',
-      title: text.test,
+      title: text.words.test,
       quiet: true,
       cell: ({ name }) => <TestButton channel={channel.name} model={name} tests={tests} />,
     },
   ];
   return (
-    <Section flush title={text.models} about={text.modelsAbout}>
+    <Section flush title={text.words.models} about={text.modelsAbout}>
       <DataTable
-        caption={text.models}
+        caption={text.words.models}
         columns={columns}
         rows={channel.models}
         rowKey={({ name }) => name}

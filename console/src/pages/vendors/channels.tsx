@@ -30,7 +30,7 @@ export function Channels({
   const columns: readonly Column<Channel>[] = [
     {
       key: 'name',
-      title: text.name,
+      title: text.words.channel,
       cell: ({ name, vendor }) => (
         <>
           {name}
@@ -44,7 +44,7 @@ export function Channels({
     },
     {
       key: 'state',
-      title: text.state,
+      title: text.words.state,
       cell: (channel) => <ChannelState condition={conditionOf(channel)} until={channel.open_until} />,
     },
     {
@@ -61,7 +61,7 @@ export function Channels({
       from: 'sm',
       cell: ({ recent: { success_share: share, attempts } }) =>
         share === null ? (
-          <Dim>{text.noCalls}</Dim>
+          <Dim>{text.words.noneSinceStart}</Dim>
         ) : (
           <>
             {format.percent(share)} <Dim>{text.ofAttempts(format.number(attempts))}</Dim>
@@ -82,7 +82,7 @@ export function Channels({
       from: 'lg',
       cell: ({ last_failure: failure }) =>
         failure === null ? (
-          <Dim>{text.noFailure}</Dim>
+          <Dim>{text.words.noneSinceStart}</Dim>
         ) : (
           <>
             {sentenceOf(failure)}{' '}
@@ -94,7 +94,7 @@ export function Channels({
     },
     {
       key: 'test',
-      title: text.test,
+      title: text.words.test,
       quiet: true,
       cell: ({ name, on }) => on && <TestButton channel={name} tests={tests} />,
     },
@@ -102,7 +102,7 @@ export function Channels({
   return (
     <Section
       flush
-      title={text.channels}
+      title={text.words.channels}
       about={
         <Stack gap={0}>
           <span>{text.orderAbout}</span>
@@ -111,7 +111,7 @@ export function Channels({
       }
     >
       <DataTable
-        caption={text.channels}
+        caption={text.words.channels}
         columns={columns}
         rows={channels}
         rowKey={({ name }) => name}

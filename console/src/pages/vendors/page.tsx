@@ -37,7 +37,7 @@ export default function VendorsPage() {
       actions={
         !onlyDemo && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => change({ add: '1' })}>
-            {text.add}
+            {text.words.addAVendor}
           </Button>
         )
       }
@@ -76,7 +76,7 @@ export default function VendorsPage() {
         tests={tests}
         onClose={() => change({ channel: '' })}
       />
-      <Drawer opened={address.add !== ''} onClose={() => change({ add: '' })} title={text.add}>
+      <Drawer opened={address.add !== ''} onClose={() => change({ add: '' })} title={text.words.addAVendor}>
         <AddVendor taken={(channels.data ?? []).map(({ name }) => name)} />
       </Drawer>
     </Page>

@@ -46,7 +46,7 @@ export function Routes({
   const columns: readonly Column<Chain>[] = [
     {
       key: 'model',
-      title: text.model,
+      title: text.words.model,
       cell: ({ name, model }) => (
         <div className="chain-name">
           {name}
@@ -60,7 +60,7 @@ export function Routes({
     },
     {
       key: 'health',
-      title: text.state,
+      title: text.words.state,
       cell: ({ health }) => (
         <Tooltip label={text.healthAbout[health]}>
           <span>
@@ -70,7 +70,7 @@ export function Routes({
       ),
     },
     { key: 'chain', title: text.chain, cell: (chain) => <ChainSteps chain={chain} onChannel={onChannel} /> },
-    { key: 'price', title: text.price, cell: (chain) => <ChainPrice chain={chain} /> },
+    { key: 'price', title: text.words.price, cell: (chain) => <ChainPrice chain={chain} /> },
   ];
   return (
     <Section flush title={text.routes} about={text.routesAbout}>
@@ -80,7 +80,7 @@ export function Routes({
         </Box>
         <SegmentedControl
           size="xs"
-          aria-label={text.show}
+          aria-label={text.words.show}
           value={view.show === 'attention' ? 'attention' : 'all'}
           onChange={(show) => onView({ show: show === 'all' ? '' : show, page: '1' })}
           data={[
@@ -99,7 +99,7 @@ export function Routes({
             title={view.q === '' && chains.length > 0 ? text.nothingWrong : text.nothingFound}
             action={
               (view.q !== '' || view.show !== '') && (
-                <PlainButton onClick={() => onView({ q: '', show: '', page: '1' })}>{text.clear}</PlainButton>
+                <PlainButton onClick={() => onView({ q: '', show: '', page: '1' })}>{text.words.showAll}</PlainButton>
               )
             }
           />
@@ -136,7 +136,7 @@ function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(nam
           <span className="chain-place">
             <Small span>{text.fallback}</Small> {name}
             {down && <State tone="bad">{text.health.down}</State>}
-            {unpriced && <State tone="bad">{text.noPrice}</State>}
+            {unpriced && <State tone="bad">{text.words.noPrice}</State>}
           </span>
         </li>
       ))}
@@ -187,13 +187,13 @@ function Arrow() {
 function ChainPrice({ chain: { name, model, price, free } }: { readonly chain: Chain }) {
   const text = useText(TEXT);
   const shortPrice = useShortPrice();
-  if (free) return <>{text.free}</>;
+  if (free) return <>{text.words.free}</>;
   if (price !== null) return <span className="number">{shortPrice(price)}</span>;
   return (
     <Group gap={6} wrap="nowrap">
       <Tooltip label={text.noPriceAbout}>
         <span>
-          <State tone="bad">{text.noPrice}</State>
+          <State tone="bad">{text.words.noPrice}</State>
         </span>
       </Tooltip>
       <Anchor component={Link} href={`/prices?model=${encodeURIComponent(model)}`} size="sm">

@@ -60,7 +60,7 @@ export function TestButton({
           aria-label={text.testOf(model === undefined ? channel : `${channel} ${model}`)}
           onClick={() => testing.mutate()}
         >
-          {text.test}
+          {text.words.test}
         </PlainButton>
       </Tooltip>
       <Box role="status" miw={0}>

@@ -35,7 +35,7 @@ export function Orders({
   readonly open: string;
   onChange(change: { state?: string; page?: string; order?: string }): void;
 }) {
-  const { orders: text } = useText(TEXT);
+  const { orders: text, words } = useText(TEXT);
   const { states } = useText(ORDER_TEXT);
   const providerName = useProviderName();
   const status = ORDER_STATES.find((each) => each === state);
@@ -45,11 +45,16 @@ export function Orders({
     { retry: false, ...KEEPS_DATA },
   );
   const columns: readonly Column<Order>[] = [
-    { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },
-    { key: 'state', title: text.state, cell: ({ status }) => <OrderState status={status} /> },
-    { key: 'buys', title: text.buys, cell: (order) => <OrderItem order={order} /> },
-    { key: 'with', title: text.with, from: 'sm', cell: ({ payment_provider }) => providerName(payment_provider) },
-    { key: 'price', title: text.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
+    { key: 'when', title: words.when, cell: ({ create_time }) => <When at={create_time} /> },
+    { key: 'state', title: words.state, cell: ({ status }) => <OrderState status={status} /> },
+    { key: 'buys', title: words.item, cell: (order) => <OrderItem order={order} /> },
+    {
+      key: 'with',
+      title: words.paymentMethod,
+      from: 'sm',
+      cell: ({ payment_provider }) => providerName(payment_provider),
+    },
+    { key: 'price', title: words.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
   ];
   return (
     <Section
@@ -57,8 +62,8 @@ export function Orders({
       title={text.title}
       actions={
         <FilterSelect
-          label={text.state}
-          data={anyOr(text.any, ORDER_STATES, (each) => states[each])}
+          label={words.state}
+          data={anyOr(words.anyState, ORDER_STATES, (each) => states[each])}
           value={status ?? ''}
           onChange={(chosen) => onChange({ state: chosen, page: '1' })}
         />
@@ -76,11 +81,13 @@ export function Orders({
           onOpen={({ trade_no }) => onChange({ order: trade_no })}
           empty={
             status === undefined ? (
-              <Empty title={text.empty}>{text.emptyAbout}</Empty>
+              <Empty title={words.noOrdersYet}>{text.emptyAbout}</Empty>
             ) : (
               <Empty
-                title={text.none}
-                action={<PlainButton onClick={() => onChange({ state: '', page: '1' })}>{text.all}</PlainButton>}
+                title={words.noMatchingOrders}
+                action={
+                  <PlainButton onClick={() => onChange({ state: '', page: '1' })}>{words.showAllOrders}</PlainButton>
+                }
               />
             )
           }
@@ -98,10 +105,10 @@ export function Orders({
 
 /** One order in a drawer; polled while it is pending. */
 export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(): void }) {
-  const { orders: text } = useText(TEXT);
+  const { words } = useText(TEXT);
   const query = useWatchedOrder(open);
   return (
-    <Drawer opened={open !== ''} onClose={onClose} title={text.one}>
+    <Drawer opened={open !== ''} onClose={onClose} title={words.order}>
       {open !== '' && (
         <Loaded query={query}>
           {(order) => (
@@ -111,7 +118,7 @@ export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(
               </div>
               <OrderFacts order={order} />
               <Title order={3} size="h5">
-                {text.howItWent}
+                {words.history}
               </Title>
               <OrderTimeline order={order} />
             </Stack>

@@ -95,7 +95,7 @@ function Balance() {
           note={unlimited ? text.unlimitedNote : text.availableNote}
         />
         {owed > 0 && <Figure label={text.owed} value={<Money units={owed} />} note={text.owedNote} />}
-        <Figure label={text.held} value={<Money units={held} />} note={text.heldNote} />
+        <Figure label={text.words.reserved} value={<Money units={held} />} note={text.heldNote} />
         <Figure label={text.used} value={<Money units={self?.used_quota ?? 0} />} />
       </div>
     </>
@@ -104,7 +104,7 @@ function Balance() {
 
 /** The section; renders nothing for users without a department budget. */
 function DepartmentBudgets() {
-  const { department: text } = useText(TEXT);
+  const { department: text, words } = useText(TEXT);
   const format = useFormat();
   const { data: path = [] } = useApi('GET /api/user/department', undefined, { staleTime: 30_000, retry: false });
   const [own] = path;
@@ -120,7 +120,7 @@ function DepartmentBudgets() {
             <Meter used={used} limit={limit} label={text.windows[window](name)} />
             {resets_at !== null && (
               <Small mt={2}>
-                {text.resets} <When at={resets_at} />
+                {words.resets} <When at={resets_at} />
               </Small>
             )}
           </div>
@@ -144,7 +144,7 @@ function ScanDialog({
   onOpenOrder(tradeNo: string): void;
   onClose(): void;
 }) {
-  const { scan: text } = useText(TEXT);
+  const { scan: text, words } = useText(TEXT);
   const { data: order } = useWatchedOrder(opened ? (scan?.tradeNo ?? '') : '');
   return (
     <Modal opened={opened} onClose={onClose} title={text.title}>
@@ -163,7 +163,7 @@ function ScanDialog({
               <OrderNote order={order} onOpen={() => onOpenOrder(order.trade_no)} onDismiss={onClose} />
             )}
           </div>
-          <PlainButton onClick={onClose}>{text.close}</PlainButton>
+          <PlainButton onClick={onClose}>{words.close}</PlainButton>
         </Stack>
       )}
     </Modal>
@@ -172,7 +172,7 @@ function ScanDialog({
 
 /** The section. */
 function Redeem() {
-  const { code: text } = useText(TEXT);
+  const { code: text, words } = useText(TEXT);
   const format = useFormat();
   const language = useLanguage();
   const [code, setCode] = useState('');
@@ -201,7 +201,7 @@ function Redeem() {
       <form onSubmit={submit} noValidate>
         <Stack gap="sm">
           <TextInput
-            label={text.field}
+            label={words.code}
             description={text.about}
             value={code}
             onChange={({ currentTarget }) => {

@@ -60,7 +60,7 @@ export function OrderNote({
   onOpen(): void;
   onDismiss(): void;
 }) {
-  const { back: text } = useText(TEXT);
+  const { back: text, words } = useText(TEXT);
   const format = useFormat();
   const providerName = useProviderName();
   const note = (color: string, title: string, about: string, icon: ReactNode) => (
@@ -91,14 +91,14 @@ export function OrderNote({
           );
     case 'success': {
       const gave = order.kind === 'plan' ? text.gavePlan(order.plan) : text.gave(format.money(order.quota));
-      return note('green', text.success, gave, <IconCheck />);
+      return note('green', words.paid, gave, <IconCheck />);
     }
     case 'failed':
-      return note('red', text.failed, text.failedAbout, warning);
+      return note('red', words.paymentFailed, text.failedAbout, warning);
     case 'expired':
       return note('gray', text.expired, text.expiredAbout, warning);
     case 'parked':
-      return note('orange', text.parked, text.parkedAbout(order.trade_no), warning);
+      return note('orange', words.paidNotCredited, text.parkedAbout(order.trade_no), warning);
     default:
       return note('orange', text.returned, text.parkedAbout(order.trade_no), warning);
   }

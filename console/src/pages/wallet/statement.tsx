@@ -42,7 +42,7 @@ export function Statement({
   onChange(change: Partial<StatementAddress>): void;
   onOpenOrder(tradeNo: string): void;
 }) {
-  const { statement: text } = useText(TEXT);
+  const { statement: text, words } = useText(TEXT);
   const format = useFormat();
   const days = PERIODS.find((period) => period === address.days) ?? PERIODS[0];
   const statement = useApi(
@@ -65,7 +65,7 @@ export function Statement({
           disabled={statement.data === undefined}
           onClick={() => statement.data !== undefined && saveDays(statement.data.days)}
         >
-          {text.csv}
+          {words.downloadCsv}
         </PlainButton>
       </Group>
       <Loaded query={statement} height={260}>
@@ -87,14 +87,14 @@ export function Statement({
 }
 
 function Charts({ days }: { readonly days: readonly Day[] }) {
-  const { statement: text } = useText(TEXT);
+  const { statement: text, words } = useText(TEXT);
   const format = useFormat();
   const [side, setSide] = useState<'went' | 'came'>('went');
   const times = days.map(({ date }) => Date.parse(`${date}T00:00:00Z`) / 1_000);
   const calls = days.map(({ exact }) => Math.round(Number(exact.calls)));
   const came = [{ name: text.came, values: days.map(({ credits }) => credits) }];
   const debits = [
-    { name: text.calls, values: calls },
+    { name: words.calls, values: calls },
     { name: text.other, values: days.map(({ debits }, at) => Math.max(0, debits - (calls[at] ?? 0))) },
     { name: text.returned, values: days.map(({ refunds }) => refunds) },
   ].filter(({ values }, at) => at === 0 || values.some((value) => value > 0));
@@ -150,33 +150,33 @@ function Events({
   onOlder(before: string): void;
   onOpenOrder(tradeNo: string): void;
 }) {
-  const { statement: text } = useText(TEXT);
+  const { statement: text, words } = useText(TEXT);
   const nameOf = useEventName();
   const columns: readonly Column<MoneyEvent>[] = [
-    { key: 'when', title: text.when, cell: ({ at }) => <When at={at} /> },
+    { key: 'when', title: words.when, cell: ({ at }) => <When at={at} /> },
     { key: 'what', title: text.what, cell: nameOf },
     {
       key: 'ref',
-      title: text.number,
+      title: words.orderNumber,
       from: 'md',
       cell: ({ ref }) => {
         const tradeNo = orderOf(ref);
         if (tradeNo === undefined)
           return (
             <Copy
-              what={text.number}
+              what={words.orderNumber}
               value={ref}
               shown={ref.length > MOST_SHOWN ? `${ref.slice(0, MOST_SHOWN)}…` : ref}
             />
           );
         return (
           <Anchor component="button" type="button" size="sm" onClick={() => onOpenOrder(tradeNo)}>
-            {text.openOrder} {tradeNo.slice(0, 10)}…
+            {words.order} {tradeNo.slice(0, 10)}…
           </Anchor>
         );
       },
     },
-    { key: 'amount', title: text.amount, align: 'right', cell: ({ amount }) => <Money units={amount} sign /> },
+    { key: 'amount', title: words.amount, align: 'right', cell: ({ amount }) => <Money units={amount} sign /> },
   ];
   return (
     <Section flush title={text.events} about={text.eventsAbout}>
@@ -190,10 +190,10 @@ function Events({
       {(!first || next !== null) && (
         <Group justify="flex-end" gap="xs" p="xs">
           <PlainButton disabled={first} onClick={onNewest}>
-            {text.newest}
+            {words.newest}
           </PlainButton>
           <PlainButton disabled={next === null} onClick={() => next !== null && onOlder(next)}>
-            {text.older}
+            {words.older}
           </PlainButton>
         </Group>
       )}

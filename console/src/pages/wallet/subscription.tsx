@@ -17,7 +17,7 @@ import { MethodChoice, methodsOf, type Offer, type OfferedMethod } from './ways.
 
 /** The section; renders nothing without plans and a subscription. */
 export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
-  const { plan: text } = useText(TEXT);
+  const { words } = useText(TEXT);
   const stats = useApi('GET /api/user/subscription/stats', undefined, { retry: false });
   const plans = useApi('GET /api/subscription/plans', undefined, { staleTime: 60_000, retry: false });
   const buying = useDialog<Plan>();
@@ -25,7 +25,7 @@ export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
   if (stats.error?.code === 'not_available') return null;
   if (stats.data?.status === 'none' && plans.data?.length === 0) return null;
   return (
-    <Section title={text.title}>
+    <Section title={words.subscription}>
       <Loaded query={stats}>
         {(own) => (
           <Stack gap="md">
@@ -33,7 +33,7 @@ export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
             {(plans.data?.length ?? 0) > 0 && (
               <Stack gap={0}>
                 <Title order={3} size="h5" mb="xs">
-                  {text.offered}
+                  {words.plans}
                 </Title>
                 {plans.data?.map(({ plan }) => (
                   <OfferedPlan key={plan.id} plan={plan} own={own} offer={offer} onBuy={() => buying.open(plan)} />
@@ -55,7 +55,7 @@ export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
 }
 
 function CurrentPlan({ of }: { readonly of: SubscriptionState }) {
-  const { plan: text } = useText(TEXT);
+  const { plan: text, words } = useText(TEXT);
   const format = useFormat();
   if (of.status === 'none')
     return (
@@ -68,9 +68,9 @@ function CurrentPlan({ of }: { readonly of: SubscriptionState }) {
     <Stack gap="sm">
       <Group gap="xs">
         <Text fw={600}>{of.plan_name}</Text>
-        <State tone={active ? 'good' : 'bad'}>{active ? text.active : text.expired}</State>
+        <State tone={active ? 'good' : 'bad'}>{active ? words.active : words.ended}</State>
         <Muted>
-          {active ? text.until : text.ended} {format.day(of.expires_at)}
+          {active ? words.ends : text.ended} {format.day(of.expires_at)}
         </Muted>
       </Group>
       {active ? <SubscriptionWindows windows={of.windows} /> : <Alert color="orange">{text.expiredAbout}</Alert>}
@@ -89,7 +89,7 @@ function OfferedPlan({
   readonly offer: Offer | undefined;
   onBuy(): void;
 }) {
-  const { plan: text } = useText(TEXT);
+  const { plan: text, words } = useText(TEXT);
   const format = useFormat();
   const ways = usePlanMethods(plan, offer);
   const runs = own.status === 'active';
@@ -123,7 +123,7 @@ function OfferedPlan({
               aria-label={isOwn ? text.extendThe(plan.title) : text.buyThe(plan.title)}
               onClick={() => hindrance === undefined && onBuy()}
             >
-              {isOwn ? text.extend : text.buy}
+              {isOwn ? words.extend : words.buy}
             </PlainButton>
           </Tooltip>
         </Stack>
@@ -172,7 +172,7 @@ function PlanDialog({
   readonly opened: boolean;
   onClose(): void;
 }) {
-  const { plan: text, topUp } = useText(TEXT);
+  const { plan: text, topUp, words } = useText(TEXT);
   const format = useFormat();
   const self = useSelf();
   const status = useStatus();
@@ -200,7 +200,7 @@ function PlanDialog({
           <PlanLimits plan={plan} />
           {extend && <Text size="sm">{text.extends(format.number(plan.duration_value))}</Text>}
           <MethodChoice
-            label={text.payWith}
+            label={words.paymentMethod}
             ways={ways}
             value={selected?.key ?? ''}
             onChange={setChosen}
@@ -210,7 +210,7 @@ function PlanDialog({
             {tooLittle ? text.tooLittle : selected?.provider !== 'balance' && topUp.leaves}
           </Text>
           <Group justify="flex-end" gap="xs">
-            <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
+            <PlainButton onClick={onClose}>{words.cancel}</PlainButton>
             <Button
               disabled={selected === undefined || tooLittle}
               loading={paying.busy}

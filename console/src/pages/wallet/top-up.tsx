@@ -34,10 +34,10 @@ export function TopUp({ offer }: { readonly offer: Offer | undefined }) {
 }
 
 function PaymentsOff() {
-  const { topUp: text } = useText(TEXT);
+  const { topUp: text, words } = useText(TEXT);
   const admin = isAdmin(useSelf());
   return (
-    <Empty title={text.off} action={admin && <LinkButton href="/payments?tab=codes">{text.makeCodes}</LinkButton>}>
+    <Empty title={text.off} action={admin && <LinkButton href="/payments?tab=codes">{words.createCodes}</LinkButton>}>
       {admin ? text.offAdmin : text.offAbout}
     </Empty>
   );
@@ -50,7 +50,7 @@ const QUOTES = {
 } as const;
 
 function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonly OfferedMethod[] }) {
-  const { topUp: text } = useText(TEXT);
+  const { topUp: text, words } = useText(TEXT);
   const format = useFormat();
   const moneyOf = useMoneyOf();
   const language = useLanguage();
@@ -75,7 +75,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
   return (
     <Stack gap="md">
       <MethodChoice
-        label={text.way}
+        label={words.paymentMethod}
         ways={ways}
         value={selected?.key ?? ''}
         onChange={setChosen}
@@ -88,7 +88,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
       />
       <Stack gap="xs">
         {options.length > 0 && (
-          <Input.Wrapper label={text.amount} labelElement="div" labelProps={{ id: 'top-up-amount' }}>
+          <Input.Wrapper label={words.amount} labelElement="div" labelProps={{ id: 'top-up-amount' }}>
             <Chip.Group value={`${amount}`} onChange={(value) => setAmount(Number(value))}>
               <Group gap={6} mt={4} role="radiogroup" aria-labelledby="top-up-amount">
                 {options.map((option) => (
@@ -101,7 +101,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
           </Input.Wrapper>
         )}
         <NumberInput
-          label={options.length > 0 ? text.own : text.amount}
+          label={options.length > 0 ? text.own : words.amount}
           description={text.between(units(least), units(most))}
           value={amount}
           onChange={setAmount}
@@ -140,7 +140,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
 }
 
 function Products({ offer, titled }: { readonly offer: Offer; readonly titled: boolean }) {
-  const { topUp: text } = useText(TEXT);
+  const { topUp: text, words } = useText(TEXT);
   const moneyOf = useMoneyOf();
   const paying = usePaying();
   return (
@@ -171,7 +171,7 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
                 paying.mutate({ item: { product: productId }, method: { provider: 'creem', method: 'creem' } })
               }
             >
-              {text.buyPlain}
+              {words.buy}
             </PlainButton>
           </Group>
         </Group>
