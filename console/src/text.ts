@@ -13,7 +13,6 @@ type Text = string | ((...values: never[]) => string);
 export type Pair<T extends Text = string> = readonly [en: T, zh: T];
 /** Texts by name; sets of texts can be nested. */
 type Table = { readonly [name: string]: Pair<Text> | Table };
-/** A text of the same type. */
 type Like<T> = T extends (...values: infer V) => string ? (...values: V) => string : string;
 /** One language of a table; a text whose two languages take different values is `never`. */
 type InOne<T> = {

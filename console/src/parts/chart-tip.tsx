@@ -8,7 +8,6 @@ const TEXT = texts({
   more: [(count: number) => `and ${count} more`, (count: number) => `另有 ${count} 项`],
 });
 
-/** The maximum number of rows. */
 const MOST_ROWS = 9;
 /** The distance from the moment in CSS pixels. */
 const AWAY = 12;
@@ -44,7 +43,6 @@ export function rowsAt(series: readonly Series[], index: number): readonly TipRo
   return (nonZero.length > 0 ? nonZero : all.slice(0, 1)).toSorted((a, b) => b.value - a.value);
 }
 
-/** The sum of the layers. */
 function totalOf(rows: readonly TipRow[]): number {
   return rows.reduce((sum, { value, line }) => (line === undefined ? sum + value : sum), 0);
 }

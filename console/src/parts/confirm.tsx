@@ -63,7 +63,6 @@ function ConfirmBody({
   );
 }
 
-/** A dialog and its subject. */
 interface Dialog<T> {
   readonly about: T | undefined;
   readonly opened: boolean;

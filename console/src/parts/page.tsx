@@ -5,6 +5,7 @@ import {
   Box,
   Button,
   type ButtonProps,
+  Collapse,
   Group,
   Stack,
   Text,
@@ -12,6 +13,7 @@ import {
   Title,
   Tooltip,
 } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type ComponentPropsWithRef, type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { useStatus } from '../api/hooks.ts';
@@ -111,6 +113,72 @@ export function IconButton({
   return (
     <Tooltip label={hint}>
       <ActionIcon variant="subtle" color="gray" aria-label={label} {...props} />
+    </Tooltip>
+  );
+}
+
+/** The section. `id`: of its heading, which is in `head`; `label`: the name of the button that opens it. */
+export function Foldout({
+  id,
+  label,
+  head,
+  open,
+  onToggle,
+  children,
+}: {
+  readonly id: string;
+  readonly label: string;
+  readonly head: ReactNode;
+  readonly open: boolean;
+  onToggle(): void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Box component="section" className="section" aria-labelledby={id}>
+      <Group gap="xs" px="sm" py={6} wrap="nowrap">
+        <IconButton label={label} aria-expanded={open} onClick={onToggle}>
+          {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+        </IconButton>
+        {head}
+      </Group>
+      <Collapse expanded={open}>{children}</Collapse>
+    </Box>
+  );
+}
+
+/** The button. `why`: why it is disabled; undefined: it is enabled. */
+export function GuardedButton({
+  why,
+  onClick,
+  children,
+  variant = 'default',
+  color,
+  leftSection,
+  loading,
+}: {
+  readonly why: string | undefined;
+  onClick(): void;
+  readonly children: ReactNode;
+  readonly variant?: 'default' | 'filled';
+  readonly color?: string;
+  readonly leftSection?: ReactNode;
+  readonly loading?: boolean;
+}) {
+  return (
+    <Tooltip label={why} disabled={why === undefined}>
+      <Button
+        variant={variant}
+        color={color}
+        leftSection={leftSection}
+        loading={loading}
+        // Not `disabled`, because a disabled button cannot get the focus that shows the reason.
+        data-disabled={why !== undefined || undefined}
+        aria-disabled={why !== undefined || undefined}
+        onClick={() => why === undefined && onClick()}
+      >
+        {children}
+        {why !== undefined && <span className="aloud"> ({why})</span>}
+      </Button>
     </Tooltip>
   );
 }

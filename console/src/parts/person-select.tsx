@@ -7,7 +7,6 @@ import { texts, useText } from '../text.ts';
 
 const TEXT = texts({ nobody: ['No matching users', '没有符合条件的用户'] });
 
-/** The number of suggestions. */
 const MOST = 20;
 
 /** The field. `value` '': none, otherwise an ID. */

@@ -7,7 +7,6 @@ import type { ModelCard } from './model-card.ts';
 import { Small } from './page.tsx';
 import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from './price-amounts.ts';
 
-/** The price of a model. */
 type PricedCard = Pick<ModelCard, 'free' | 'price'>;
 
 /** An amount with quota units in a tooltip. `field`: its rate. */

@@ -39,7 +39,6 @@ export interface SumRow {
   readonly closed?: boolean;
 }
 
-/** Rows per page. */
 const PAGE_SIZE = 25;
 
 /** The table. `of`: the kind of groups. `extra`: columns after the name. `onOpen` makes names buttons. */

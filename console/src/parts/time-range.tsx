@@ -3,7 +3,7 @@ import { Group, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
-import { Choice } from './choice.tsx';
+import { Choice } from './filter-select.tsx';
 import { dateOf, RANGE_NAMES, type RangeName, rangeFrom, type TimeRange } from './range.ts';
 
 const TEXT = texts({

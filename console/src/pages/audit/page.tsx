@@ -214,7 +214,6 @@ function ActionSelect({ value, onChange }: { readonly value: string; onChange(ac
 
 type ChainPart = Data<'GET /api/audit/chain'>;
 
-/** The section of the page. */
 function Chain() {
   const text = useText(TEXT);
   const format = useFormat();

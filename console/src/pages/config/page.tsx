@@ -10,9 +10,8 @@ import type { Configuration } from '../../api/operations.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { Fact } from '../../parts/facts.tsx';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { GuardedButton, Page, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -160,7 +159,6 @@ function ConfigView({
   );
 }
 
-/** The configuration from `/api`. */
 type Config = Configuration;
 
 const MOODS = { same: 'good', changed: 'warn', wrong: 'bad' } as const satisfies Record<string, Tone>;

@@ -1,7 +1,22 @@
 /** Connects a client: select client, key and model, copy the configuration, test it. */
 import './connect.css';
-import { Alert, Box, Button, Chip, Group, PasswordInput, Select, Stack, Text } from '@mantine/core';
-import { IconKey, IconPlus } from '@tabler/icons-react';
+import {
+  Alert,
+  Box,
+  Button,
+  Chip,
+  Code,
+  Group,
+  List,
+  PasswordInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+  Title,
+  Tooltip,
+} from '@mantine/core';
+import { IconAlertTriangle, IconExternalLink, IconKey, IconPlus } from '@tabler/icons-react';
 import { useId } from 'react';
 import { GATEWAY } from '../../api/client.ts';
 import { useApi, useStatus } from '../../api/hooks.ts';
@@ -9,14 +24,14 @@ import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type ChosenKey, isKeyFormat, type Key, useChosenKey } from '../../parts/chosen-key.ts';
 import { KeySelect } from '../../parts/key-select.tsx';
-import { Muted, Page, Section, Small } from '../../parts/page.tsx';
-import { Copy } from '../../parts/values.tsx';
+import { Muted, Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { Copy, Snippet, useLanguage } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
-import { KINDS, type Style } from './recipe.ts';
-import { CLIENTS, clientsOf } from './recipes.ts';
-import { SetUp, type Shell } from './set-up.tsx';
+import { fillLink, fillStep, KINDS, type Style, type Values } from './recipe.ts';
+import { CLIENTS, type Client, clientsOf } from './recipes.ts';
 import { TestPanel } from './test-panel.tsx';
 import { TEXT } from './text.ts';
+import { warningOf } from './warning.ts';
 
 /** Placeholder for a key whose secret is unknown. */
 const SOME_KEY = 'sk-…';
@@ -79,7 +94,6 @@ function defaultShell(): Shell {
   return navigator.userAgent.includes('Windows') ? 'powershell' : 'sh';
 }
 
-/** The picker. */
 function ClientPicker({ chosen, onChoose }: { readonly chosen: string; onChoose(id: string): void }) {
   const text = useText(TEXT);
   const id = useId();
@@ -115,7 +129,6 @@ function useModels(style: Style, key: Key | undefined): readonly string[] | unde
     .map(({ name }) => name);
 }
 
-/** The field. */
 function ModelField({
   models,
   style,
@@ -189,5 +202,108 @@ function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; readonly cl
         <Text size="sm">{text.pasteOther(key.key)}</Text>
       )}
     </Stack>
+  );
+}
+
+/** The shell that snippets are for. */
+type Shell = 'sh' | 'powershell';
+
+/** The section. `hasKey`: the values contain the real key instead of a placeholder. */
+function SetUp({
+  client,
+  values,
+  hasKey,
+  shell,
+  onShell,
+}: {
+  readonly client: Client;
+  readonly values: Values;
+  readonly hasKey: boolean;
+  readonly shell: Shell;
+  onShell(shell: Shell): void;
+}) {
+  const text = useText(TEXT);
+  const language = useLanguage();
+  const warning = warningOf(client.calls, values.root);
+  const wantsRoot = client.steps.some(({ template }) => template.includes('{{root'));
+  const choosesShell = client.steps.some(({ powershell }) => powershell !== undefined);
+  return (
+    <Section
+      title={text.setUp(client.name)}
+      actions={
+        choosesShell && (
+          <SegmentedControl
+            size="xs"
+            aria-label={text.shell}
+            value={shell}
+            onChange={(chosen) => onShell(chosen as Shell)}
+            data={[
+              { value: 'sh', label: text.sh },
+              { value: 'powershell', label: text.powershell },
+            ]}
+          />
+        )
+      }
+    >
+      <Stack gap="md">
+        {warning !== undefined && (
+          <Alert color={warning === 'insecure' ? 'orange' : 'red'} icon={<IconAlertTriangle />} p="xs">
+            {warning === 'cloud' ? text.needsHttps(client.name, values.root) : text[warning](values.root)}
+          </Alert>
+        )}
+        <Box>
+          <Muted>{text.address}</Muted>
+          <Copy value={wantsRoot ? values.root : values.base} what={text.address} />
+        </Box>
+        {client.links !== undefined && (
+          <Group gap="xs">
+            {client.links.map((link) => {
+              const href = hasKey ? fillLink(link, values) : undefined;
+              return href === undefined ? (
+                <Tooltip key={link.url} label={text.linkNeedsKey}>
+                  <PlainButton
+                    data-disabled
+                    aria-disabled
+                    leftSection={<IconExternalLink size={14} />}
+                    onClick={(event) => event.preventDefault()}
+                  >
+                    {link.title[language]}
+                  </PlainButton>
+                </Tooltip>
+              ) : (
+                <Button
+                  key={link.url}
+                  component="a"
+                  href={href}
+                  variant="light"
+                  leftSection={<IconExternalLink size={14} />}
+                >
+                  {link.title[language]}
+                </Button>
+              );
+            })}
+          </Group>
+        )}
+        {!hasKey && <Text size="sm">{text.placeholder}</Text>}
+        {client.steps.map((step) => (
+          <Stack key={step.title.en + step.file} gap={4}>
+            <Group gap="xs" align="baseline">
+              <Title order={3} size="sm" fw={500}>
+                {step.title[language]}
+              </Title>
+              {step.file !== undefined && <Code>{step.file}</Code>}
+            </Group>
+            <Snippet code={fillStep(step, values, shell)} label={step.title[language]} />
+          </Stack>
+        ))}
+        {client.notes !== undefined && (
+          <List size="sm" c="dimmed" spacing={2}>
+            {client.notes.map((note) => (
+              <List.Item key={note.en}>{note[language]}</List.Item>
+            ))}
+          </List>
+        )}
+      </Stack>
+    </Section>
   );
 }

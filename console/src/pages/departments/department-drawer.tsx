@@ -4,10 +4,9 @@ import { IconCoins, IconDots, IconPencil, IconPlus, IconTrash } from '@tabler/ic
 import { useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { usageHref } from '../../parts/links.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { LinkButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { GuardedButton, LinkButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Meter, Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';

@@ -10,7 +10,7 @@ import { Money, Snippet } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { fillStep, type Recipe } from '../connect/recipe.ts';
 import type { Calls, Line } from './calls.ts';
-import type { FirstKey } from './first-key.ts';
+import type { FirstKey } from './facts.ts';
 import { TEXT } from './text.ts';
 
 const CURL = Object.values(

@@ -25,8 +25,8 @@ import { useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { toField } from '../../shell/zone.ts';
 import { useText } from '../../text.ts';
-import type { Key } from './key-state.ts';
 import { KeyStateBadge } from './key-table.tsx';
+import type { Key } from './key-values.ts';
 import {
   changesOf,
   EXPIRIES,
@@ -176,7 +176,6 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
   );
 }
 
-/** The props of a part of the form. */
 type Form = Pick<
   UseFormReturnType<KeyValues>,
   'values' | 'errors' | 'setFieldValue' | 'clearFieldError' | 'getInputProps'

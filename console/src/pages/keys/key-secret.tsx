@@ -8,7 +8,7 @@ import { LinkButton, PlainButton } from '../../parts/page.tsx';
 import { Snippet } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import type { Key } from './key-state.ts';
+import type { Key } from './key-values.ts';
 import { TEXT } from './text.ts';
 
 /** The full key, and until when the old one is valid (unix seconds; 0: it has ended); undefined without an old one. */

@@ -9,7 +9,7 @@ import { Muted, Small } from '../../parts/page.tsx';
 import { Meter, Money, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { type Key, STATE_TONES, stateOf } from './key-state.ts';
+import { type Key, STATE_TONES, stateOf } from './key-values.ts';
 import { TEXT } from './text.ts';
 
 /** Usage of a key on each of the last days. */
@@ -237,7 +237,6 @@ function RowMenu({ of, actions }: { readonly of: Key; readonly actions: KeyActio
   );
 }
 
-/** A moment on one line. */
 function Nowrap(props: Parameters<typeof When>[0]) {
   return (
     <span className="number">

@@ -16,8 +16,8 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { KeyDrawer } from './key-form.tsx';
 import { KeyRotate, KeyShown, type ShownKey } from './key-secret.tsx';
-import { type Key, STATES, statusOf } from './key-state.ts';
 import { KeyTable } from './key-table.tsx';
+import { type Key, STATES, statusOf } from './key-values.ts';
 import './keys.css';
 import { TEXT } from './text.ts';
 

@@ -181,7 +181,6 @@ function Translation({ call }: { readonly call: CallDetail }) {
 
 type Names = (typeof DETAIL)['en']['links'];
 
-/** Links to related pages. */
 function linksOf(call: CallDetail, { allUsers, admin }: View, text: Names): readonly (readonly [string, string])[] {
   const scope: Record<string, string> = allUsers ? { whose: 'all' } : {};
   const to = (page: string, search: Record<string, string>): string => `${page}?${new URLSearchParams(search)}`;

@@ -171,7 +171,6 @@ function Note({ children }: { readonly children: ReactNode }) {
   return <Small style={{ overflowWrap: 'anywhere' }}>{children}</Small>;
 }
 
-/** The texts in English and Chinese. */
 const CONTENT = texts({
   title: ['Prompt and answer', '提示词和回答'],
   about: ['Stored encrypted.', '已加密存储。'],

@@ -141,7 +141,6 @@ function Missing() {
   return <Empty title={text.missing}>{text.missingAbout}</Empty>;
 }
 
-/** The details. */
 function EventDetails({ line, view }: { readonly line: Line; readonly view: View }) {
   const text = useText(DETAIL);
   const format = useFormat();

@@ -4,8 +4,7 @@ import { useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Foldout } from '../../parts/foldout.tsx';
-import { Muted, Small } from '../../parts/page.tsx';
+import { Foldout, Muted, Small } from '../../parts/page.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -141,7 +140,6 @@ function useOnEnded(data: Running | undefined, onEnded: () => void): void {
   }, [data, before, onEnded]);
 }
 
-/** The current time, every second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

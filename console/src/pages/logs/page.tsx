@@ -1,10 +1,11 @@
 /** The page of logs: running calls, usage records, and the details of each. */
+import './logs.css';
 import { Box, Button, Collapse, Group, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { IconButton, Page, PlainButton, Section } from '../../parts/page.tsx';
@@ -15,12 +16,11 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { Chips, clearedOf, FilterFields, KindSelect, OutcomeSelect } from './filters.tsx';
 import { Latency } from './latency.tsx';
+import type { Line } from './line.ts';
 import { LineDrawer } from './line-drawer.tsx';
 import { Lines, PageControls } from './lines.tsx';
 import { Live } from './live.tsx';
-import './logs.css';
 import { TEXT } from './text.ts';
-import { useLines } from './use-lines.ts';
 import { type Change, filterOf, searchOf, useView, type View, WITHOUT_FILTERS } from './view.ts';
 
 export default function LogsPage() {
@@ -153,7 +153,6 @@ function EmptyState({ view, change }: { readonly view: View; change(change: Chan
   );
 }
 
-/** Scope, CSV download and Refresh. */
 function Actions({
   view,
   change,
@@ -190,4 +189,78 @@ function Actions({
       </IconButton>
     </Group>
   );
+}
+
+const PAGE_SIZE = 50;
+/** The largest number of newer records that are counted. */
+const MOST_NEW = 30;
+const EVERY_MS = 5_000;
+
+interface ListState {
+  /** Undefined while loading. */
+  readonly items: readonly Line[] | undefined;
+  /** The number of records; with previous pages, from here on. */
+  readonly total: number;
+  /** True if there are more than were counted. */
+  readonly beyond: boolean;
+  /** The `before` cursor of the next page; null: none. */
+  readonly next: string | null;
+  /** True while the records of the previous filters are shown. */
+  readonly stale: boolean;
+  readonly error: unknown;
+  /** The number of newer records as text; `30+` if there are more than were counted. */
+  readonly newCount: string;
+  readAgain(): void;
+  /** Looks for newer records now. */
+  look(): void;
+}
+
+/** The records on the page, and the number of newer ones, which are shown on request only. */
+function useLines(view: View): ListState {
+  const operation = view.allUsers ? 'GET /api/log/' : 'GET /api/log/self';
+  const search = searchOf(view);
+  const page = useApi(
+    operation,
+    { search: { ...search, page_size: PAGE_SIZE, before: view.before || undefined } as object },
+    // Rows do not move while the user reads.
+    { staleTime: Number.POSITIVE_INFINITY, gcTime: 0, refetchOnWindowFocus: false, placeholderData: (was) => was },
+  );
+  const watches =
+    view.before === '' &&
+    view.range.end * 1_000 >= Date.now() &&
+    filterOf(view, 'request_id') === '' &&
+    !page.isPending;
+  const newest = useApi(
+    operation,
+    { search: { ...search, page_size: MOST_NEW } as object },
+    { enabled: watches, refetchInterval: EVERY_MS, staleTime: EVERY_MS, gcTime: 0 },
+  );
+  const { refetch: readPage } = page;
+  const { refetch: readNewest } = newest;
+  const newCount = useMemo(
+    () => (watches && !page.isPlaceholderData ? newCountOf(newest.data?.items ?? [], page.data) : 0),
+    [watches, newest.data, page.data, page.isPlaceholderData],
+  );
+  return {
+    items: page.data?.items,
+    total: page.data?.total ?? 0,
+    beyond: view.allUsers && (page.data?.total ?? 0) >= 10_000,
+    next: page.data?.next ?? null,
+    stale: page.isPlaceholderData,
+    error: page.data === undefined ? page.error : null,
+    newCount: newCount === 0 ? '' : newCount >= MOST_NEW ? `${MOST_NEW}+` : `${newCount}`,
+    readAgain: useCallback(() => void readPage(), [readPage]),
+    look: useCallback(() => void (watches && readNewest()), [watches, readNewest]),
+  };
+}
+
+/** The number of new records. A call is sorted by its start, so a long one may be inserted between others. */
+function newCountOf(
+  newest: readonly Line[],
+  current: { readonly items: readonly Line[]; readonly next: string | null } | undefined,
+): number {
+  if (current === undefined) return 0;
+  const ids = new Set(current.items.map(({ request_id }) => request_id));
+  const last = current.next === null ? '' : (current.items.at(-1)?.request_id ?? '');
+  return newest.filter(({ request_id }) => !ids.has(request_id) && request_id > last).length;
 }

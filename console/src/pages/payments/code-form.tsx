@@ -22,7 +22,6 @@ interface Values {
   readonly date: string;
 }
 
-/** Newly created codes. */
 interface CreatedCodes {
   readonly codes: readonly string[];
   readonly name: string;

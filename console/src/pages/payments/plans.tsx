@@ -85,7 +85,6 @@ function PlanTable({ plans }: { readonly plans: readonly Plan[] }) {
 
 const CHANGES = ['GET /api/subscription/admin/users/{id}'] as const;
 
-/** The section. */
 function PersonPlan({
   plans,
   person,

@@ -1,8 +1,8 @@
 /** Selects model, key and task. */
 import { Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { Choice } from '../../parts/choice.tsx';
 import type { ChosenKey } from '../../parts/chosen-key.ts';
+import { Choice } from '../../parts/filter-select.tsx';
 import { KeySelect } from '../../parts/key-select.tsx';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';

@@ -41,7 +41,6 @@ export function resultsOf(style: Style, calls: readonly ToolCall[], outputs: rea
 /** The number of dimensions that are shown. */
 const MOST_VECTORS = 64;
 
-/** Creates a decoder. */
 function taskDecoder(): Decoder {
   let answer: Answer = SILENCE;
 

@@ -265,7 +265,6 @@ function useRefresh(): () => void {
   }, [queries]);
 }
 
-/** After Send, scrolls to the answers. */
 function scrollIntoView(element: HTMLElement | null): void {
   if (element !== null && element.getBoundingClientRect().top > window.innerHeight * 0.6) {
     element.scrollIntoView({ block: 'start' });

@@ -2,9 +2,8 @@
 import { Button, Group, Kbd, Text } from '@mantine/core';
 import { IconEraser, IconPlayerStop, IconSend } from '@tabler/icons-react';
 import { causeOf } from '../../parts/call-failure.ts';
-import { FAILURE_TEXT } from '../../parts/call-failure-text.ts';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { Muted, PlainButton, Small } from '../../parts/page.tsx';
+import { FAILURE_TEXT } from '../../parts/call-failure-note.tsx';
+import { GuardedButton, Muted, PlainButton, Small } from '../../parts/page.tsx';
 import { Money } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';

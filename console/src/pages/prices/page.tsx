@@ -1,23 +1,24 @@
-/** Prices of all models, their sources, and prices that need attention. */
-import { Alert, Box, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
+/** Prices of all models, their sources, and prices that need attention; those come first. */
+import './prices.css';
+import { Alert, Box, Button, Group, SegmentedControl, Stack, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Coded } from '../../parts/coded.tsx';
-import { paged } from '../../parts/data-table.tsx';
+import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Page, PlainButton, Section } from '../../parts/page.tsx';
+import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from '../../parts/price-amounts.ts';
 import { SearchField } from '../../parts/search-field.tsx';
+import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { PriceDrawer } from './price-drawer.tsx';
-import { PriceTable } from './price-table.tsx';
-import { inOrder, isIn, type Priced, priceFits, VIEWS, type View } from './priced.ts';
+import { inOrder, isIn, type Priced, priceFits, useDay, useSource, VIEWS, type View } from './priced.ts';
 import { TEXT } from './text.ts';
-import './prices.css';
 
 const PAGE_SIZE = 50;
 
@@ -145,5 +146,131 @@ function NoMatches({ view, onClear }: { readonly view: View; onClear(): void }) 
     <Empty title={titles[view]} action={<PlainButton onClick={onClear}>{text.words.showAll}</PlainButton>}>
       {view === 'upcoming' && <Coded>{text.nothingUpcomingAbout}</Coded>}
     </Empty>
+  );
+}
+
+/** Rates with their own column. */
+const OWN: readonly AmountField[] = ['input', 'output', 'cacheRead'];
+
+/** `open`: the name of the open model. */
+function PriceTable({
+  rows,
+  open,
+  onOpen,
+  empty,
+}: {
+  readonly rows: readonly Priced[];
+  readonly open: string;
+  onOpen(name: string): void;
+  readonly empty: ReactNode;
+}) {
+  const text = useText(TEXT);
+  const amountText = useAmount();
+  const sourceText = useSource();
+  const dayText = useDay();
+  const amount = (field: 'input' | 'output' | 'cacheRead', from?: 'sm' | 'md'): Column<Priced> => ({
+    key: field,
+    title: text[field],
+    align: 'right',
+    ...(from !== undefined && { from }),
+    cell: ({ price }) => (price?.[field] === undefined ? '–' : amountText(price[field])),
+  });
+  const columns: readonly Column<Priced>[] = [
+    {
+      key: 'model',
+      title: text.words.model,
+      cell: (model) => (
+        <div className="price-name">
+          {model.name}
+          {model.aliases.length > 0 && <SecondaryText>{text.aliases(model.aliases.join(', '))}</SecondaryText>}
+          {model.fallback_of.length > 0 && (
+            <SecondaryText>{text.fallbackOf(model.fallback_of.join(', '))}</SecondaryText>
+          )}
+          {/* Phones do not show the status column, so the price cell tells free from refused. */}
+          <Box hiddenFrom="sm">
+            <Notes model={model} />
+          </Box>
+        </div>
+      ),
+    },
+    amount('input'),
+    amount('output'),
+    { key: 'note', title: text.note, from: 'sm', cell: (model) => <Notes model={model} /> },
+    amount('cacheRead', 'md'),
+    { key: 'others', title: text.others, from: 'md', cell: (model) => <Others model={model} /> },
+    {
+      key: 'source',
+      title: text.source,
+      from: 'sm',
+      cell: ({ source, effective_from: from }) =>
+        source === null ? (
+          '–'
+        ) : (
+          <Text size="xs">
+            {sourceText(source)}
+            {from !== null && `, ${text.since(dayText(from))}`}
+          </Text>
+        ),
+    },
+  ];
+  return (
+    <DataTable
+      caption={text.prices}
+      columns={columns}
+      rows={rows}
+      rowKey={({ name }) => name}
+      open={open}
+      onOpen={({ name }) => onOpen(name)}
+      empty={empty}
+    />
+  );
+}
+
+/** The status in a word. */
+function Notes({ model: { price, unpriced, calls, drift, upcoming } }: { readonly model: Priced }) {
+  const text = useText(TEXT);
+  const amountText = useText(AMOUNT_TEXT);
+  const dayText = useDay();
+  const next = upcoming[0];
+  return (
+    <Group gap={6}>
+      {price?.free === true && <Text size="sm">{amountText.words.free}</Text>}
+      {unpriced && (
+        <Tooltip label={calls === 'refused' ? text.refused : text.freeForNow}>
+          <span>
+            <State tone={calls === 'refused' ? 'bad' : 'warn'}>
+              {price === null ? text.words.noPrice : text.fallbackUnpriced}
+            </State>
+          </span>
+        </Tooltip>
+      )}
+      {drift.length > 0 && (
+        <Tooltip label={text.driftAbout}>
+          <span>
+            <State tone="warn">{text.driftBadge}</State>
+          </span>
+        </Tooltip>
+      )}
+      {next !== undefined && <State tone="info">{text.upcomingBadge(dayText(next.effective_from))}</State>}
+    </Group>
+  );
+}
+
+function Others({ model: { price } }: { readonly model: Priced }) {
+  const words = useText(AMOUNT_TEXT);
+  const amountText = useAmount();
+  const others = price === null ? [] : amountsOf(price).filter(([field]) => !OWN.includes(field));
+  if (others.length === 0) return <>–</>;
+  const lines = others.map(
+    ([field, amount]) => `${words.fields[field]} ${amountText(amount)}${words.short[unitOf(field)]}`,
+  );
+  return <Text size="xs">{lines.join(' · ')}</Text>;
+}
+
+function SecondaryText({ children }: { readonly children: ReactNode }) {
+  return (
+    <Small span display="block">
+      {children}
+    </Small>
   );
 }

@@ -210,7 +210,6 @@ function ChannelPrices({ model: { channels, name } }: { readonly model: Priced }
 
 /** Billing units of models. */
 const SOLD = ['tokens', 'images', 'speech', 'sound', 'free'] as const;
-/** A value of `SOLD`. */
 type Sold = (typeof SOLD)[number];
 
 const PRICES: Readonly<Record<Exclude<Sold, 'free'>, string>> = {

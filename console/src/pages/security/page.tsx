@@ -12,12 +12,11 @@ import { Loaded } from '../../parts/notes.tsx';
 import { Page, PlainButton, Section } from '../../parts/page.tsx';
 import { State, useLanguage } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
-import { AccessToken } from './access-token.tsx';
+import { AccessToken, Sessions } from './access.tsx';
 import { Deletion, Email, Password, Profile } from './account.tsx';
 import { Factors } from './factors.tsx';
 import { Item, notifyDone } from './item.tsx';
 import { Notices } from './notices.tsx';
-import { Sessions } from './sessions.tsx';
 import { TEXT } from './text.ts';
 
 export default function Security() {
@@ -51,7 +50,6 @@ export default function Security() {
   );
 }
 
-/** The result of linking an OAuth account. */
 function LinkResult() {
   const text = useText(TEXT);
   const language = useLanguage();

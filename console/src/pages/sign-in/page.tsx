@@ -4,19 +4,20 @@ import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { call } from '../../api/client.ts';
 import { useAction, useStatus } from '../../api/hooks.ts';
-import { sentenceOfCode } from '../../api/refusals.ts';
+import type { SecondStepRequired } from '../../api/operations.ts';
+import { sentenceOf, sentenceOfCode } from '../../api/refusals.ts';
 import { useAddress } from '../../parts/address.ts';
 import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
-import { Muted } from '../../parts/page.tsx';
-import { PasswordField } from '../../parts/secret-fields.tsx';
+import { Muted, PlainButton, Small } from '../../parts/page.tsx';
+import { CodeField, PasswordField } from '../../parts/secret-fields.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { storeRequestedPage } from './addresses.ts';
 import { Frame, useAfterSignIn } from './frame.tsx';
 import { OtherMethods } from './other-ways.tsx';
 import { Register } from './register.tsx';
 import { Forgot, Reset } from './reset.tsx';
-import { type PendingSignIn, SecondStep } from './second-step.tsx';
 import { TEXT } from './text.ts';
 
 export default function SignIn() {
@@ -169,5 +170,44 @@ function PasswordStep({ onHalf }: { onHalf(half: PendingSignIn): void }) {
         </Anchor>
       </Group>
     </RefusalForm>
+  );
+}
+
+/** The answer of the first step. */
+type PendingSignIn = SecondStepRequired;
+
+/** `half` undefined: the first step was an OAuth sign-in, and a cookie identifies it. */
+function SecondStep({ half, onRestart }: { readonly half: PendingSignIn | undefined; onRestart(why?: string): void }) {
+  const { second: text, words } = useText(TEXT);
+  const language = useLanguage();
+  const format = useFormat();
+  const entered = useAfterSignIn();
+  const [code, setCode] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const refusal = useFormRefusal('code');
+  const body = half === undefined ? { code } : { code, flow_token: half.flow_token };
+  const finish = useAction(() => call('POST /api/user/login/2fa', { body }), {
+    done: entered,
+    refused(why) {
+      if (why.code === 'sign_in_expired') onRestart(sentenceOf(why, language));
+      else refusal.refused(why);
+      return true;
+    },
+  });
+  return (
+    <Frame title={text.title} about={half === undefined ? text.aboutElsewhere : text.about}>
+      <RefusalForm refusal={refusal} onSubmit={() => finish.mutate()}>
+        <CodeField ref={field} backup {...refusal.field('code', code, setCode)} />
+        <Refused by={refusal} />
+        <Button type="submit" size="sm" loading={finish.isPending} fullWidth>
+          {words.continue}
+        </Button>
+        <PlainButton size="sm" fullWidth onClick={() => onRestart()}>
+          {text.restart}
+        </PlainButton>
+        {half !== undefined && <Small ta="center">{text.until(format.time(half.expires_at))}</Small>}
+      </RefusalForm>
+    </Frame>
   );
 }

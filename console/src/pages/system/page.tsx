@@ -12,7 +12,7 @@ import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { Figure, Meter, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { Gateways } from './gateways.tsx';
+import { Gateways, StoreReadings } from './gateways.tsx';
 import {
   backupTone,
   coresUsed,
@@ -26,7 +26,6 @@ import {
 } from './judge.ts';
 import { LiveCalls } from './live.tsx';
 import { Reading } from './reading.tsx';
-import { StoreReadings } from './store.tsx';
 import { TEXT } from './text.ts';
 import './system.css';
 
@@ -177,7 +176,6 @@ function Figures({ vitals }: { readonly vitals: Vitals }) {
   );
 }
 
-/** Five charts. */
 function LastHour({ history }: { readonly history: readonly Sample[] }) {
   const text = useText(TEXT);
   const format = useFormat();

@@ -70,7 +70,6 @@ export default function TeamPage() {
 type Row = DepartmentBudget;
 const PAGE_SIZE = 25;
 
-/** The tab. */
 function Budgets({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT);
   const month = useFormat().dates({ month: 'long', year: 'numeric' }, true);
@@ -155,7 +154,6 @@ interface ListProps {
   change(change: Change): void;
 }
 
-/** All users with calls. */
 function Members({ view, change }: ListProps) {
   const text = useText(TEXT);
   const [, go] = useLocation();
@@ -205,7 +203,6 @@ function Members({ view, change }: ListProps) {
   );
 }
 
-/** All called models. */
 function Models({ view, change }: ListProps) {
   const text = useText(TEXT);
   const [, go] = useLocation();

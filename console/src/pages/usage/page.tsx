@@ -141,7 +141,6 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
   );
 }
 
-/** Scope, Refresh and CSV downloads. */
 function Actions({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT);
   const queries = useQueryClient();

@@ -3,8 +3,7 @@ import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput }
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
 import { isRoot, useAction, useSelf } from '../../api/hooks.ts';
-import { DialogForm } from '../../parts/dialog-form.tsx';
-import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { Copy } from '../../parts/values.tsx';

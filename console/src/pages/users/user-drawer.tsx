@@ -1,23 +1,23 @@
 /** One account: balance, keys, profile, sign-in methods. */
-import { Drawer, Group, Menu, Stack, Text } from '@mantine/core';
+import { Drawer, Group, Menu, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { IconChevronDown, IconCoins, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
-import { isRoot, useApi, useSelf } from '../../api/hooks.ts';
+import { type FormEvent, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { isRoot, useAction, useApi, useSelf } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { DepartmentSelect } from '../../parts/department-select.tsx';
+import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { logsHref, usageHref } from '../../parts/links.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { LinkButton, Muted, PlainButton, Small } from '../../parts/page.tsx';
+import { GuardedButton, LinkButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Figure, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { DeleteUser } from './delete-user.tsx';
-import { FreezeDialog, RoleDialog } from './manage-dialogs.tsx';
-import { QuotaDialog } from './quota-dialog.tsx';
-import { changeForbidden, ROOT, type User } from './rights.ts';
+import { DeleteUser, FreezeDialog, QuotaDialog, RoleDialog } from './manage-dialogs.tsx';
+import { changeForbidden, ROOT, USER_CHANGES, type User } from './rights.ts';
 import { TEXT } from './text.ts';
 import { UserKeys } from './user-keys.tsx';
-import { UserProfile } from './user-profile.tsx';
 import { UserSessions } from './user-sessions.tsx';
 import { UserSignIn } from './user-sign-in.tsx';
 import { UserSubscription } from './user-subscription.tsx';
@@ -132,5 +132,96 @@ function Actions({ user, onDeleted }: { readonly user: User; onDeleted(): void }
       <RoleDialog user={user} opened={dialog === 'role'} onClose={close} />
       <DeleteUser user={user} opened={dialog === 'delete'} onClose={close} onDeleted={onDeleted} />
     </Group>
+  );
+}
+
+const GROUP = /^[\w.-]{1,64}$/;
+
+/** Names, email, group, department, remark. */
+function UserProfile({ user }: { readonly user: User }) {
+  const text = useText(TEXT);
+  const why = changeForbidden(useSelf(), user, text);
+  const before = {
+    username: user.username,
+    display_name: user.display_name,
+    email: user.email,
+    group: user.group,
+    remark: user.remark,
+  };
+  const departmentBefore = user.department_id === null ? '' : `${user.department_id}`;
+  const [form, setForm] = useState(before);
+  const [department, setDepartment] = useState(departmentBefore);
+  const refusal = useFormRefusal('username', 'display_name', 'email', 'group', 'remark');
+  const changed = Object.fromEntries(
+    Object.entries(form).filter(([name, value]) => value.trim() !== before[name as keyof typeof before]),
+  );
+  const isChanged = Object.keys(changed).length > 0 || department !== departmentBefore;
+  const save = useAction(
+    async () => {
+      const trimmed = Object.fromEntries(Object.entries(changed).map(([name, value]) => [name, value.trim()]));
+      if (Object.keys(trimmed).length > 0) await call('PUT /api/user/', { body: { id: user.id, ...trimmed } });
+      if (department === departmentBefore) return;
+      if (department !== '') {
+        await call('POST /api/department/{id}/members', { params: { id: department }, body: { user_ids: [user.id] } });
+      } else {
+        await call('DELETE /api/department/{id}/members/{user_id}', {
+          params: { id: departmentBefore, user_id: user.id },
+        });
+      }
+    },
+    {
+      changes: [...USER_CHANGES, 'GET /api/department/tree'],
+      done: () => notifications.show({ message: text.saved }),
+      refused: refusal.refused,
+    },
+  );
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    refusal.clear();
+    if (why !== undefined || !isChanged) return;
+    if (!GROUP.test(form.group.trim())) refusal.say('group', text.groupInvalid);
+    else save.mutate();
+  }
+
+  const field = (name: keyof typeof before, label: string, about?: string) => (
+    <TextInput
+      label={label}
+      description={about}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      value={form[name]}
+      onChange={(event) => setForm({ ...form, [name]: event.currentTarget.value })}
+      error={refusal.at(name)}
+      readOnly={why !== undefined}
+      autoComplete="off"
+    />
+  );
+  return (
+    <Section title={text.words.profile}>
+      <form ref={refusal.form} onSubmit={submit}>
+        <Stack>
+          <SimpleGrid cols={{ base: 1, sm: 2 }}>
+            {field('username', text.words.username)}
+            {field('display_name', text.words.displayName)}
+            {field('email', text.words.emailAddress, text.emailAbout)}
+            {field('group', text.group, text.groupAbout)}
+            {field('remark', text.remark, text.remarkAbout)}
+            <DepartmentSelect
+              label={text.words.department}
+              placeholder={text.noDepartment}
+              value={department}
+              onChange={setDepartment}
+              disabled={why !== undefined}
+            />
+          </SimpleGrid>
+          <Refused by={refusal} />
+          <Group justify="flex-end">
+            <GuardedButton why={why} loading={save.isPending} onClick={() => refusal.form.current?.requestSubmit()}>
+              {text.save}
+            </GuardedButton>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
   );
 }

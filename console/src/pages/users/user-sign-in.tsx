@@ -4,17 +4,14 @@ import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useSelf, useStatus } from '../../api/hooks.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { DialogForm } from '../../parts/dialog-form.tsx';
-import { useFormRefusal } from '../../parts/form-refusal.tsx';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { Section } from '../../parts/page.tsx';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { GuardedButton, Section } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { State } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { changeForbidden, USER_CHANGES, type User } from './rights.ts';
 import { TEXT } from './text.ts';
 
-/** The actions that need a confirmation. */
 interface Question {
   readonly title: string;
   readonly about: string;

@@ -130,12 +130,9 @@ function Step({
   );
 }
 
-/** The vendors to choose from. */
 const VENDOR_KINDS = ['openai', 'anthropic', 'gemini', 'compatible'] as const;
-/** A value of `VENDOR_KINDS`. */
 type VendorKind = (typeof VENDOR_KINDS)[number];
 
-/** The values of the lines. */
 interface NewVendor {
   readonly kind: VendorKind;
   readonly channel: string;
@@ -146,7 +143,6 @@ interface NewVendor {
   readonly keyFrom: 'variable' | 'file';
 }
 
-/** The initial values. */
 const USUAL: Readonly<Record<VendorKind, Pick<NewVendor, 'channel' | 'url' | 'models'>>> = {
   openai: { channel: 'openai', url: '', models: ['gpt-5', 'gpt-5-mini'] },
   anthropic: { channel: 'anthropic', url: '', models: ['claude-opus-5', 'claude-sonnet-5'] },

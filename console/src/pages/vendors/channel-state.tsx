@@ -40,7 +40,6 @@ export type ServedModel = Channel['models'][number];
 /** `partly`: the circuit of some models is open; `trial`: half-open, the next call tests the channel. */
 export type Condition = 'off' | 'closed' | 'open' | 'partly' | 'trial';
 
-/** The colour of each state. */
 const MOODS: Readonly<Record<Condition, Tone>> = {
   off: 'idle',
   closed: 'good',

@@ -1,22 +1,24 @@
 /** Vendors: channels with their health, and routes. */
+import './vendors.css';
 import { Button, Drawer, Stack, Tabs, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
-import { Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Page, Section, Small } from '../../parts/page.tsx';
+import { When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { AddVendor } from './add-vendor.tsx';
 import { chainsOf } from './chains.ts';
 import { ChannelDrawer } from './channel-drawer.tsx';
-import { type Channel, isOnlyDemo } from './channel-state.tsx';
-import { Channels } from './channels.tsx';
+import { type Channel, ChannelState, conditionOf, isOnlyDemo, useFailureSentence } from './channel-state.tsx';
 import { Routes } from './routes.tsx';
-import { useTests } from './test-button.tsx';
+import { TestButton, type Tests, useTests } from './test-button.tsx';
 import { TEXT } from './text.ts';
-import './vendors.css';
 
 /** Rows do not move; only states and numbers change. */
 const AGAIN_MS = 10_000;
@@ -95,4 +97,120 @@ function NoVendor({ channels }: { readonly channels: readonly Channel[] }) {
       </Stack>
     </Section>
   );
+}
+
+/** State and health of each, with a test. `open`: the name of the open channel. */
+function Channels({
+  channels,
+  tests,
+  open,
+  onOpen,
+}: {
+  readonly channels: readonly Channel[];
+  readonly tests: Tests;
+  readonly open: string;
+  onOpen(name: string): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const sentenceOf = useFailureSentence();
+  const since = Math.min(...channels.map(({ recent }) => recent.since));
+  const columns: readonly Column<Channel>[] = [
+    {
+      key: 'name',
+      title: text.words.channel,
+      cell: ({ name, vendor }) => (
+        <>
+          {name}
+          {vendor !== name && (
+            <Small span display="block">
+              {vendor}
+            </Small>
+          )}
+        </>
+      ),
+    },
+    {
+      key: 'state',
+      title: text.words.state,
+      cell: (channel) => <ChannelState condition={conditionOf(channel)} until={channel.open_until} />,
+    },
+    {
+      key: 'order',
+      title: text.order,
+      align: 'right',
+      from: 'md',
+      cell: ({ priority, weight }) => `${format.number(priority)} / ${format.number(weight)}`,
+    },
+    {
+      key: 'success',
+      title: text.success,
+      align: 'right',
+      from: 'sm',
+      cell: ({ recent: { success_share: share, attempts } }) =>
+        share === null ? (
+          <Dim>{text.words.noneSinceStart}</Dim>
+        ) : (
+          <>
+            {format.percent(share)} <Dim>{text.ofAttempts(format.number(attempts))}</Dim>
+          </>
+        ),
+    },
+    {
+      key: 'first-byte',
+      title: text.firstByte,
+      align: 'right',
+      from: 'md',
+      cell: ({ recent: { p50_first_byte_ms: p50, p95_first_byte_ms: p95 } }) =>
+        p50 === null || p95 === null ? '–' : `${format.duration(p50)} / ${format.duration(p95)}`,
+    },
+    {
+      key: 'failure',
+      title: text.failure,
+      from: 'lg',
+      cell: ({ last_failure: failure }) =>
+        failure === null ? (
+          <Dim>{text.words.noneSinceStart}</Dim>
+        ) : (
+          <>
+            {sentenceOf(failure)}{' '}
+            <Dim>
+              <When at={failure.at} />
+            </Dim>
+          </>
+        ),
+    },
+    {
+      key: 'test',
+      title: text.words.test,
+      quiet: true,
+      cell: ({ name, on }) => on && <TestButton channel={name} tests={tests} />,
+    },
+  ];
+  return (
+    <Section
+      flush
+      title={text.words.channels}
+      about={
+        <Stack gap={0}>
+          <span>{text.orderAbout}</span>
+          {Number.isFinite(since) && <span>{text.since(format.moment(since))}</span>}
+        </Stack>
+      }
+    >
+      <DataTable
+        caption={text.words.channels}
+        columns={columns}
+        rows={channels}
+        rowKey={({ name }) => name}
+        open={open}
+        onOpen={({ name }) => onOpen(name)}
+        empty={<Empty title={text.none}>{text.noneAbout}</Empty>}
+      />
+    </Section>
+  );
+}
+
+function Dim({ children }: { readonly children: ReactNode }) {
+  return <Small span>{children}</Small>;
 }

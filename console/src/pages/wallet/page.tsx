@@ -132,7 +132,6 @@ function DepartmentBudgets() {
   );
 }
 
-/** The dialog. */
 function ScanDialog({
   scan,
   opened,
@@ -170,7 +169,6 @@ function ScanDialog({
   );
 }
 
-/** The section. */
 function Redeem() {
   const { code: text, words } = useText(TEXT);
   const format = useFormat();

@@ -8,9 +8,9 @@ import { type Order, useProviderName } from '../../parts/order.tsx';
 import { PlainButton } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { remember, rememberedOrder } from './begin.ts';
 import { useWatchedOrder } from './order-watch.tsx';
 import { TEXT } from './text.ts';
+import { remember, rememberedOrder } from './use-paying.ts';
 
 /** Parameters of the return address: ours, and the order number under the names that providers use. */
 const NAMES = { paid: '', unpaid: '', out_trade_no: '', request_id: '' } as const;

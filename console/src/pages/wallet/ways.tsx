@@ -2,7 +2,7 @@
 import { Group, Radio, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { TopUpInfo } from '../../api/operations.ts';
-import type { PaymentMethod } from './begin.ts';
+import type { PaymentMethod } from './use-paying.ts';
 
 /** The purchase options from `/api`. */
 export type Offer = TopUpInfo;

@@ -1,5 +1,6 @@
-/** The sessions of the account; each can be ended. */
+/** Sections of the sessions, each of which can be ended, and of the personal access token. */
 import { Group, Text } from '@mantine/core';
+import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useStatus } from '../../api/hooks.ts';
 import type { OwnSession } from '../../api/operations.ts';
@@ -8,6 +9,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';
 import { Loaded } from '../../parts/notes.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
+import { ShownOnce } from '../../parts/secret-fields.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { notifyDone } from './item.tsx';
@@ -15,7 +17,7 @@ import { TEXT } from './text.ts';
 
 type Session = OwnSession;
 
-/** A section of the page. */
+/** The sessions. */
 export function Sessions() {
   const { sessions: text, words } = useText(TEXT);
   const sessions = useApi('GET /api/user/sessions');
@@ -100,6 +102,76 @@ export function Sessions() {
       >
         <Text size="sm">{isOne ? text.endAbout(nameOf(about)) : text.othersAbout}</Text>
       </Confirm>
+    </Section>
+  );
+}
+
+/** The access token: tools use it to call `/api` as its owner. */
+export function AccessToken() {
+  const { token: text, words } = useText(TEXT);
+  const status = useApi('GET /api/user/token/status');
+  const [token, setMade] = useState<string>();
+  const asking = useDialog<'renew' | 'remove'>();
+  const make = useAction(() => call('GET /api/user/token'), {
+    changes: ['GET /api/user/token/status', 'GET /api/verify/status'],
+    done(token) {
+      asking.close();
+      setMade(token);
+    },
+  });
+  const remove = useAction(() => call('DELETE /api/user/token'), {
+    changes: ['GET /api/user/token/status'],
+    done() {
+      asking.close();
+      notifyDone(text.removed);
+    },
+  });
+  const isRenewal = asking.about === 'renew';
+  return (
+    <Section title={text.title} about={text.about}>
+      <Loaded query={status} height={32}>
+        {({ exists, created_at, expires_at, valid_days }) => (
+          <Group justify="space-between" gap="xs">
+            <Text size="sm">
+              {exists ? (
+                <>
+                  {words.created} <When at={created_at} />, {text.until} <When at={expires_at} />
+                </>
+              ) : (
+                `${text.none} ${text.validFor(valid_days)}`
+              )}
+            </Text>
+            <Group gap="xs">
+              {/* One button for both cases, because it gets the focus when the dialog with the token closes. */}
+              <PlainButton
+                onClick={() => {
+                  if (exists) asking.open('renew');
+                  else if (!make.isPending) make.mutate();
+                }}
+              >
+                {exists ? text.renew : text.make}
+              </PlainButton>
+              {exists && <PlainButton onClick={() => asking.open('remove')}>{words.remove}</PlainButton>}
+            </Group>
+          </Group>
+        )}
+      </Loaded>
+      <Confirm
+        dialog={asking}
+        title={isRenewal ? text.renewTitle : text.removeTitle}
+        action={isRenewal ? text.renew : words.remove}
+        doing={isRenewal ? make : remove}
+        onConfirm={() => (isRenewal ? make.mutate() : remove.mutate())}
+      >
+        {isRenewal ? text.renewAbout : text.removeAbout}
+      </Confirm>
+      <ShownOnce
+        secret={token}
+        title={text.shownTitle}
+        about={text.shown}
+        done={text.done}
+        onClose={() => setMade(undefined)}
+      />
     </Section>
   );
 }
