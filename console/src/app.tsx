@@ -17,10 +17,10 @@ import { Shell } from './shell/shell.tsx';
 import { resolver, theme } from './shell/theme.ts';
 import { VerifyDialog } from './shell/verify-dialog.tsx';
 import { chosenZone, storeZone, type Zone, ZoneContext } from './shell/zone.ts';
-import { firstLanguage, type Language, LanguageContext, texts, useText } from './text.ts';
+import { firstLanguage, type Language, LanguageContext, texts } from './text.ts';
 
 const SignIn = fetched(() => import('./pages/sign-in/page.tsx'));
-const TEXT = texts({
+const useText = texts({
   nothing: ['Page not found', '未找到页面'],
   nothingAbout: ['Choose a page in the navigation.', '请在导航栏中选择页面。'],
   close: ['Close', '关闭'],
@@ -81,7 +81,7 @@ export function App() {
   );
   // Accessible names for the buttons that components include.
   const named = useMemo(() => {
-    const { close, reveal } = TEXT[language];
+    const { close, reveal } = useText[language];
     const toggle = {
       ...theme.components?.PasswordInput?.defaultProps,
       visibilityToggleButtonProps: { 'aria-label': reveal },
@@ -211,6 +211,6 @@ function RedirectTo({ to }: { readonly to: string }) {
 }
 
 function EmptyState() {
-  const text = useText(TEXT);
+  const text = useText();
   return <Empty title={text.nothing}>{text.nothingAbout}</Empty>;
 }

@@ -23,12 +23,22 @@ type InOne<T> = {
     : InOne<T[K]>;
 };
 
-/** Texts by language. */
-export type Texts<T> = Readonly<Record<Language, T>>;
+type Texts<T> = Readonly<Record<Language, T>>;
+/** A hook for the viewer's language, and both languages. */
+type Translated<T> = (() => T) & Texts<T>;
 
-/** Separates the languages of `texts({ title: ['Keys', '密钥'] })` and adds the common words; one that is missing does not compile. */
-export function texts<T extends Table>(table: T): Texts<InOne<T> & Common> {
-  return { en: { ...inOne<T>(table, 0), words: EN }, zh: { ...inOne<T>(table, 1), words: ZH } };
+/**
+ * `useText` of `texts({ title: ['Keys', '密钥'] })` returns the texts in the viewer's language, with the common words; one that is
+ * missing does not compile. Outside of components, `useText.en` and `useText.zh` are the languages.
+ */
+export function texts<T extends Table>(table: T): Translated<InOne<T> & Common> {
+  return translated({ en: { ...inOne<T>(table, 0), words: EN }, zh: { ...inOne<T>(table, 1), words: ZH } });
+}
+
+/** The hook of texts that are in two tables. */
+export function translated<T>(of: Texts<T>): Translated<T> {
+  const useText = (): T => of[useContext(LanguageContext).language];
+  return Object.assign(useText, of);
 }
 
 function inOne<T>(table: Table, language: 0 | 1): InOne<T> {
@@ -49,11 +59,6 @@ export const LanguageContext = createContext<{
   readonly language: Language;
   choose(language: Language): void;
 }>({ language: 'en', choose: () => {} });
-
-/** The texts in the viewer's language. */
-export function useText<T>(of: Texts<T>): T {
-  return of[useContext(LanguageContext).language];
-}
 
 /** The stored language, otherwise that of the browser. */
 export function firstLanguage(): Language {

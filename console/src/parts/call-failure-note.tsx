@@ -4,7 +4,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { isAdmin, useSelf } from '../api/hooks.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { type Cause, causeOf, type Refused, voiceOf } from './call-failure.ts';
 
 type TargetPage = 'keys' | 'wallet' | 'models' | 'vendors' | 'prices';
@@ -44,7 +44,7 @@ export function CallFailureNote({
   /** Further details. */
   readonly children?: ReactNode;
 }) {
-  const text = useText(FAILURE_TEXT);
+  const text = useFailureText();
   const self = useSelf();
   const cause = causeOf(refused);
   const place = PLACES[cause] ?? (isAdmin(self) ? ADMIN_PLACES[cause] : undefined);
@@ -75,7 +75,7 @@ export function CallFailureNote({
 }
 
 /** Texts by cause and source. */
-export const FAILURE_TEXT = texts({
+export const useFailureText = texts({
   voices: {
     gateway: [
       (message: string) => `Message from the gateway: ${message}`,

@@ -3,11 +3,11 @@ import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../api/client.ts';
 import { useAction, useStatus } from '../api/hooks.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { Refused, useFormRefusal } from './form-refusal.tsx';
 import { PlainButton } from './page.tsx';
 
-const TEXT = texts({
+const useText = texts({
   send: ['Send code', '发送验证码'],
   again: ['Send new code', '重新发送验证码'],
   code: ['Code from the email', '邮件中的验证码'],
@@ -35,7 +35,7 @@ export function EmailProof({
   onChange(change: { readonly email?: string; readonly code?: string }): void;
   readonly errors: { readonly email: string | undefined; readonly code: string | undefined };
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useStatus();
   const [sent, setSent] = useState('');
   const field = useRef<HTMLInputElement>(null);

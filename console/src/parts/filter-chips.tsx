@@ -2,10 +2,10 @@
 import { Button, Group } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { PlainButton } from './page.tsx';
 
-const TEXT = texts({
+const useText = texts({
   filters: ['Filters', '筛选条件'],
   chip: [(what: string, value: string) => `${what}: ${value}`, (what: string, value: string) => `${what}：${value}`],
   remove: [
@@ -22,7 +22,7 @@ export function FilterChips({
   readonly onClear: (() => void) | undefined;
   readonly children: ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Group gap="xs" role="group" aria-label={text.filters}>
       {children}
@@ -45,7 +45,7 @@ export function FilterChip({
   readonly value: string;
   onRemove(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <PlainButton
       size="compact-sm"

@@ -5,7 +5,7 @@ import { type ChangeEvent, type ReactNode, useEffect, useRef, useState } from 'r
 import type { Refusal } from '../api/client.ts';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { sentenceOf } from '../api/refusals.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { PlainButton } from './page.tsx';
 import { useLanguage } from './values.tsx';
 
@@ -106,7 +106,7 @@ export function Refused({ by }: { readonly by: FormRefusal }) {
   );
 }
 
-const TEXT = texts({ cancel: ['Cancel', '取消'] });
+const useText = texts({ cancel: ['Cancel', '取消'] });
 
 /** A form in a dialog: fields, refusal, and two buttons. Enter submits it. */
 export function DialogForm({
@@ -134,7 +134,7 @@ export function DialogForm({
   onClose(): void;
   readonly children: ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   useCancelled(running);
   return (
     <RefusalForm refusal={refusal} gap="md" autoComplete={autoComplete} onSubmit={() => ready && onSubmit()}>

@@ -1,16 +1,16 @@
 /** Selects the key for calls. */
 import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import type { ChosenKey, Key } from './chosen-key.ts';
 
-const TEXT = texts({
+const useText = texts({
   states: { 2: ['disabled', '已停用'], 3: ['expired', '已过期'], 4: ['used up', '额度用尽'] },
 });
 
 /** The field. */
 export function KeySelect({ chosen, ...props }: SelectProps & { readonly chosen: ChosenKey }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { key, keys } = chosen;
   const find = useDebouncedCallback((typed: string) => chosen.find(typed), 250);
   const named = ({ name, key: masked, status }: Key): string =>

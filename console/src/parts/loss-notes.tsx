@@ -1,11 +1,11 @@
 /** Translation warnings in words. */
 import { Code, Text } from '@mantine/core';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { parseWarning } from './losses.ts';
 import { Small } from './page.tsx';
 
-const TEXT = texts({
+const useText = texts({
   dropped: ['dropped: the vendor’s API does not support it.', '已丢弃：供应商的 API 不支持。'],
   changed: [
     'changed: clamped, mapped to the vendor’s parameter, or emulated by the gateway.',
@@ -22,7 +22,7 @@ const TEXT = texts({
 
 /** The warnings with their meaning. */
 export function WarningList({ losses }: { readonly losses: readonly string[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   return (
     <ul className="losses">
@@ -47,7 +47,7 @@ export function TranslationWarnings({
   readonly losses: readonly string[];
   readonly before?: boolean;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (losses.length === 0) return null;
   return (
     <div className="loss-notes">

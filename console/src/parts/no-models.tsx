@@ -2,11 +2,11 @@
 import { Button } from '@mantine/core';
 import { Link } from 'wouter';
 import { isAdmin, useSelf } from '../api/hooks.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { Empty } from './notes.tsx';
 import { Section } from './page.tsx';
 
-const TEXT = texts({
+const useText = texts({
   title: ['No vendor is connected yet', '还没有接入供应商'],
   admin: [
     'To call models, set the key of a vendor channel in gateway.yaml.',
@@ -17,7 +17,7 @@ const TEXT = texts({
 
 /** Shown in place of models. */
 export function NoModels() {
-  const text = useText(TEXT);
+  const text = useText();
   const admin = isAdmin(useSelf());
   return (
     <Section>

@@ -5,11 +5,11 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Refusal } from '../api/client.ts';
 import { sentenceOf } from '../api/refusals.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { PlainButton } from './page.tsx';
 import { useLanguage } from './values.tsx';
 
-const TEXT = texts({
+const useText = texts({
   failed: ['Loading failed', '加载失败'],
   again: ['Try again', '重试'],
 });
@@ -43,7 +43,7 @@ export function Empty({
 
 /** A refusal in place of the content. */
 export function Failure({ error, again }: { readonly error: unknown; again?(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const language = useLanguage();
   return (
     <Alert color="red" icon={<IconAlertTriangle />} title={text.failed} m="md">
@@ -68,7 +68,7 @@ export function Loaded<T>({
   readonly height?: number;
   children(data: T): ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isError) return <Failure error={query.error} again={() => void query.refetch()} />;
   return <Skeleton height={height} aria-label={text.words.loading} role="status" />;

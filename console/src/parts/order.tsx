@@ -3,7 +3,7 @@ import { Group, Stack, Text, Timeline } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { Muted, Small } from './page.tsx';
 import { Copy, Money, State, type Tone, useLanguage } from './values.tsx';
 
@@ -24,7 +24,7 @@ const MOODS: Readonly<Record<Order['status'], Tone>> = {
 };
 
 /** Texts about orders for all pages. */
-export const ORDER_TEXT = texts({
+export const useOrderText = texts({
   states: {
     pending: ['Waiting', '待付款'],
     success: ['Paid', '已付款'],
@@ -61,7 +61,7 @@ export const ORDER_TEXT = texts({
 
 /** The state in a word. */
 export function OrderState({ status }: { readonly status: Order['status'] }) {
-  return <State tone={MOODS[status]}>{useText(ORDER_TEXT).states[status]}</State>;
+  return <State tone={MOODS[status]}>{useOrderText().states[status]}</State>;
 }
 
 /** Formats money. Without a currency, in that of the balance. */
@@ -84,13 +84,13 @@ export function useMoneyOf(): (amount: string, currency: string) => string {
 
 /** The name of the provider. */
 export function useProviderName(): (provider: string) => string {
-  const { providers } = useText(ORDER_TEXT);
+  const { providers } = useOrderText();
   return (provider) => providers[provider as keyof typeof providers] ?? provider;
 }
 
 /** The item of an order: an amount, a plan. */
 export function OrderItem({ order }: { readonly order: Order }) {
-  const text = useText(ORDER_TEXT);
+  const text = useOrderText();
   if (order.kind === 'plan') return <>{text.plan(order.plan)}</>;
   return <Money units={order.quota} />;
 }
@@ -103,7 +103,7 @@ export function OrderPrice({ order }: { readonly order: Order }) {
 
 /** An order in full. `more`: further rows, for administrators. */
 export function OrderFacts({ order, more }: { readonly order: Order; readonly more?: ReactNode }) {
-  const text = useText(ORDER_TEXT);
+  const text = useOrderText();
   const providerName = useProviderName();
   const { payment_method: method, payment_provider: provider } = order;
   return (
@@ -178,7 +178,7 @@ export function OrderTimeline({ order }: { readonly order: Order }) {
 }
 
 function useEvents(order: Order): readonly Event[] {
-  const text = useText(ORDER_TEXT);
+  const text = useOrderText();
   const format = useFormat();
   const moneyOf = useMoneyOf();
   const { status, note, create_time, complete_time, expire_time, money_returned, currency } = order;

@@ -2,11 +2,11 @@
 import { Stack, Text } from '@mantine/core';
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { Muted, Small } from './page.tsx';
 import { Meter, When } from './values.tsx';
 
-const TEXT = texts({
+const useText = texts({
   perDay: [(money: string) => `${money} per day`, (money: string) => `每日 ${money}`],
   perWeek: [(money: string) => `${money} per week`, (money: string) => `每周 ${money}`],
   perMonth: [(money: string) => `${money} per 30 days`, (money: string) => `每 30 天 ${money}`],
@@ -22,7 +22,7 @@ export type Plan = api.Plan;
 
 /** Its limits and its included balance. */
 export function PlanLimits({ plan }: { readonly plan: Plan }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const limits = [
     plan.daily_amount !== null && text.perDay(format.money(plan.daily_amount)),
@@ -49,7 +49,7 @@ const ORDER = ['daily', 'weekly', 'monthly'] as const;
 
 /** Usage of the limits and when each resets, the shortest window first. Days and weeks are UTC. */
 export function SubscriptionWindows({ windows }: { readonly windows: SubscriptionState['windows'] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const entries = ORDER.flatMap((name) => {
     const window = windows[name];
     return window === undefined ? [] : [{ name, ...window }];

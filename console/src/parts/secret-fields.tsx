@@ -11,10 +11,10 @@ import {
   type TextInputProps,
 } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { Snippet } from './values.tsx';
 
-const TEXT = texts({
+const useText = texts({
   show: ['Show or hide the password', '显示或隐藏密码'],
   caps: ['Caps Lock is on.', '大写锁定已打开。'],
   rules: [
@@ -27,7 +27,7 @@ const TEXT = texts({
 
 /** A password. `isNew`: a new one; password managers suggest one, and the rules are shown. */
 export function PasswordField({ isNew = false, ...props }: PasswordInputProps & { readonly isNew?: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [caps, setCaps] = useState(false);
   const checkCapsLock = (event: KeyboardEvent): void => setCaps(event.getModifierState('CapsLock'));
   return (
@@ -55,7 +55,7 @@ export function PasswordField({ isNew = false, ...props }: PasswordInputProps & 
 
 /** An authenticator code; `backup`: backup codes are accepted. */
 export function CodeField({ backup = false, ...props }: TextInputProps & { readonly backup?: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <TextInput
       label={text.code}

@@ -4,14 +4,14 @@ import { IconListDetails, IconSearch } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { Swatch } from './chart-tip.tsx';
 import { type Column, DataTable, OpenButton, paged } from './data-table.tsx';
 import { Muted, Small } from './page.tsx';
 import { type Measure, measureOf, type Sums } from './trend-series.ts';
 import { Money } from './values.tsx';
 
-const TEXT = texts({
+const useText = texts({
   share: ['Share', '占比'],
   shareOf: {
     cost: ['Share of cost', '费用占比'],
@@ -70,7 +70,7 @@ export function SumsTable({
   readonly extra?: readonly Column<SumRow>[];
   readonly empty: ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const total = (rows ?? []).reduce((sum, row) => sum + measureOf(measure, row.sums), 0);
   const query = find.trim().toLowerCase();

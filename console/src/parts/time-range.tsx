@@ -2,11 +2,11 @@
 import { Group, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { Choice } from './filter-select.tsx';
 import { dateOf, RANGE_NAMES, type RangeName, rangeFrom, type TimeRange } from './range.ts';
 
-const TEXT = texts({
+const useText = texts({
   label: ['Range', '时间范围'],
   names: {
     today: ['Today', '今天'],
@@ -54,7 +54,7 @@ export function TimeRangePicker({
   readonly range: TimeRange;
   onChange(change: RangeChange): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const choices = RANGE_NAMES.map((name) => ({ value: name, label: text.names[name] }));
   const choose = (name: string): void =>
     onChange(name === 'custom' ? customRange(range.start, range.end) : { range: name, start: '', end: '' });
@@ -129,7 +129,7 @@ function DayInput({
 
 /** The days of a range in words. */
 export function useRangeWords(): (range: Pick<TimeRange, 'start' | 'end'>) => string {
-  const text = useText(TEXT);
+  const text = useText();
   const { dates, zone } = useFormat();
   return ({ start, end }) => {
     const isWholeDays = start % 86_400 === 0 && end % 86_400 === 86_399;

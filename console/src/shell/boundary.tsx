@@ -4,10 +4,10 @@ import { Component, type ReactNode, useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { call } from '../api/client.ts';
 import { PlainButton } from '../parts/page.tsx';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { NotFetched } from './fetched.tsx';
 
-const TEXT = texts({
+const useText = texts({
   broken: ['This page crashed', '页面出错'],
   about: [
     'Completed actions are saved. Include the message below when you report this.',
@@ -58,7 +58,7 @@ export class Boundary extends Component<BoundaryProps, { readonly error: Error |
 }
 
 function Broken({ error }: { readonly error: Error }) {
-  const text = useText(TEXT);
+  const text = useText();
   const absent = error instanceof NotFetched;
   useEffect(() => (absent ? reloadOnResponse() : undefined), [absent]);
   return (

@@ -30,17 +30,17 @@ import { call } from '../api/client.ts';
 import type { Self } from '../api/hooks.ts';
 import { useAction, useStatus } from '../api/hooks.ts';
 import { PAGES, type PageName } from '../page-list.ts';
-import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
+import { PAGE_ICONS, usePageNames } from '../pages.tsx';
 import { IconButton } from '../parts/page.tsx';
 import { Money } from '../parts/values.tsx';
-import { LanguageContext, texts, useText } from '../text.ts';
+import { LanguageContext, texts } from '../text.ts';
 import { Boundary } from './boundary.tsx';
 import { fetched } from './fetched.tsx';
 import { LOCAL_ZONE, timeZoneOf, ZONES, ZoneContext } from './zone.ts';
 
 const Palette = fetched(() => import('./palette.tsx'));
 
-const TEXT = texts({
+const useText = texts({
   skip: ['Skip to content', '跳到页面内容'],
   navigation: ['Navigation', '导航'],
   open: ['Open navigation', '打开导航'],
@@ -73,7 +73,7 @@ export function Shell({
   readonly self: Self;
   readonly children: ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useStatus();
   const [opened, { toggle, close }] = useDisclosure();
   const [path] = useLocation();
@@ -178,7 +178,7 @@ function NavGroup({
   readonly names: readonly PageName[];
   readonly path: string;
 }) {
-  const pageNames = useText(PAGE_NAMES);
+  const pageNames = usePageNames();
   if (names.length === 0) return null;
   return (
     <div>
@@ -206,7 +206,7 @@ function NavGroup({
 
 /** The other language, in that language. */
 export function LanguageButton() {
-  const text = useText(TEXT);
+  const text = useText();
   const { language, choose } = useContext(LanguageContext);
   const other = language === 'en' ? 'zh' : 'en';
   return (
@@ -218,7 +218,7 @@ export function LanguageButton() {
 
 /** The time zone. Not shown if the viewer's own is UTC. */
 function ZoneItems() {
-  const text = useText(TEXT);
+  const text = useText();
   const { zone, choose } = useContext(ZoneContext);
   if (LOCAL_ZONE === 'UTC') return null;
   return (
@@ -241,7 +241,7 @@ function ZoneItems() {
 
 /** Light, dark, or system. */
 export function ColorMenu() {
-  const text = useText(TEXT);
+  const text = useText();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const schemes = [
     ['light', text.light, IconSun],
@@ -272,8 +272,8 @@ export function ColorMenu() {
 }
 
 function AccountMenu({ self }: { readonly self: Self }) {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const queries = useQueryClient();
   const signOut = useAction(() => call('POST /api/user/auth/logout'), { done: () => queries.resetQueries() });
   return (

@@ -9,9 +9,9 @@ import { showPasskey } from '../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../parts/form-refusal.tsx';
 import { Loaded } from '../parts/notes.tsx';
 import { CodeField, PasswordField } from '../parts/secret-fields.tsx';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 
-const TEXT = texts({
+const useText = texts({
   title: ['Confirm it’s you', '确认是您本人'],
   about: [
     'This action needs your second factor. You will not be asked again for five minutes.',
@@ -68,7 +68,7 @@ export function VerifyDialog() {
       pending.current = undefined;
     };
   }, []);
-  const text = useText(TEXT);
+  const text = useText();
   const close = (): void => settle(false);
   return (
     <Modal
@@ -117,7 +117,7 @@ function Check(ends: DialogCallbacks) {
 
 /** The account has no method: only a new sign-in helps. */
 function EmptyState({ onClose }: DialogCallbacks) {
-  const text = useText(TEXT);
+  const text = useText();
   const queries = useQueryClient();
   const signOut = useAction(() => call('POST /api/user/auth/logout'), {
     done() {
@@ -142,7 +142,7 @@ function EmptyState({ onClose }: DialogCallbacks) {
 
 /** Codes are temporarily locked. */
 function Locked() {
-  const text = useText(TEXT);
+  const text = useText();
   const { data } = useApi('GET /api/user/2fa/status', undefined, { staleTime: 0, retry: false });
   return data?.locked === true ? (
     <Text size="sm" c="orange">
@@ -153,7 +153,7 @@ function Locked() {
 
 /** The form: a code, a passkey, or either; or the password. */
 function Proof({ methods, onDone, onClose }: DialogCallbacks & { readonly methods: readonly Method[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const queries = useQueryClient();
   const [typed, setTyped] = useState('');
   const refusal = useFormRefusal('code', 'password');

@@ -5,9 +5,8 @@ import { Link } from 'wouter';
 import { Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { type Entry, factsOf, useSentence } from './entry.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer; open if there is an entry. */
 export function EntryDrawer({
@@ -19,7 +18,7 @@ export function EntryDrawer({
   onFilter(filter: { readonly actor?: string; readonly action?: string }): void;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Drawer opened={entry !== undefined} onClose={onClose} title={text.entry(`${entry?.seq ?? ''}`)}>
       {entry !== undefined && <Content entry={entry} onFilter={onFilter} />}
@@ -34,7 +33,7 @@ function Content({
   readonly entry: Entry;
   onFilter(filter: { readonly actor?: string; readonly action?: string }): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const sentence = useSentence()(entry);
   const facts = factsOf(entry, format);

@@ -3,9 +3,8 @@ import { useMemo } from 'react';
 import type { AuditEntry } from '../../api/operations.ts';
 import { useDepartments } from '../../parts/department-select.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { FIELDS, SENTENCES, type SentenceValues } from './sentences.ts';
-import { TEXT } from './text.ts';
+import { type SentenceValues, useFieldNames, useSentences } from './sentences.ts';
+import { useText } from './text.ts';
 
 /** An audit entry. */
 export type Entry = AuditEntry;
@@ -18,9 +17,9 @@ const COMMAND_LINE = 'command line';
 
 /** Returns the sentence for an entry. */
 export function useSentence(): (entry: Entry) => string {
-  const text = useText(TEXT);
-  const sentences = useText(SENTENCES);
-  const fields = useText(FIELDS);
+  const text = useText();
+  const sentences = useSentences();
+  const fields = useFieldNames();
   const format = useFormat();
   const departments = useDepartments();
   return useMemo(

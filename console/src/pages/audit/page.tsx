@@ -11,7 +11,7 @@ import {
 import { useEffect, useRef, useState } from 'react';
 import { call, type Data, type Search, saveFile } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
@@ -20,19 +20,18 @@ import { momentFrom } from '../../parts/range.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Copy, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { type Entry, useSentence } from './entry.ts';
 import { EntryDrawer } from './entry-drawer.tsx';
 import { ACTIONS } from './sentences.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 50;
 /** How often the page looks for new entries. */
 const LOOK_MS = 15_000;
 
 export default function AuditPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const format = useFormat();
   const sentenceOf = useSentence();
   const [address, setAddress] = useAddress({ actor: '', action: '', from: '', until: '', before: '', entry: '' });
@@ -188,7 +187,7 @@ export default function AuditPage() {
 
 /** The filter for actions: one action, or all of a kind. */
 function ActionSelect({ value, onChange }: { readonly value: string; onChange(action: string): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const options = Object.entries(text.kinds).map(([kind, label]) => ({
     group: label,
     items: [
@@ -215,7 +214,7 @@ function ActionSelect({ value, onChange }: { readonly value: string; onChange(ac
 type ChainPart = Data<'GET /api/audit/chain'>;
 
 function Chain() {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [piece, setPiece] = useState<ChainPart>();
   const mounted = useRef(true);
@@ -269,7 +268,7 @@ function Chain() {
 }
 
 function ChainResult({ piece: { broken, total, head } }: { readonly piece: ChainPart }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (broken !== null) {
     return (

@@ -2,7 +2,7 @@
 import { type Pair, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Changes and who made them, newest first. Entries cannot be changed or removed.',
     '更改及其操作者，最新的在前。记录不能修改或删除。',

@@ -8,7 +8,6 @@ import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
 import { DiffView } from './diff-view.tsx';
 import type { Schema } from './facts.ts';
@@ -16,7 +15,7 @@ import { KeyFacts } from './key-facts.tsx';
 import { masksIn } from './masks.tsx';
 import { type CheckResult, type Remark, Remarks } from './remarks.tsx';
 import { Report } from './report.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The draft, and the file when the draft began. A module variable, so that it survives navigation within the tab. */
 let savedDraft: { readonly text: string; readonly from: string } | undefined;
@@ -34,7 +33,7 @@ export function Draft({
   readonly disk: string;
   readonly schema: Schema | undefined;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [draft, setDraft] = useState(() => savedDraft ?? { text: disk, from: disk });
   const [checked, setChecked] = useState<{ readonly text: string; readonly verdict: CheckResult }>();
   const [view, setView] = useState<'edit' | 'difference'>('edit');
@@ -107,7 +106,7 @@ export function Draft({
 
 /** Notes on a draft: masked secrets, and a file that has changed since. */
 function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isStale: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const masks = masksIn(draft);
   const isTooLong = draft.length > LONGEST || new TextEncoder().encode(draft).length > LONGEST;
@@ -133,7 +132,7 @@ function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isSta
 }
 
 function Judgement({ result, isOld }: { readonly result: CheckResult; readonly isOld: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const isFine = result.problems.length === 0;
   return (
     <Group gap="xs">
@@ -164,7 +163,7 @@ function Toolbar({
   onCheck(): void;
   onStartOver(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [copied, setCopied] = useState<boolean>();
   const confirming = useDialog<true>();
   const copy = async (): Promise<void> => setCopied(await (pane.current?.copy() ?? Promise.resolve(false)));

@@ -7,14 +7,13 @@ import { type Ref, useEffect, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { Configuration } from '../../api/operations.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { Fact } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { GuardedButton, Page, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
 import { DiffView } from './diff-view.tsx';
 import { Draft } from './draft.tsx';
@@ -23,15 +22,15 @@ import { KeyFacts } from './key-facts.tsx';
 import { MasksNote } from './masks.tsx';
 import { type Remark, Remarks } from './remarks.tsx';
 import { Report } from './report.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const TABS = ['disk', 'running', 'difference', 'report', 'draft'] as const;
 type Tab = (typeof TABS)[number];
 const NOTHING: readonly Remark[] = [];
 
 export default function ConfigPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const config = useApi('GET /api/config');
   const schema = useApi('GET /api/config/schema', undefined, { staleTime: 60_000 });
   return (
@@ -54,7 +53,7 @@ function Content({
   readonly schema: Schema | undefined;
   onAgain(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [address, change] = useAddress({ tab: 'disk' });
   const tab: Tab = TABS.find((each) => each === address.tab) ?? 'disk';
@@ -165,7 +164,7 @@ const MOODS = { same: 'good', changed: 'warn', wrong: 'bad' } as const satisfies
 
 /** The state with the button. `onRefused`: the reload failed, so the file must be read again. */
 function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [isRefused, setRefused] = useState(false);
   const state = config.problems.length > 0 ? 'wrong' : config.disk.changed ? 'changed' : 'same';

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     (file: string) =>
       `${file} is the only source of configuration. Edit it on the server; the console never writes it. This page shows the running configuration, the file on disk, and whether the file is valid.`,

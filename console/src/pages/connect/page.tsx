@@ -20,24 +20,23 @@ import { IconAlertTriangle, IconExternalLink, IconKey, IconPlus } from '@tabler/
 import { useId } from 'react';
 import { GATEWAY } from '../../api/client.ts';
 import { useApi, useStatus } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type ChosenKey, isKeyFormat, type Key, useChosenKey } from '../../parts/chosen-key.ts';
 import { KeySelect } from '../../parts/key-select.tsx';
 import { Muted, Page, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Copy, Snippet, useLanguage } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { fillLink, fillStep, KINDS, type Style, type Values } from './recipe.ts';
 import { CLIENTS, type Client, clientsOf } from './recipes.ts';
 import { TestPanel } from './test-panel.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { warningOf } from './warning.ts';
 
 /** Placeholder for a key whose secret is unknown. */
 const SOME_KEY = 'sk-…';
 
 export default function ConnectPage() {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useStatus();
   const [address, change] = useAddress({ client: 'claude-code', key: '', model: '', shell: defaultShell() });
   const client = CLIENTS.find(({ id }) => id === address.client) ?? CLIENTS[0]!;
@@ -48,7 +47,7 @@ export default function ConnectPage() {
   const caller =
     chosen.text !== undefined ? { key: chosen.text } : chosen.key !== undefined ? { keyId: chosen.key.id } : undefined;
   return (
-    <Page title={useText(PAGE_NAMES).connect} about={text.about}>
+    <Page title={usePageNames().connect} about={text.about}>
       <Section title={text.client}>
         <ClientPicker chosen={client.id} onChoose={(id) => change({ client: id })} />
       </Section>
@@ -95,7 +94,7 @@ function defaultShell(): Shell {
 }
 
 function ClientPicker({ chosen, onChoose }: { readonly chosen: string; onChoose(id: string): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const id = useId();
   return (
     <Chip.Group value={chosen} onChange={onChoose}>
@@ -140,7 +139,7 @@ function ModelField({
   readonly model: string;
   onChoose(model: string): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Select
       label={text.words.model}
@@ -159,7 +158,7 @@ function ModelField({
 
 /** The fields. `client`: the name for a new key. */
 function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; readonly client: string }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { key, none, pasted } = chosen;
   return (
     <Stack gap="sm">
@@ -222,7 +221,7 @@ function SetUp({
   readonly shell: Shell;
   onShell(shell: Shell): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const language = useLanguage();
   const warning = warningOf(client.calls, values.root);
   const wantsRoot = client.steps.some(({ template }) => template.includes('{{root'));

@@ -10,10 +10,9 @@ import { RequestLink } from '../../parts/links.tsx';
 import { Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Style } from './recipe.ts';
 import { type Caller, CallRefused, type TestResult, testCall } from './test-call.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Outcome =
   | { readonly kind: 'heard'; readonly heard: TestResult }
@@ -32,7 +31,7 @@ export function TestPanel({
   readonly model: string;
   readonly caller: Caller | undefined;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [answer, setAnswer] = useState('');
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
@@ -97,7 +96,7 @@ export function TestPanel({
 }
 
 function Success({ result }: { readonly result: TestResult }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const showsChannel = isAdmin(useSelf());
   const { text: answer, cut, channel, requestId, firstByteMs, totalMs } = result;
@@ -131,7 +130,7 @@ function Success({ result }: { readonly result: TestResult }) {
 
 /** A stream begins before its cost is known: the cost is then read from the usage records. */
 function Cost({ heard: { cost, requestId } }: { readonly heard: TestResult }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { data } = useApi(
     'GET /api/log/self',
     { search: { request_id: requestId, page_size: 1 } },

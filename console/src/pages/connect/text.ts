@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Choose a client, a key and a model; copy the configuration, then test it.',
     '选择客户端、密钥和模型，复制配置，然后测试。',

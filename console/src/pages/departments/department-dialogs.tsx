@@ -9,9 +9,8 @@ import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Muted, PlainButton } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Department } from './forest.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The dialog. */
 export function DeleteDepartment({
@@ -25,7 +24,7 @@ export function DeleteDepartment({
   onClose(): void;
   onDeleted(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const remove = useAction(() => call('DELETE /api/department/{id}', { params: { id } }), {
     changes: ['GET /api/department/tree', 'GET /api/department/names'],
@@ -68,7 +67,7 @@ export function DeleteDepartment({
 
 /** The dialog. */
 export function Recharge(props: { readonly department: Department; readonly opened: boolean; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Modal opened={props.opened} onClose={props.onClose} title={text.rechargeTitle(props.department.name)}>
       <Fields {...props} />
@@ -77,7 +76,7 @@ export function Recharge(props: { readonly department: Department; readonly open
 }
 
 function Fields({ department, onClose }: { readonly department: Department; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [amount, setAmount] = useState<number | null>(null);
   const refusal = useFormRefusal('amount');

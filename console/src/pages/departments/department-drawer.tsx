@@ -3,18 +3,17 @@ import { Anchor, Breadcrumbs, Button, Drawer, Group, Menu, Stack, Text } from '@
 import { IconCoins, IconDots, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { usageHref } from '../../parts/links.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { GuardedButton, LinkButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Meter, Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { DeleteDepartment, Recharge } from './department-dialogs.tsx';
 import type { Editing } from './department-form.tsx';
 import { budgetsOf, type Department, disabledBy, pathUp, tightestOf } from './forest.ts';
 import { Members } from './members.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer. `isMissing`: the department in the address does not exist. */
 export function DepartmentDrawer({
@@ -30,7 +29,7 @@ export function DepartmentDrawer({
   onEdit(editing: Editing): void;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Drawer opened={department !== undefined || isMissing} onClose={onClose} title={department?.name ?? text.gone}>
       {isMissing && <Empty title={text.gone}>{text.goneAbout}</Empty>}
@@ -52,7 +51,7 @@ function Content({
   onEdit(editing: Editing): void;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [dialog, setDialog] = useState<'recharge' | 'delete'>();
   const above = pathUp(department).slice(1).toReversed();
@@ -147,7 +146,7 @@ function Content({
 }
 
 function Budgets({ department, onEdit }: { readonly department: Department; onEdit(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const budgets = budgetsOf(department);
   const tightest = tightestOf(department);
@@ -187,8 +186,8 @@ function Budgets({ department, onEdit }: { readonly department: Department; onEd
 
 /** Usage of the month; nothing if the gateway keeps no usage records. */
 function Usage({ department: { id } }: { readonly department: Department }) {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const format = useFormat();
   const { data } = useApi('GET /api/team/overview', { search: { department_id: id } }, { retry: false });
   if (data === undefined) return null;

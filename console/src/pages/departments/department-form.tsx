@@ -7,9 +7,8 @@ import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Department } from './forest.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The department being created or changed. */
 export type Editing =
@@ -26,7 +25,7 @@ export function DepartmentForm({
   onClose(): void;
   onMade(id: number): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Modal
       opened={editing !== undefined}
@@ -47,7 +46,7 @@ function Fields({
   onClose(): void;
   onMade(id: number): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const before = editing.what === 'edit' ? editing.department : undefined;
   const parentBefore = editing.what === 'edit' ? editing.department.parent_id : (editing.below?.id ?? null);

@@ -5,10 +5,9 @@ import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState 
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import './departments.css';
 import { type Budget, type Department, disabledBy, ownBudgets, type Row, tightestOf } from './forest.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The number of rows that are rendered at first. */
 const MOST_ROWS = 200;
@@ -26,7 +25,7 @@ export function DepartmentTree({
   /** Expands or collapses a department. */
   onToggle(department: Department, isOpen: boolean): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const tree = useRef<HTMLDivElement>(null);
   const [most, setMost] = useState(MOST_ROWS);
@@ -148,7 +147,7 @@ const TreeRow = memo(function TreeRow({
   isCurrent,
   isOpen,
 }: Row & { readonly isCurrent: boolean; readonly isOpen: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const tightest = tightestOf(department);
   const own = ownBudgets(department);
@@ -203,7 +202,7 @@ const TreeRow = memo(function TreeRow({
 
 /** The used part of a budget; a dash without a budget. Plain elements, because hundreds are rendered at once. */
 function Bar({ title, budget }: { readonly title: string; readonly budget: Budget | undefined }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (budget === undefined) {
     return (

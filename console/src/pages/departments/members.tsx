@@ -13,10 +13,9 @@ import { Empty } from '../../parts/notes.tsx';
 import { IconButton, PlainButton, Section } from '../../parts/page.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Department } from './forest.ts';
 import { PeopleSearch } from './people-search.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Person = User;
 const PAGE_SIZE = 20;
@@ -24,7 +23,7 @@ const CHANGES = ['GET /api/department/tree', 'GET /api/user/', 'GET /api/user/se
 
 /** The section of the drawer. */
 export function Members({ department }: { readonly department: Department }) {
-  const text = useText(TEXT);
+  const text = useText();
   const self = useSelf();
   const [page, setPage] = useState(1);
   const leaving = useDialog<Person>();
@@ -114,7 +113,7 @@ export function Members({ department }: { readonly department: Department }) {
 }
 
 function AddPeople({ department }: { readonly department: Department }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [ids, setIds] = useState<readonly string[]>([]);
   const add = useAction(

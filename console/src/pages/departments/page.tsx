@@ -6,27 +6,26 @@ import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useStatus } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, PlainButton, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
-import { useText } from '../../text.ts';
 import { DepartmentDrawer } from './department-drawer.tsx';
 import { DepartmentForm, type Editing } from './department-form.tsx';
 import { DepartmentTree } from './department-tree.tsx';
 import { type Forest, forestOf, rowsOf } from './forest.ts';
 import { PeopleSearch } from './people-search.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** Levels of the tree that are expanded at first. */
 const SEEN_LEVELS = 2;
 
 export default function DepartmentsPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const [address, setAddress] = useAddress({ q: '', department: '' });
   const [editing, setEditing] = useState<Editing>();
   const [hasTemplate, setTemplate] = useState(false);
@@ -107,7 +106,7 @@ function TreeSection({
   readonly open: number | undefined;
   onOpen(id: number): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [expanded, setExpanded] = useState<ReadonlySet<number>>(
     () => new Set([...forest.byId.values()].filter(({ level }) => level < SEEN_LEVELS).map(({ id }) => id)),
   );
@@ -162,7 +161,7 @@ interface Template {
 
 /** A template: a department with a monthly budget and its members. */
 function TeamOfThree(props: Template) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Modal opened={props.opened} onClose={props.onClose} title={text.templateTitle}>
       <Fields {...props} />
@@ -171,7 +170,7 @@ function TeamOfThree(props: Template) {
 }
 
 function Fields({ onClose, onMade }: Template) {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useStatus();
   const [name, setName] = useState(text.templateName);
   const [month, setMonth] = useState<number | null>(EACH * PEOPLE * (status?.quota_per_unit ?? 500_000));

@@ -4,8 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { isRoot, KEEPS_DATA, useApi, useSelf } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Person = User;
 
@@ -24,7 +23,7 @@ export function PeopleSearch({
   readonly value: readonly string[];
   onChange(ids: string[]): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const self = useSelf();
   const [typed, setTyped] = useState('');
   const [keyword] = useDebouncedValue(typed.trim(), 200);
@@ -64,7 +63,7 @@ export function PeopleSearch({
 
 function labelOf(
   { username, display_name: displayName, department_name: department }: Person,
-  text: (typeof TEXT)['en'],
+  text: ReturnType<typeof useText>,
 ): string {
   const name = displayName === '' || displayName === username ? username : `${displayName} (${username})`;
   return department === '' ? name : `${name} · ${text.nowIn(department)}`;

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Budgets and price factors for groups of users. A call is charged to the budgets of its department and of all departments above.',
     '为一组用户设置预算和价格倍率。一次调用会同时计入所在部门及所有上级部门的预算。',

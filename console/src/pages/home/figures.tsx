@@ -10,15 +10,14 @@ import { dateOf, momentsOf } from '../../parts/range.ts';
 import { trendSeries } from '../../parts/trend-series.ts';
 import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { type Costs, daysLeft, lastMonth, type Spent } from './costs.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const YEAR_DAYS = 365;
 
 /** The row of figures. */
 export function Figures({ self, costs }: { readonly self: Self; readonly costs: Costs | undefined }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const unlimited = self.unlimited_quota === true;
   const days = unlimited || self.quota <= 0 ? undefined : daysLeft(self.quota, costs);
@@ -44,7 +43,7 @@ export function Figures({ self, costs }: { readonly self: Self; readonly costs: 
 
 /** The figures of all users, for administrators. */
 export function AllUsersFigures({ costs }: { readonly costs: Costs | undefined }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <div className="grid-figures home-figures">
       <SpentFigure label={text.everybody.today} sum={costs?.today} to="/team?range=today" />
@@ -63,7 +62,7 @@ function SpentFigure({
   readonly sum: Spent | undefined;
   readonly to: string;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   return (
     <Figure
@@ -79,7 +78,7 @@ const MOST_MODELS = 6;
 
 /** The section; `allUsers`: of all users, for administrators. */
 export function CostChart({ allUsers }: { readonly allUsers: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [, go] = useLocation();
   const about = allUsers ? text.costsOfAll : text.costsAbout;

@@ -5,11 +5,10 @@ import { IconCheck, IconCircleDashed, IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { isAdmin, isRoot, type Self, useApi, useSelf } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { SubscriptionWindows } from '../../parts/plan-limits.tsx';
 import { Copy, Snippet, When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { Alerts, useAlertFacts } from './alerts.tsx';
 import { type Calls, useCalls } from './calls.ts';
 import { useCosts } from './costs.ts';
@@ -17,16 +16,16 @@ import { type FirstKey, type StepFact, type StepName, useFirstKey, useSteps } fr
 import { AllUsersFigures, CostChart, Figures } from './figures.tsx';
 import { FirstArrived, FirstCall } from './first-call.tsx';
 import { Recent } from './recent.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 export default function HomePage() {
   const self = useSelf();
-  const title = useText(PAGE_NAMES).home;
+  const title = usePageNames().home;
   return <Page title={title}>{self !== undefined && <Home self={self} />}</Page>;
 }
 
 function Home({ self }: { readonly self: Self }) {
-  const text = useText(TEXT);
+  const text = useText();
   const admin = isAdmin(self);
   const calls = useCalls();
   const costs = useCosts();
@@ -87,7 +86,7 @@ function Steps({
   readonly steps: readonly StepFact[];
   body(name: StepName): ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const storageKey = `turnpike.started.${who}`;
   const [dismissed, setDismissed] = useState(() => localStorage.getItem(storageKey) !== null);
   const done = steps.filter((step) => step.done).length;
@@ -145,7 +144,7 @@ function StepBody({
   readonly calls: Calls;
   readonly firstKey: FirstKey;
 }): ReactNode {
-  const text = useText(TEXT);
+  const text = useText();
   switch (name) {
     case 'balance':
       return <BalanceBody />;
@@ -191,7 +190,7 @@ function Lead({ message, to, name }: { readonly message: string; readonly to: st
 }
 
 function BalanceBody() {
-  const text = useText(TEXT);
+  const text = useText();
   const { data: ways } = useApi('GET /api/user/topup/info', undefined, { staleTime: 60_000 });
   const sells =
     ways?.enable_online_topup === true ||
@@ -207,7 +206,7 @@ function BalanceBody() {
 }
 
 function VendorBody() {
-  const text = useText(TEXT);
+  const text = useText();
   const [to, name] = isRoot(useSelf()) ? ['/config', text.words.config] : ['/vendors', text.vendors];
   return (
     <>

@@ -7,9 +7,8 @@ import { Failure } from '../../parts/notes.tsx';
 import { IconButton, LinkButton, Section } from '../../parts/page.tsx';
 import { Money, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Calls, Line } from './calls.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const OUTCOMES = ['served', 'refused', 'failed', 'aborted', 'recovered'] as const;
 type Outcome = (typeof OUTCOMES)[number];
@@ -23,7 +22,7 @@ const MOODS: Readonly<Record<Outcome, Tone>> = {
 
 /** The section. */
 export function Recent({ calls }: { readonly calls: Calls }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [, go] = useLocation();
   const columns: readonly Column<Line>[] = [

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   lasts: [
     (days: string) => `about ${days} days at this week’s rate`,
     (days: string) => `按本周的用量约可用 ${days} 天`,

@@ -24,7 +24,6 @@ import { Muted, PlainButton } from '../../parts/page.tsx';
 import { useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { toField } from '../../shell/zone.ts';
-import { useText } from '../../text.ts';
 import { KeyStateBadge } from './key-table.tsx';
 import type { Key } from './key-values.ts';
 import {
@@ -37,7 +36,7 @@ import {
   newKeyOf,
   valuesOf,
 } from './key-values.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer. `open`: `new`, the ID of a key, or empty. */
 export function KeyDrawer({
@@ -49,7 +48,7 @@ export function KeyDrawer({
   onClose(): void;
   onMade(key: Key): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const id = /^\d+$/.test(open) ? open : undefined;
   return (
     <Drawer
@@ -76,7 +75,7 @@ function StoredKey({ id, ...on }: { readonly id: string; onClose(): void; onMade
 }
 
 function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClose(): void; onMade(key: Key): void }) {
-  const { form: text, saved, words } = useText(TEXT);
+  const { form: text, saved, words } = useText();
   const language = useLanguage();
   const form = useForm<KeyValues>({
     initialValues: valuesOf(of),
@@ -182,7 +181,7 @@ type Form = Pick<
 >;
 
 function Facts({ of }: { readonly of: Key }) {
-  const { lastUsed, notUsed, words } = useText(TEXT);
+  const { lastUsed, notUsed, words } = useText();
   return (
     <Stack gap={4}>
       <Group gap="xs">
@@ -199,7 +198,7 @@ function Facts({ of }: { readonly of: Key }) {
 }
 
 function ExpiryField({ form }: { readonly form: Form }) {
-  const { form: text, words } = useText(TEXT);
+  const { form: text, words } = useText();
   const format = useFormat();
   const { expiry, date } = form.values;
   const end = endOf(form.values, Date.now());
@@ -247,7 +246,7 @@ function ExpiryField({ form }: { readonly form: Form }) {
 }
 
 function ModelsField({ form }: { readonly form: Form }) {
-  const { form: text, words } = useText(TEXT);
+  const { form: text, words } = useText();
   const { data = [] } = useApi('GET /api/user/models', undefined, { staleTime: 60_000 });
   const { models } = form.values;
   return (

@@ -7,9 +7,8 @@ import { useAction, useCancelled } from '../../api/hooks.ts';
 import { LinkButton, PlainButton } from '../../parts/page.tsx';
 import { Snippet } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Key } from './key-values.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The full key, and until when the old one is valid (unix seconds; 0: it has ended); undefined without an old one. */
 export interface ShownKey {
@@ -27,7 +26,7 @@ export function KeyShown({
   readonly opened: boolean;
   onClose(): void;
 }) {
-  const { shown: text, words } = useText(TEXT);
+  const { shown: text, words } = useText();
   const format = useFormat();
   return (
     <Modal
@@ -80,7 +79,7 @@ export function KeyRotate({
   onClose(): void;
   onMade(key: ShownKey): void;
 }) {
-  const { rotating: text, words } = useText(TEXT);
+  const { rotating: text, words } = useText();
   const [grace, setGrace] = useState<Grace>('day');
   const [hours, setHours] = useState<string | number>(6);
   const seconds = { none: 0, hour: 3_600, day: 86_400, own: Math.round(Number(hours) * 3_600) }[grace];

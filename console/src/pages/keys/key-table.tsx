@@ -8,9 +8,8 @@ import { logsHref } from '../../parts/links.tsx';
 import { Muted, Small } from '../../parts/page.tsx';
 import { Meter, Money, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { type Key, STATE_TONES, stateOf } from './key-values.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** Usage of a key on each of the last days. */
 export type KeyUse = KeyUsage;
@@ -36,7 +35,7 @@ export function KeyTable({
   onSelect(ids: ReadonlySet<number>): void;
   readonly actions: KeyActions;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const select = (id: number, chosen: boolean): void => {
     const next = new Set(selected);
     if (chosen) next.add(id);
@@ -116,7 +115,7 @@ export function KeyTable({
 
 /** The state of a key, with a tooltip on hover and focus. */
 export function KeyStateBadge({ of }: { readonly of: Key }) {
-  const text = useText(TEXT);
+  const text = useText();
   const state = stateOf(of);
   return (
     <Tooltip label={text.stateAbout[state]}>
@@ -128,7 +127,7 @@ export function KeyStateBadge({ of }: { readonly of: Key }) {
 }
 
 function Allowance({ of }: { readonly of: Key }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (of.unlimited_quota)
     return (
       <Stack gap={0}>
@@ -146,7 +145,7 @@ function Allowance({ of }: { readonly of: Key }) {
 }
 
 function Scope({ of }: { readonly of: Key }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (!of.model_limits_enabled) return <>{text.words.all}</>;
   const names = of.model_limits.split(',');
@@ -159,7 +158,7 @@ function Scope({ of }: { readonly of: Key }) {
 }
 
 function Addresses({ of }: { readonly of: Key }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (of.allow_ips === '') return <>{text.anywhere}</>;
   const all = of.allow_ips.split('\n');
@@ -184,7 +183,7 @@ function Listed({ summary, all }: { readonly summary: string; readonly all: read
 }
 
 function Fortnight({ of, use }: { readonly of: Key; readonly use: KeyUse | undefined }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (use === undefined) return null;
   const calls = use.calls.reduce((sum, count) => sum + count, 0);
@@ -199,7 +198,7 @@ function Fortnight({ of, use }: { readonly of: Key; readonly use: KeyUse | undef
 }
 
 function RowMenu({ of, actions }: { readonly of: Key; readonly actions: KeyActions }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Menu position="bottom-end">
       <Menu.Target>

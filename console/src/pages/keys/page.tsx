@@ -5,7 +5,7 @@ import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
@@ -13,20 +13,19 @@ import { Empty } from '../../parts/notes.tsx';
 import { Page, PlainButton, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { KeyDrawer } from './key-form.tsx';
 import { KeyRotate, KeyShown, type ShownKey } from './key-secret.tsx';
 import { KeyTable } from './key-table.tsx';
 import { type Key, STATES, statusOf } from './key-values.ts';
 import './keys.css';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 20;
 const NOTHING: ReadonlySet<number> = new Set();
 
 export default function KeysPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const [address, change] = useAddress({ q: '', state: '', page: '1', open: '' });
   const page = pageOf(address.page);
   const keys = useApi(
@@ -182,7 +181,7 @@ function SelectionBar({
   onSelect(ids: ReadonlySet<number>): void;
   onDelete(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const all = chosen.length === keys.length;
   return (

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Programs authenticate with API keys. Their calls are paid from your balance, within the limits of the key.',
     '程序使用 API 密钥进行身份验证。调用费用从您的余额中扣除，并受密钥的限制约束。',

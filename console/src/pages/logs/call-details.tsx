@@ -7,9 +7,8 @@ import { WarningList } from '../../parts/loss-notes.tsx';
 import { Muted, Section, Small } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { CallContents } from './content.tsx';
-import { DETAIL } from './detail-text.ts';
+import { useDetailText } from './detail-text.ts';
 import { type CallDetail, factsOf } from './line.ts';
 import { LineState } from './lines.tsx';
 import { useReason } from './reasons.ts';
@@ -21,7 +20,7 @@ const SHORTEST_MS = 200;
 
 /** The details. */
 export function CallDetails({ call, view }: { readonly call: CallDetail; readonly view: View }) {
-  const text = useText(DETAIL);
+  const text = useDetailText();
   return (
     <Stack gap="md">
       <Summary call={call} />
@@ -46,7 +45,7 @@ export function CallDetails({ call, view }: { readonly call: CallDetail; readonl
 }
 
 function Summary({ call }: { readonly call: CallDetail }) {
-  const { summary: text } = useText(DETAIL);
+  const { summary: text } = useDetailText();
   const format = useFormat();
   const reason = useReason()(factsOf(call));
   const model = call.model_name || text.nameless;
@@ -68,7 +67,7 @@ function Summary({ call }: { readonly call: CallDetail }) {
 }
 
 function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: View }) {
-  const { facts: text, words } = useText(DETAIL);
+  const { facts: text, words } = useDetailText();
   const format = useFormat();
   const { code: _, usageAnomalies, ...notes } = call.notes;
   return (
@@ -137,7 +136,7 @@ interface Count {
 }
 
 function Usage({ call }: { readonly call: CallDetail }) {
-  const { usage: text, counts, words } = useText(DETAIL);
+  const { usage: text, counts, words } = useDetailText();
   const format = useFormat();
   const rows: readonly Count[] = Object.entries(call.usage).map(([name, count]) => ({ name, count }));
   if (rows.length === 0) return <Muted p="sm">{text.none}</Muted>;
@@ -163,7 +162,7 @@ function Usage({ call }: { readonly call: CallDetail }) {
 }
 
 function Translation({ call }: { readonly call: CallDetail }) {
-  const { translation: text, words } = useText(DETAIL);
+  const { translation: text, words } = useDetailText();
   return (
     <Section title={words.translationWarnings} about={text.about}>
       <Stack gap="xs">
@@ -179,7 +178,7 @@ function Translation({ call }: { readonly call: CallDetail }) {
   );
 }
 
-type Names = (typeof DETAIL)['en']['links'];
+type Names = ReturnType<typeof useDetailText>['links'];
 
 function linksOf(call: CallDetail, { allUsers, admin }: View, text: Names): readonly (readonly [string, string])[] {
   const scope: Record<string, string> = allUsers ? { whose: 'all' } : {};

@@ -6,12 +6,12 @@ import type { CallContent, ContentBlock } from '../../api/operations.ts';
 import { Loaded } from '../../parts/notes.tsx';
 import { PlainButton, Section, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { texts, useText } from '../../text.ts';
+import { texts } from '../../text.ts';
 import type { CallDetail } from './line.ts';
 
 /** The section; shown if the call has stored content. */
 export function CallContents({ call }: { readonly call: CallDetail }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const self = useSelf();
   const [isShown, setShown] = useState(false);
   const isOwn = call.user_id === self?.id;
@@ -34,7 +34,7 @@ export function CallContents({ call }: { readonly call: CallDetail }) {
 }
 
 function Conversation({ content }: { readonly content: CallContent }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const format = useFormat();
   const { messages, earlier_messages: earlier, tools, parameters, answer, omitted } = content;
   return (
@@ -72,7 +72,7 @@ function Conversation({ content }: { readonly content: CallContent }) {
 }
 
 function Answer({ answer }: { readonly answer: NonNullable<CallContent['answer']> }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const { blocks, finish_reason: reason } = answer;
   const finish =
     reason !== null && Object.hasOwn(text.finish, reason) ? text.finish[reason as keyof typeof text.finish] : reason;
@@ -116,7 +116,7 @@ function Blocks({ blocks }: { readonly blocks: readonly ContentBlock[] }) {
 }
 
 function OneBlock({ block }: { readonly block: ContentBlock }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const format = useFormat();
   const name = block.name ?? '';
   switch (block.type) {
@@ -154,7 +154,7 @@ function Said({
   readonly label?: string;
   readonly isCode?: boolean;
 }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const format = useFormat();
   return (
     <div>
@@ -171,7 +171,7 @@ function Note({ children }: { readonly children: ReactNode }) {
   return <Small style={{ overflowWrap: 'anywhere' }}>{children}</Small>;
 }
 
-const CONTENT = texts({
+const useContentText = texts({
   title: ['Prompt and answer', '提示词和回答'],
   about: ['Stored encrypted.', '已加密存储。'],
   recorded: ['Stored encrypted. The audit log records that you read them.', '已加密存储。审计日志会记录您的查看。'],

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const DETAIL = texts({
+export const useDetailText = texts({
   title: ['Call', '调用'],
   event: ['Event', '事件'],
   request: ['Request', '请求'],

@@ -8,9 +8,8 @@ import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
 import { anyOr } from '../../parts/filter-select.tsx';
 import { PlainButton } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
-import { useText } from '../../text.ts';
 import type { Line } from './line.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import {
   type Change,
   type Filter,
@@ -28,7 +27,7 @@ const OFFERED = 50;
 
 /** The record kind. */
 export function KindSelect({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <NativeSelect
       size="xs"
@@ -42,7 +41,7 @@ export function KindSelect({ view, change }: { readonly view: View; change(chang
 
 /** The outcome of calls. */
 export function OutcomeSelect({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <NativeSelect
       size="xs"
@@ -57,7 +56,7 @@ export function OutcomeSelect({ view, change }: { readonly view: View; change(ch
 
 /** The fields. A selection applies at once, typed text on Enter or with the button. */
 export function FilterFields({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const { filter: text, words } = useText(TEXT);
+  const { filter: text, words } = useText();
   const current = (name: Filter['name']): string => filterOf(view, name);
   const active = {
     model: current('model'),
@@ -209,7 +208,7 @@ function Chip({
   readonly lines: readonly Line[];
   onRemove(): void;
 }) {
-  const { filter: text, words } = useText(TEXT);
+  const { filter: text, words } = useText();
   const value = useFilterValue(filter, lines);
   const what = {
     kind: text.kind,
@@ -228,7 +227,7 @@ function Chip({
 
 /** The display name of a filter value. */
 function useFilterValue({ name, value }: Filter, lines: readonly Line[]): string {
-  const { kinds, outcomes } = useText(TEXT);
+  const { kinds, outcomes } = useText();
   const person = useApi(
     'GET /api/user/{id}',
     { params: { id: value } },

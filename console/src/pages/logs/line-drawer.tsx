@@ -9,9 +9,8 @@ import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
 import { IconButton, Section } from '../../parts/page.tsx';
 import { Copy, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { CallDetails } from './call-details.tsx';
-import { DETAIL } from './detail-text.ts';
+import { useDetailText } from './detail-text.ts';
 import { factsOf, isCall, kindOf, type Line } from './line.ts';
 import { LineState } from './lines.tsx';
 import { useReason } from './reasons.ts';
@@ -27,7 +26,7 @@ export function LineDrawer({
   change(change: Change, step?: Step): void;
   readonly lines: readonly Line[];
 }) {
-  const text = useText(DETAIL);
+  const text = useDetailText();
   const { open } = view;
   const at = lines.findIndex(({ request_id }) => request_id === open);
   const newer = at > 0 ? lines[at - 1] : undefined;
@@ -62,7 +61,7 @@ export function LineDrawer({
   );
 }
 
-function titleOf(line: Line | undefined, text: (typeof DETAIL)['en']): string {
+function titleOf(line: Line | undefined, text: ReturnType<typeof useDetailText>): string {
   if (line === undefined || isCall(line)) return text.title;
   return kindOf(line) === 'request' ? text.request : text.event;
 }
@@ -137,12 +136,12 @@ function Details({ line, view }: { readonly line: Line; readonly view: View }) {
 }
 
 function Missing() {
-  const text = useText(DETAIL);
+  const text = useDetailText();
   return <Empty title={text.missing}>{text.missingAbout}</Empty>;
 }
 
 function EventDetails({ line, view }: { readonly line: Line; readonly view: View }) {
-  const text = useText(DETAIL);
+  const text = useDetailText();
   const format = useFormat();
   const kind = kindOf(line);
   const facts = factsOf(line);

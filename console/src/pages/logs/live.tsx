@@ -7,8 +7,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Foldout, Muted, Small } from '../../parts/page.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type RunningCall = api.RunningCall & {
   /** For administrators only. */
@@ -29,7 +28,7 @@ const PHASE_MOODS: Readonly<Record<RunningCall['phase'], Tone>> = {
 
 /** The strip. `onEnded`: a call has ended. */
 export function Live({ allUsers, onEnded }: { readonly allUsers: boolean; onEnded(): void }) {
-  const text = useText(TEXT).live;
+  const text = useText().live;
   const format = useFormat();
   const id = useId();
   const { data, dataUpdatedAt } = useApi(allUsers ? 'GET /api/log/live' : 'GET /api/log/self/live', undefined, {
@@ -82,7 +81,7 @@ function Calls({
   readonly readAt: number;
   readonly allUsers: boolean;
 }) {
-  const { live: text, words } = useText(TEXT);
+  const { live: text, words } = useText();
   const format = useFormat();
   const now = useNow();
   const several = data.items.some(({ gateway }) => typeof gateway === 'string');

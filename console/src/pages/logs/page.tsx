@@ -6,26 +6,25 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { IconButton, Page, PlainButton, Section } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { ScopeSelect } from '../../parts/whose.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { Chips, clearedOf, FilterFields, KindSelect, OutcomeSelect } from './filters.tsx';
 import { Latency } from './latency.tsx';
 import type { Line } from './line.ts';
 import { LineDrawer } from './line-drawer.tsx';
 import { Lines, PageControls } from './lines.tsx';
 import { Live } from './live.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { type Change, filterOf, searchOf, useView, type View, WITHOUT_FILTERS } from './view.ts';
 
 export default function LogsPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const rangeText = useRangeWords();
   const format = useFormat();
   const [view, change, hrefOf] = useView();
@@ -111,7 +110,7 @@ function usePageControls(view: View, change: (change: Change) => void, next: str
 
 /** Why the list is empty, and what to do. */
 function EmptyState({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const { empty: text, newest, words } = useText(TEXT);
+  const { empty: text, newest, words } = useText();
   const rangeText = useRangeWords();
   if (view.before !== '')
     return (
@@ -162,7 +161,7 @@ function Actions({
   change(change: Change): void;
   onRefresh(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { allUsers, range } = view;
   const save = useAction(() =>
     saveFile(

@@ -3,8 +3,7 @@ import { Alert, Box, Stack, Table, Text } from '@mantine/core';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Muted, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { DETAIL } from './detail-text.ts';
+import { useDetailText } from './detail-text.ts';
 import type { CallDetail } from './line.ts';
 
 type Receipt = NonNullable<CallDetail['receipt']>;
@@ -13,7 +12,7 @@ type Entry = CallDetail['entries'][number];
 
 /** The receipt. */
 export function ReceiptTable({ call: { receipt } }: { readonly call: CallDetail }) {
-  const { receipt: text } = useText(DETAIL);
+  const { receipt: text } = useDetailText();
   if (receipt === null) return <Muted p="sm">{text.none}</Muted>;
   return (
     <>
@@ -34,13 +33,13 @@ export function ReceiptTable({ call: { receipt } }: { readonly call: CallDetail 
 }
 
 function PerUnit({ receipt: { quota_per_unit: perUnit } }: { readonly receipt: Receipt }) {
-  const { receipt: text } = useText(DETAIL);
+  const { receipt: text } = useDetailText();
   const format = useFormat();
   return perUnit === null ? null : <> {text.perUnit(format.number(perUnit))}</>;
 }
 
 function Sum({ receipt }: { readonly receipt: Receipt }) {
-  const { receipt: text, words } = useText(DETAIL);
+  const { receipt: text, words } = useDetailText();
   const format = useFormat();
   const exact = (value: string): string => exactNumber(value, format.locale);
   const foot = (name: string, value: string) => (
@@ -104,7 +103,7 @@ function Sum({ receipt }: { readonly receipt: Receipt }) {
 function priceOf(
   { price, per }: Item,
   exact: (value: string) => string,
-  text: (typeof DETAIL)['en']['receipt']['per'],
+  text: ReturnType<typeof useDetailText>['receipt']['per'],
 ) {
   const money = `$${exact(price)}`;
   if (per === 1_000_000) return text.million(money);
@@ -124,7 +123,7 @@ function moneyOf({ charged, quota_per_unit: perUnit }: Receipt, locale: string):
 
 /** The ledger entries by bucket. */
 export function LedgerEntries({ call: { entries } }: { readonly call: CallDetail }) {
-  const { ledger: text, none, words } = useText(DETAIL);
+  const { ledger: text, none, words } = useDetailText();
   const { locale } = useFormat();
   if (entries.length === 0) return <Muted p="sm">{text.none}</Muted>;
   const exact = (value: string | null): string => (value === null ? none : exactNumber(value, locale));

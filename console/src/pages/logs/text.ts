@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   mine: [
     (range: string) => `Your calls and account events. ${range}.`,
     (range: string) => `您的调用和账户事件。${range}。`,

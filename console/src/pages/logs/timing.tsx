@@ -6,8 +6,7 @@ import { FactList } from '../../parts/facts.tsx';
 import { Muted, Section, Small } from '../../parts/page.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { DETAIL } from './detail-text.ts';
+import { useDetailText } from './detail-text.ts';
 import type { CallDetail } from './line.ts';
 import { useFailure } from './reasons.ts';
 
@@ -23,7 +22,7 @@ interface Attempt {
 
 /** The section. */
 export function Timing({ call, admin }: { readonly call: CallDetail; readonly admin: boolean }) {
-  const { timing: text, words } = useText(DETAIL);
+  const { timing: text, words } = useDetailText();
   const format = useFormat();
   const colorAt = useSeriesColor();
   const attempts = attemptsOf(call);
@@ -92,7 +91,7 @@ function attemptsOf(call: CallDetail): readonly Attempt[] {
 }
 
 function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; readonly admin: boolean }) {
-  const { timing: text, none, words } = useText(DETAIL);
+  const { timing: text, none, words } = useDetailText();
   const format = useFormat();
   const failureWords = useFailure();
   const resultOf = ({ failure, ms }: Attempt): readonly [Tone, string] => {

@@ -6,13 +6,12 @@ import { Link } from 'wouter';
 import { Fact } from '../../parts/facts.tsx';
 import { ABILITIES, type ModelCard, purposesOf } from '../../parts/model-card.ts';
 import { LinkButton, Muted, Small } from '../../parts/page.tsx';
-import { AMOUNT_TEXT, amountsOf, unitOf } from '../../parts/price-amounts.ts';
+import { amountsOf, unitOf, useAmountText } from '../../parts/price-amounts.ts';
 import { PriceOf } from '../../parts/price-line.tsx';
 import { Copy, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { FirstByte, Health, Recent, usePurposes, useStyleName } from './marks.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer; undefined: closed. */
 export function ModelDrawer({
@@ -33,7 +32,7 @@ export function ModelDrawer({
 }
 
 function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: readonly string[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const purposes = usePurposes();
   const { name, model, recent, channels } = card;
@@ -135,7 +134,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 }
 
 function Prices({ card: { free, price } }: { readonly card: ModelCard }) {
-  const text = useText(AMOUNT_TEXT);
+  const text = useAmountText();
   if (free || price?.free === true) return <Text size="sm">{text.words.free}</Text>;
   if (price === null) return <Text size="sm">{text.refused}</Text>;
   return (
@@ -150,7 +149,7 @@ function Prices({ card: { free, price } }: { readonly card: ModelCard }) {
 }
 
 function StyleTable({ card: { styles } }: { readonly card: ModelCard }) {
-  const text = useText(TEXT);
+  const text = useText();
   const nameOf = useStyleName();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable

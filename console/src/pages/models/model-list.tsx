@@ -9,9 +9,8 @@ import { Muted, Small } from '../../parts/page.tsx';
 import { PriceCell } from '../../parts/price-line.tsx';
 import { CopyIcon } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { Abilities, FirstByte, Health, Recent, Styles, usePurposes } from './marks.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 interface Listed {
   readonly cards: readonly ModelCard[];
@@ -26,7 +25,7 @@ export function ModelList(listed: Listed) {
 }
 
 function ModelTable({ cards, open, onOpen }: Listed) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const purposes = usePurposes();
   const columns: readonly Column<ModelCard>[] = [
@@ -110,7 +109,7 @@ function hasCapabilities({ abilities }: ModelCard): boolean {
 }
 
 function Actions({ name }: { readonly name: string }) {
-  const text = useText(TEXT);
+  const text = useText();
   const search = `?model=${encodeURIComponent(name)}`;
   const links = [
     { href: `/playground${search}`, label: text.tryModel(name), Icon: IconPrompt },
@@ -131,12 +130,12 @@ function Actions({ name }: { readonly name: string }) {
 }
 
 function Unknown() {
-  const text = useText(TEXT);
+  const text = useText();
   return <Muted span>{text.words.unknown}</Muted>;
 }
 
 function Cards({ cards, onOpen }: Listed) {
-  const text = useText(TEXT);
+  const text = useText();
   const purposes = usePurposes();
   return (
     <ul className="model-cards" aria-label={text.words.models}>

@@ -3,7 +3,7 @@ import './models.css';
 import { Alert, Anchor, Checkbox, Group, NativeSelect, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { paged } from '../../parts/data-table.tsx';
 import { anyOr } from '../../parts/filter-select.tsx';
@@ -20,18 +20,17 @@ import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { useStyleName } from './marks.tsx';
 import { ModelDrawer } from './model-drawer.tsx';
 import { ModelList } from './model-list.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 50;
 const ANYTHING: ModelFilters = { q: '', purpose: '', style: '', ability: '', free: '' };
 
 export default function ModelsPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const catalog = useApi('GET /api/models/catalog', undefined, { staleTime: 30_000 });
   return (
     <Page title={names.models} about={text.about}>
@@ -43,7 +42,7 @@ export default function ModelsPage() {
 }
 
 function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [address, change] = useAddress({ ...ANYTHING, page: '1', open: '' });
   const matches = matchingModels(cards, address);
@@ -104,7 +103,7 @@ function Filters({
   readonly filters: ModelFilters;
   onWant(change: Partial<ModelFilters>): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const nameOf = useStyleName();
   const purposes = PURPOSES.filter((purpose) => cards.some((card) => purposesOf(card).includes(purpose)));
   const styles = [...new Set(cards.flatMap((card) => card.styles.map(({ name }) => name)))];

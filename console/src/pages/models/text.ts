@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['Models that you can call: purpose, price and health.', '您可以调用的模型：用途、价格和健康状况。'],
   purpose: ['Purpose', '用途'],
   purposes: {

@@ -11,8 +11,7 @@ import { PlainButton } from '../../parts/page.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { fromField } from '../../shell/zone.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 interface Values {
   readonly name: string;
@@ -32,7 +31,7 @@ interface CreatedCodes {
 
 /** The drawer. */
 export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
-  const { making: text, words } = useText(TEXT);
+  const { making: text, words } = useText();
   const [created, setMade] = useState<CreatedCodes>();
   const close = (): void => {
     onClose();
@@ -55,7 +54,7 @@ export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClos
 }
 
 function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClose(): void }) {
-  const { making: text, cancel, words } = useText(TEXT);
+  const { making: text, cancel, words } = useText();
   const { zone } = useFormat();
   const language = useLanguage();
   const form = useForm<Values>({
@@ -137,7 +136,7 @@ function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClos
 }
 
 function MadeCodes({ created, onClose }: { readonly created: CreatedCodes; onClose(): void }) {
-  const { making: text, words } = useText(TEXT);
+  const { making: text, words } = useText();
   const format = useFormat();
   return (
     <Stack>

@@ -5,8 +5,7 @@ import type { RedemptionCode } from '../../api/operations.ts';
 import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
 import { Muted, Small } from '../../parts/page.tsx';
 import { Copy, Money, State, type Tone, When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** A code as administrators see it. */
 export type Code = RedemptionCode;
@@ -42,7 +41,7 @@ export function CodeTable({
   onEnable(id: number, enabled: boolean): void;
   onDelete(code: Code): void;
 }) {
-  const { codes: text, words } = useText(TEXT);
+  const { codes: text, words } = useText();
   const columns: readonly Column<Code>[] = [
     {
       key: 'name',
@@ -119,7 +118,7 @@ function stateOf({ status, expired_time }: Code): (typeof CODE_STATES)[number] {
 }
 
 function CodeState({ of }: { readonly of: Code }) {
-  const { codes: text } = useText(TEXT);
+  const { codes: text } = useText();
   const state = stateOf(of);
   return <State tone={MOODS[state]}>{text.states[state]}</State>;
 }
@@ -133,7 +132,7 @@ function RowMenu({
   onEnable(enabled: boolean): void;
   onDelete(): void;
 }) {
-  const { codes: text, words } = useText(TEXT);
+  const { codes: text, words } = useText();
   return (
     <Menu position="bottom-end">
       <Menu.Target>

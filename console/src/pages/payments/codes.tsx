@@ -11,15 +11,14 @@ import { Empty } from '../../parts/notes.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { CodeForm } from './code-form.tsx';
 import { CODE_STATES, type Code, CodeTable, isCutOff } from './code-table.tsx';
 import { type Filtered, PAGE_SIZE } from './filters.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The list. */
 export function Codes({ address, onChange }: Filtered) {
-  const { codes: text, deleting: deletingText, words } = useText(TEXT);
+  const { codes: text, deleting: deletingText, words } = useText();
   const format = useFormat();
   const state = CODE_STATES.find((each) => each === address.state);
   const page = pageOf(address.page);

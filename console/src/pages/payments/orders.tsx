@@ -12,7 +12,6 @@ import { Empty, Loaded } from '../../parts/notes.tsx';
 import {
   Fact,
   ORDER_STATES,
-  ORDER_TEXT,
   type Order,
   OrderFacts,
   OrderItem,
@@ -20,20 +19,20 @@ import {
   OrderState,
   OrderTimeline,
   useMoneyOf,
+  useOrderText,
   useProviderName,
 } from '../../parts/order.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { type Filtered, PAGE_SIZE } from './filters.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The list. */
 export function Orders({ address, onChange }: Filtered) {
-  const { orders: text, words } = useText(TEXT);
-  const { states } = useText(ORDER_TEXT);
+  const { orders: text, words } = useText();
+  const { states } = useOrderText();
   const providerName = useProviderName();
   const { data: offer } = useApi('GET /api/user/topup/info', undefined, { staleTime: 60_000, retry: false });
   const status = ORDER_STATES.find((each) => each === address.state);
@@ -152,7 +151,7 @@ function OrderDrawer({
   readonly listed: Order | undefined;
   onClose(): void;
 }) {
-  const { words } = useText(TEXT);
+  const { words } = useText();
   // The address may name an order that is not on the current page of the list.
   const query = useApi(
     'GET /api/user/topup',
@@ -177,7 +176,7 @@ function OrderDrawer({
 }
 
 function OneOrder({ order }: { readonly order: Order }) {
-  const { orders: text, words } = useText(TEXT);
+  const { orders: text, words } = useText();
   const [completing, setCompleting] = useState(false);
   return (
     <Stack gap="md">
@@ -208,7 +207,7 @@ function OneOrder({ order }: { readonly order: Order }) {
 }
 
 function Complete({ order, opened, onClose }: { readonly order: Order; readonly opened: boolean; onClose(): void }) {
-  const { complete: text, cancel } = useText(TEXT);
+  const { complete: text, cancel } = useText();
   const moneyOf = useMoneyOf();
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState('');

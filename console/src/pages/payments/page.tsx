@@ -1,21 +1,20 @@
 /** Payments of all accounts: orders, redemption codes, plans. For administrators. */
 import { Tabs } from '@mantine/core';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { Page } from '../../parts/page.tsx';
-import { useText } from '../../text.ts';
 import { Codes } from './codes.tsx';
 import { Orders } from './orders.tsx';
 import { Plans } from './plans.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const TABS = ['orders', 'codes', 'plans'] as const;
 /** Each tab has its own filters. */
 const FILTERS = { q: '', state: '', provider: '', person: '', page: '1', open: '' } as const;
 
 export default function PaymentsPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const [address, change] = useAddress({ tab: 'orders', ...FILTERS });
   const tab = TABS.find((name) => name === address.tab) ?? 'orders';
   return (

@@ -13,12 +13,11 @@ import { PersonSelect } from '../../parts/person-select.tsx';
 import { type Plan, PlanLimits, type SubscriptionState, SubscriptionWindows } from '../../parts/plan-limits.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The tab. `person`: the ID of the selected user; empty: none. */
 export function Plans({ person, onPerson }: { readonly person: string; onPerson(id: string): void }) {
-  const { plans: text, words } = useText(TEXT);
+  const { plans: text, words } = useText();
   const plans = useApi('GET /api/subscription/plans', undefined, { staleTime: 60_000, retry: false });
   const rows = plans.data?.map(({ plan }) => plan);
   return (
@@ -34,7 +33,7 @@ export function Plans({ person, onPerson }: { readonly person: string; onPerson(
 }
 
 function PlanTable({ plans }: { readonly plans: readonly Plan[] }) {
-  const { plans: text, words } = useText(TEXT);
+  const { plans: text, words } = useText();
   const format = useFormat();
   const moneyOf = useMoneyOf();
   const providerName = useProviderName();
@@ -94,7 +93,7 @@ function PersonPlan({
   readonly person: string;
   onPerson(id: string): void;
 }) {
-  const { plans: text, words } = useText(TEXT);
+  const { plans: text, words } = useText();
   const stats = useApi(
     'GET /api/subscription/admin/users/{id}',
     { params: { id: person } },
@@ -121,7 +120,7 @@ interface PlanProps {
 }
 
 function TheirPlan({ of, id, plans }: PlanProps) {
-  const { plans: text, words } = useText(TEXT);
+  const { plans: text, words } = useText();
   const { data: account } = useApi('GET /api/user/{id}', { params: { id } }, { staleTime: 60_000 });
   const format = useFormat();
   const runs = of.status === 'active';
@@ -167,7 +166,7 @@ function TheirPlan({ of, id, plans }: PlanProps) {
 }
 
 function AssignPlan({ of, id, plans }: PlanProps) {
-  const { plans: text, words } = useText(TEXT);
+  const { plans: text, words } = useText();
   const runs = of.status === 'active';
   const [plan, setPlan] = useState(runs ? (of.plan ?? '') : (plans[0]?.id ?? ''));
   const other = runs && of.plan !== plan;

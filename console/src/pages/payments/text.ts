@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['Orders, redemption codes and plans.', '订单、兑换码和套餐。'],
   tabs: { orders: ['Orders', '订单'], codes: ['Redemption codes', '兑换码'], plans: ['Plans', '套餐'] },
   cancel: ['Cancel', '取消'],

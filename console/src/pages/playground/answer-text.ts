@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const ANSWER_TEXT = texts({
+export const useAnswerText = texts({
   native: ['Native API', '原生 API'],
   translated: ['Translated', '经转换'],
   phases: {

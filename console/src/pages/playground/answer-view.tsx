@@ -9,8 +9,7 @@ import { TranslationWarnings } from '../../parts/loss-notes.tsx';
 import { Muted, PlainButton } from '../../parts/page.tsx';
 import { CopyIcon, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { ANSWER_TEXT } from './answer-text.ts';
+import { useAnswerText } from './answer-text.ts';
 import type { CallState } from './calling.ts';
 import { Pictures, Sound, Vectors } from './media.tsx';
 import { type Step, Steps, ToolCalls } from './tool-calls.tsx';
@@ -30,7 +29,7 @@ export function AnswerView({
   onResults,
   onGoOn,
 }: AnswerActions & { readonly call: CallState; readonly steps: readonly Step[] }) {
-  const text = useText(ANSWER_TEXT);
+  const text = useAnswerText();
   const { phase, answer, refused, sent } = call;
   const isWhole = phase === 'done';
   const isSilent =
@@ -107,7 +106,7 @@ function useUsageRecord({ requestId, phase }: CallState) {
 
 /** The figures and the translation warnings. */
 function CallFacts({ call }: { readonly call: CallState }) {
-  const text = useText(ANSWER_TEXT);
+  const text = useAnswerText();
   const format = useFormat();
   const showsChannel = isAdmin(useSelf());
   const { detail, isReading } = useUsageRecord(call);

@@ -9,13 +9,12 @@ import { TranslationWarnings } from '../../parts/loss-notes.tsx';
 import { Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { CopyIcon, Money, State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { ANSWER_TEXT } from './answer-text.ts';
+import { useAnswerText } from './answer-text.ts';
 import { type AnswerActions, AnswerView } from './answer-view.tsx';
 import type { CallState, Outgoing, Phase } from './calling.ts';
 import { type Calls, useCall } from './calls.ts';
 import { curlOf, shortened } from './curl.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { Step } from './tool-calls.tsx';
 import type { Estimate } from './use-estimate.ts';
 
@@ -53,8 +52,8 @@ export const Column = memo(function Column({
   readonly view: View;
   onView(view: View): void;
 }) {
-  const text = useText(ANSWER_TEXT);
-  const { ways } = useText(TEXT);
+  const text = useAnswerText();
+  const { ways } = useText();
   const { endpoint } = outgoing;
   const call = useCall(calls, endpoint);
   const isRunning = call?.phase === 'waiting' || call?.phase === 'streaming';
@@ -111,8 +110,8 @@ export const Column = memo(function Column({
 
 /** The view; a long answer is cut. */
 function RawView({ call }: { readonly call: CallState | undefined }) {
-  const text = useText(ANSWER_TEXT);
-  const { ways } = useText(TEXT);
+  const text = useAnswerText();
+  const { ways } = useText();
   const format = useFormat();
   if (call === undefined || call.rawLength === 0) return <Muted>{text.noRaw}</Muted>;
   const { raw, rawLength, status } = call;
@@ -135,8 +134,8 @@ function RawView({ call }: { readonly call: CallState | undefined }) {
 
 /** Both. `isSent`: false for a preview. */
 function RequestView({ outgoing, isSent }: { readonly outgoing: Outgoing; readonly isSent: boolean }) {
-  const text = useText(ANSWER_TEXT);
-  const { ways } = useText(TEXT);
+  const text = useAnswerText();
+  const { ways } = useText();
   const { endpoint, body, file } = outgoing;
   const json = JSON.stringify(body, null, 2);
   const curl = curlOf(GATEWAY, endpoint, body, endpoint === 'transcription' ? (file?.name ?? 'speech.mp3') : undefined);
@@ -174,7 +173,7 @@ function CodePart({ title, value, of }: { readonly title: string; readonly value
 
 /** The estimate; undefined while unknown. */
 function BeforeView({ estimate }: { readonly estimate: Estimate | undefined }) {
-  const text = useText(ANSWER_TEXT);
+  const text = useAnswerText();
   const format = useFormat();
   if (estimate === undefined) return <Muted>{text.nothing}</Muted>;
   const { refusal, at_most: most, may_grow: grows, input_estimate: input, would_go_to: places } = estimate;

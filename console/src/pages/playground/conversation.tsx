@@ -5,9 +5,8 @@ import { IconPhotoPlus, IconPlus, IconTrash } from '@tabler/icons-react';
 import { type DragEvent, type KeyboardEvent, useState } from 'react';
 import { IconButton, PlainButton } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { type Picture, type Prompt, type Turn, withTurn } from './prompt.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { PromptState } from './use-prompt.ts';
 
 /** The fields. */
@@ -21,7 +20,7 @@ export function Conversation({
   readonly seesPictures: boolean;
   onKeyDown(event: KeyboardEvent): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { turns } = prompt;
   const changeTurn = (id: number, to: (turn: Turn) => Turn): void =>
     change((before) => ({ ...before, turns: before.turns.map((turn) => (turn.id === id ? to(turn) : turn)) }));
@@ -97,7 +96,7 @@ function TurnFields({
   readonly onRemove: (() => void) | undefined;
   onKeyDown(event: KeyboardEvent): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [over, setOver] = useState(false);
   const { role, pictures } = turn;

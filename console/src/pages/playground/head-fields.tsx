@@ -5,13 +5,12 @@ import type { ChosenKey } from '../../parts/chosen-key.ts';
 import { Choice } from '../../parts/filter-select.tsx';
 import { KeySelect } from '../../parts/key-select.tsx';
 import { PlainButton, Small } from '../../parts/page.tsx';
-import { useText } from '../../text.ts';
 import type { Kind } from './prompt.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The key for the calls; without a key, offers to create one. */
 export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { none } = chosen;
   if (none)
     return (
@@ -52,7 +51,7 @@ export function ModelField({
   readonly about: string | undefined;
   onChoose(model: string): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const isGone = model !== '' && names?.includes(model) === false;
   return (
     <Select
@@ -82,7 +81,7 @@ export function KindField({
   readonly kind: Kind;
   onChoose(kind: Kind): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (kinds.length < 2) return null;
   const data = kinds.map((each) => ({ value: each, label: text.kinds[each] }));
   return <Choice label={text.words.type} data={data} value={kind} onChange={onChoose} />;

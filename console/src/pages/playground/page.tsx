@@ -5,14 +5,13 @@ import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useApi, useSelf } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import type { ModelCard } from '../../parts/model-card.ts';
 import { NoModels } from '../../parts/no-models.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { usePriceLine } from '../../parts/price-line.tsx';
-import { useText } from '../../text.ts';
-import { ANSWER_TEXT } from './answer-text.ts';
+import { useAnswerText } from './answer-text.ts';
 import { bodyOf, taskBodyOf, withToolResults } from './bodies.ts';
 import type { CallState, Outgoing } from './calling.ts';
 import { useCalls, useIsRunning } from './calls.ts';
@@ -25,15 +24,15 @@ import { continued, type Endpoint, type Prompt, STYLES, type Style, TASKS } from
 import { SendBar } from './send-bar.tsx';
 import { Settings, Shapes } from './settings.tsx';
 import { TaskFields } from './task-fields.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { Step } from './tool-calls.tsx';
 import { schemaIn, toolsIn } from './typed-json.ts';
 import { type CallEstimate, useEstimate } from './use-estimate.ts';
 import { usePrompt } from './use-prompt.ts';
 
 export default function PlaygroundPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const self = useSelf();
   const catalog = useApi('GET /api/models/catalog', undefined, { staleTime: 60_000 });
   return (
@@ -52,7 +51,7 @@ const NO_STEPS: readonly Step[] = [];
 
 /** The playground. `owner`: the signed-in user. */
 function Playground({ cards, owner }: { readonly cards: readonly ModelCard[]; readonly owner: number }) {
-  const text = useText(TEXT);
+  const text = useText();
   const priceLine = usePriceLine();
   const choice = useChoice(cards);
   const typing = usePrompt(owner);
@@ -185,8 +184,8 @@ function Columns({
   readonly ways: readonly Endpoint[];
   children(endpoint: Endpoint, at: number, view: View, onView: (view: View) => void): React.ReactNode;
 }) {
-  const text = useText(TEXT);
-  const { columns } = useText(ANSWER_TEXT);
+  const text = useText();
+  const { columns } = useAnswerText();
   const isNarrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const [looked, look] = useState<Endpoint>();
   // All columns show the same tab for comparison.
@@ -224,7 +223,7 @@ function useDisabledReason(
   prompt: Prompt,
   file: File | undefined,
 ): string | undefined {
-  const text = useText(TEXT);
+  const text = useText();
   if (key.key === undefined) return text.needsKey;
   if (model === '') return text.why.model;
   if (kind === 'transcription') return file === undefined ? text.why.file : undefined;

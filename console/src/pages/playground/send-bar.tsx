@@ -2,11 +2,10 @@
 import { Button, Group, Kbd, Text } from '@mantine/core';
 import { IconEraser, IconPlayerStop, IconSend } from '@tabler/icons-react';
 import { causeOf } from '../../parts/call-failure.ts';
-import { FAILURE_TEXT } from '../../parts/call-failure-note.tsx';
+import { useFailureText } from '../../parts/call-failure-note.tsx';
 import { GuardedButton, Muted, PlainButton, Small } from '../../parts/page.tsx';
 import { Money } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { CallEstimate } from './use-estimate.ts';
 import type { PromptState } from './use-prompt.ts';
 
@@ -30,7 +29,7 @@ export function SendBar({
   onSend(): void;
   onStop(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Group justify="space-between" gap="sm" className="pg-send">
       <Text size="sm" component="div" aria-live="polite" miw={0} flex="1 1 16rem">
@@ -68,8 +67,8 @@ export function SendBar({
 }
 
 function Price({ reckoned }: { readonly reckoned: readonly CallEstimate[] }) {
-  const text = useText(TEXT).price;
-  const { causes } = useText(FAILURE_TEXT);
+  const text = useText().price;
+  const { causes } = useFailureText();
   const estimates = reckoned.flatMap(({ estimate }) => estimate ?? []);
   const refusals = estimates.flatMap(({ refusal }) => refusal ?? []);
   const refused = refusals.length;

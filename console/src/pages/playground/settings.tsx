@@ -5,10 +5,9 @@ import type { KeyboardEvent } from 'react';
 import type { ModelCard } from '../../parts/model-card.ts';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { USUAL_LIMIT } from './bodies.ts';
 import { EFFORTS, type Effort, STYLES, type Style } from './prompt.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { EXAMPLE_SCHEMA, EXAMPLE_TOOLS, schemaIn, type Typed, toolsIn } from './typed-json.ts';
 import type { PromptState } from './use-prompt.ts';
 
@@ -22,7 +21,7 @@ interface Props {
 
 /** The fields. */
 export function Settings({ typing: { prompt, change }, card, styles, onStyles, onKeyDown }: Props) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   return (
     <Stack gap="sm">
@@ -92,7 +91,7 @@ export function Settings({ typing: { prompt, change }, card, styles, onStyles, o
 
 /** Tools and structured output. */
 export function Shapes({ typing: { prompt, change }, card, onKeyDown }: Pick<Props, 'typing' | 'card' | 'onKeyDown'>) {
-  const text = useText(TEXT);
+  const text = useText();
   const abilities = card?.abilities;
   const wrong = ({ problem, ...more }: Typed<unknown>): string | undefined =>
     problem === undefined
@@ -147,7 +146,7 @@ function JsonField({
   onChange(value: string): void;
   onKeyDown(event: KeyboardEvent): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (value === '')
     return (
       <Group gap="xs">

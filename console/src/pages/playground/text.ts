@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Send one prompt through up to three APIs, and compare requests, answers and costs. Calls are charged as usual.',
     '通过最多三种 API 发送同一个提示词，比较请求、回答和费用。调用照常计费。',

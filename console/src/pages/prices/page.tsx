@@ -5,26 +5,25 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
-import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from '../../parts/price-amounts.ts';
+import { type AmountField, amountsOf, unitOf, useAmount, useAmountText } from '../../parts/price-amounts.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { PriceDrawer } from './price-drawer.tsx';
 import { inOrder, isIn, type Priced, priceFits, useDay, useSource, VIEWS, type View } from './priced.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 50;
 
 export default function PricesPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const [address, change] = useAddress({ q: '', show: 'all', page: '1', model: '' });
   const prices = useApi('GET /api/price/');
   return (
@@ -48,7 +47,7 @@ export default function PricesPage() {
 
 /** Models whose calls are refused because they have no price. */
 function UnpricedNote({ models, onShow }: { readonly models: readonly Priced[]; onShow(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const count = models.filter(({ calls }) => calls === 'refused').length;
   if (count === 0) return null;
@@ -78,7 +77,7 @@ function Prices({
   readonly address: Address;
   onChange(change: Partial<Address>): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const view: View = VIEWS.find((each) => each === address.show) ?? 'all';
   const ordered = useMemo(() => inOrder(models), [models]);
@@ -135,7 +134,7 @@ function Prices({
 }
 
 function NoMatches({ view, onClear }: { readonly view: View; onClear(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const titles: Readonly<Record<View, string>> = {
     all: text.words.noMatchingModels,
     unpriced: text.nothingUnpriced,
@@ -164,7 +163,7 @@ function PriceTable({
   onOpen(name: string): void;
   readonly empty: ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const amountText = useAmount();
   const sourceText = useSource();
   const dayText = useDay();
@@ -228,8 +227,8 @@ function PriceTable({
 
 /** The status in a word. */
 function Notes({ model: { price, unpriced, calls, drift, upcoming } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
-  const amountText = useText(AMOUNT_TEXT);
+  const text = useText();
+  const amountText = useAmountText();
   const dayText = useDay();
   const next = upcoming[0];
   return (
@@ -257,7 +256,7 @@ function Notes({ model: { price, unpriced, calls, drift, upcoming } }: { readonl
 }
 
 function Others({ model: { price } }: { readonly model: Priced }) {
-  const words = useText(AMOUNT_TEXT);
+  const words = useAmountText();
   const amountText = useAmount();
   const others = price === null ? [] : amountsOf(price).filter(([field]) => !OWN.includes(field));
   if (others.length === 0) return <>–</>;

@@ -7,14 +7,20 @@ import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { LinkButton, Muted, Section, Small } from '../../parts/page.tsx';
-import { AMOUNT_TEXT, type AmountField, amountsOf, type Price, unitOf, useAmount } from '../../parts/price-amounts.ts';
+import {
+  type AmountField,
+  amountsOf,
+  type Price,
+  unitOf,
+  useAmount,
+  useAmountText,
+} from '../../parts/price-amounts.ts';
 import { Snippet } from '../../parts/values.tsx';
 import { yamlName } from '../../parts/yaml-name.ts';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Priced } from './priced.ts';
 import { useDay, useSource } from './priced.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer. `name`: the model in the address; empty: none. */
 export function PriceDrawer({
@@ -26,7 +32,7 @@ export function PriceDrawer({
   readonly models: readonly Priced[] | undefined;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const model = models?.find((each) => each.name === name || each.aliases.includes(name));
   return (
     <Drawer opened={name !== '' && models !== undefined} onClose={onClose} title={model?.name ?? text.gone}>
@@ -48,7 +54,7 @@ export function PriceDrawer({
 }
 
 function Names({ model: { aliases, fallback_of: standsIn } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   const notes = [
     ...(aliases.length > 0 ? [text.aliases(aliases.join(', '))] : []),
     ...(standsIn.length > 0 ? [text.fallbackOf(standsIn.join(', '))] : []),
@@ -58,7 +64,7 @@ function Names({ model: { aliases, fallback_of: standsIn } }: { readonly model: 
 }
 
 function Consequence({ model: { calls, unpriced, price, consequence } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (!unpriced) return <Text size="sm">{text.calls[calls]}</Text>;
   return (
     <Alert
@@ -84,7 +90,7 @@ function withoutPrice(consequence: string): string {
 }
 
 function Amounts({ price, model }: { readonly price: Price; readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   const sourceText = useSource();
   const dayText = useDay();
   const from = model.effective_from;
@@ -107,8 +113,8 @@ function Amounts({ price, model }: { readonly price: Price; readonly model: Pric
 }
 
 function AmountTable({ price, caption }: { readonly price: Price; readonly caption: string }) {
-  const text = useText(TEXT);
-  const words = useText(AMOUNT_TEXT);
+  const text = useText();
+  const words = useAmountText();
   const amountText = useAmount();
   const columns: readonly Column<readonly [AmountField, string]>[] = [
     { key: 'what', title: text.amount, cell: ([field]) => words.fields[field] },
@@ -127,8 +133,8 @@ function AmountTable({ price, caption }: { readonly price: Price; readonly capti
 }
 
 function Drift({ model: { drift, published } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
-  const words = useText(AMOUNT_TEXT);
+  const text = useText();
+  const words = useAmountText();
   const amountText = useAmount();
   const format = useFormat();
   const columns: readonly Column<(typeof drift)[number]>[] = [
@@ -161,7 +167,7 @@ function Drift({ model: { drift, published } }: { readonly model: Priced }) {
 }
 
 function Upcoming({ model: { upcoming } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   const dayText = useDay();
   return (
     <Section flush title={text.upcomingTitle} about={text.upcomingAbout}>
@@ -184,7 +190,7 @@ function Upcoming({ model: { upcoming } }: { readonly model: Priced }) {
 }
 
 function ChannelPrices({ model: { channels, name } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   const sourceText = useSource();
   return (
     <Section title={text.words.channels} about={channels.length > 1 ? text.placesAbout : undefined}>
@@ -228,7 +234,7 @@ function priceLinesOf(model: string, sold: Sold, comment: Readonly<Record<Sold, 
 
 /** The lines for the billing unit of the model. */
 function SetPrice({ model }: { readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   const mayConfigure = isRoot(useSelf());
   const [sold, setSold] = useState<Sold>('tokens');
   return (

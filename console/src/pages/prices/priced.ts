@@ -1,8 +1,7 @@
 /** Order and filters of models with prices; the source of a price in words. */
 import type { PricedModel } from '../../api/operations.ts';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** A model with its price. */
 export type Priced = PricedModel;
@@ -36,7 +35,7 @@ export function priceFits({ name, aliases, channels }: Priced, search: string): 
 
 /** Formats a source: the place in gateway.yaml, or the price list. */
 export function useSource(): (source: NonNullable<Priced['source']>) => string {
-  const { sources } = useText(TEXT);
+  const { sources } = useText();
   return ({ kind, text }) => (kind === 'published' ? `${sources.published}: ${text}` : sources[kind]);
 }
 

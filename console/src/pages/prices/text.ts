@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Prices of all models and their sources. Change prices in gateway.yaml.',
     '每个模型的价格及其来源。价格在 gateway.yaml 中修改。',

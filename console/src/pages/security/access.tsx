@@ -11,15 +11,14 @@ import { Loaded } from '../../parts/notes.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
 import { ShownOnce } from '../../parts/secret-fields.tsx';
 import { State, When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { notifyDone } from './item.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Session = OwnSession;
 
 /** The sessions. */
 export function Sessions() {
-  const { sessions: text, words } = useText(TEXT);
+  const { sessions: text, words } = useText();
   const sessions = useApi('GET /api/user/sessions');
   const status = useStatus();
   const asking = useDialog<Session | 'others'>();
@@ -108,7 +107,7 @@ export function Sessions() {
 
 /** The access token: tools use it to call `/api` as its owner. */
 export function AccessToken() {
-  const { token: text, words } = useText(TEXT);
+  const { token: text, words } = useText();
   const status = useApi('GET /api/user/token/status');
   const [token, setMade] = useState<string>();
   const asking = useDialog<'renew' | 'remove'>();

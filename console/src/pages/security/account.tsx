@@ -8,13 +8,12 @@ import { EmailProof } from '../../parts/email-proof.tsx';
 import { DialogForm, RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
-import { useText } from '../../text.ts';
 import { notifyDone } from './item.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The email address, verified by a code. */
 export function Email({ self }: { readonly self: Self }) {
-  const { email: text, words } = useText(TEXT);
+  const { email: text, words } = useText();
   const status = useStatus();
   const [changing, setChanging] = useState(false);
   const none = status?.letters === 'none' ? text.unavailable : text.none;
@@ -44,7 +43,7 @@ export function Email({ self }: { readonly self: Self }) {
 }
 
 function EmailForm({ onEnd }: { onEnd(): void }) {
-  const { email: text } = useText(TEXT);
+  const { email: text } = useText();
   const [values, setGiven] = useState({ email: '', code: '' });
   const refusal = useFormRefusal('email', 'code');
   const bind = useAction(
@@ -77,7 +76,7 @@ function EmailForm({ onEnd }: { onEnd(): void }) {
 
 /** The names. */
 export function Profile({ self }: { readonly self: Self }) {
-  const { profile: text, save, saved, words } = useText(TEXT);
+  const { profile: text, save, saved, words } = useText();
   const [username, setUsername] = useState(self.username);
   const [displayName, setDisplayName] = useState(self.display_name);
   const refusal = useFormRefusal('username', 'display_name');
@@ -121,7 +120,7 @@ export function Profile({ self }: { readonly self: Self }) {
 
 /** Changes or sets the password. */
 export function Password({ self }: { readonly self: Self }) {
-  const { password: text, words } = useText(TEXT);
+  const { password: text, words } = useText();
   const [current, setCurrent] = useState('');
   const [newPassword, setFresh] = useState('');
   const refusal = useFormRefusal('original_password', 'password');
@@ -163,7 +162,7 @@ export function Password({ self }: { readonly self: Self }) {
 
 /** Deletes the account. */
 export function Deletion({ self }: { readonly self: Self }) {
-  const { deletion: text, words } = useText(TEXT);
+  const { deletion: text, words } = useText();
   const [opened, setOpened] = useState(false);
   const close = (): void => setOpened(false);
   return (
@@ -182,7 +181,7 @@ export function Deletion({ self }: { readonly self: Self }) {
 }
 
 function DeletionForm({ name, onClose }: { readonly name: string; onClose(): void }) {
-  const { deletion: text } = useText(TEXT);
+  const { deletion: text } = useText();
   const queries = useQueryClient();
   const [typed, setTyped] = useState('');
   const refusal = useFormRefusal();

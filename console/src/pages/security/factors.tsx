@@ -9,14 +9,13 @@ import { Loaded } from '../../parts/notes.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { askForVerification } from '../../shell/verify-dialog.tsx';
-import { useText } from '../../text.ts';
 import { Item, notifyDone } from './item.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { TwoFactor } from './two-factor.tsx';
 
 /** A section of the page. */
 export function Factors() {
-  const { factors: text } = useText(TEXT);
+  const { factors: text } = useText();
   const totp = useApi('GET /api/user/2fa/status', undefined, { retry: false });
   const passkey = useApi('GET /api/user/passkey', undefined, { retry: false });
   const isOff = totp.error?.code === 'not_available';
@@ -56,7 +55,7 @@ export function Factors() {
 
 /** A row of the section. */
 function CurrentCheck() {
-  const { check: text } = useText(TEXT);
+  const { check: text } = useText();
   const { data } = useApi('GET /api/verify/status', undefined, { staleTime: 0 });
   const left = useSecondsUntil(data?.expires_at);
   return (
@@ -90,7 +89,7 @@ const CHANGES = ['GET /api/user/passkey', 'GET /api/user/sessions', 'GET /api/ve
 
 /** The passkey of the account: add, show, remove. */
 function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/passkey'> }) {
-  const { passkey: text, on, off, words } = useText(TEXT);
+  const { passkey: text, on, off, words } = useText();
   const support = usePasskeyState();
   const asking = useDialog<true>();
   const add = useAction(

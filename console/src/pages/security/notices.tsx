@@ -7,9 +7,8 @@ import { useAction, useStatus } from '../../api/hooks.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
-import { useText } from '../../text.ts';
 import { notifyDone } from './item.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The settings from `/api` that this page uses. */
 interface Settings {
@@ -23,7 +22,7 @@ interface Settings {
 
 /** A section of the page. */
 export function Notices({ self }: { readonly self: Self }) {
-  const { notices: text, save, saved, words } = useText(TEXT);
+  const { notices: text, save, saved, words } = useText();
   const status = useStatus();
   const stored = JSON.parse(self.setting) as Settings;
   const [isEnabled, setWanted] = useState(stored.quota_warning_threshold !== undefined);

@@ -5,25 +5,24 @@ import { call, goToExternal } from '../../api/client.ts';
 import type { Self } from '../../api/hooks.ts';
 import { useAction, useApi, useStatus } from '../../api/hooks.ts';
 import { sentenceOfCode } from '../../api/refusals.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Page, PlainButton, Section } from '../../parts/page.tsx';
 import { State, useLanguage } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { AccessToken, Sessions } from './access.tsx';
 import { Deletion, Email, Password, Profile } from './account.tsx';
 import { Factors } from './factors.tsx';
 import { Item, notifyDone } from './item.tsx';
 import { Notices } from './notices.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 export default function Security() {
-  const text = useText(TEXT);
+  const text = useText();
   const self = useApi('GET /api/user/self');
   return (
-    <Page title={useText(PAGE_NAMES).security} about={text.about}>
+    <Page title={usePageNames().security} about={text.about}>
       <LinkResult />
       <Loaded query={self} height={400}>
         {(person) => (
@@ -51,7 +50,7 @@ export default function Security() {
 }
 
 function LinkResult() {
-  const text = useText(TEXT);
+  const text = useText();
   const language = useLanguage();
   const [{ connected, error }, change] = useAddress({ connected: '', error: '' });
   const status = useStatus();
@@ -82,7 +81,7 @@ interface Link {
 
 /** Linked OAuth accounts; renders nothing without providers and linked accounts. */
 function Links({ self }: { readonly self: Self }) {
-  const { links: text, words } = useText(TEXT);
+  const { links: text, words } = useText();
   const status = useStatus();
   const asking = useDialog<Link>();
   const connect = useAction(

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['Sign-in methods, second factors and sessions.', '登录方式、双重验证和会话。'],
   save: ['Save', '保存'],
   saved: ['Saved.', '已保存。'],

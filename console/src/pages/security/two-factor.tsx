@@ -8,9 +8,8 @@ import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { PlainButton } from '../../parts/page.tsx';
 import { CodeField } from '../../parts/secret-fields.tsx';
 import { Copy, Snippet, State } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { Item, notifyDone } from './item.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The number of backup codes below which the page recommends new ones. */
 const FEW = 3;
@@ -23,7 +22,7 @@ export function TwoFactor({
   readonly status: Data<'GET /api/user/2fa/status'>;
   readonly isFirst: boolean;
 }) {
-  const { totp: text, on, off, words } = useText(TEXT);
+  const { totp: text, on, off, words } = useText();
   const [open, setOpen] = useState<'' | 'setup' | 'disable' | 'renew'>('');
   const [codes, setCodes] = useState<readonly string[]>();
   const { enabled, locked, backup_codes_remaining: left = 0 } = status;
@@ -132,7 +131,7 @@ function CodeForm<Out>({ about, action, danger = false, backup = false, work, on
 
 /** Backup codes, shown once: open while there are codes, until the user confirms that they are saved. */
 function BackupCodesDialog({ codes, onKept }: { readonly codes: readonly string[] | undefined; onKept(): void }) {
-  const { setup } = useText(TEXT);
+  const { setup } = useText();
   return (
     <Modal
       opened={codes !== undefined}
@@ -148,7 +147,7 @@ function BackupCodesDialog({ codes, onKept }: { readonly codes: readonly string[
 }
 
 function BackupCodes({ codes, onKept }: { readonly codes: readonly string[]; onKept(): void }) {
-  const { backup: text, words } = useText(TEXT);
+  const { backup: text, words } = useText();
   const status = useStatus();
   const [isSaved, setKept] = useState(false);
   const lines = codes.join('\n');
@@ -185,7 +184,7 @@ function TwoFactorSetup({
   onClose(): void;
   onEnabled(codes: readonly string[]): void;
 }) {
-  const { setup: text } = useText(TEXT);
+  const { setup: text } = useText();
   const [setup, setMade] = useState<Data<'POST /api/user/2fa/setup'>>();
   const begin = useAction(() => call('POST /api/user/2fa/setup'), {
     done: setMade,
@@ -219,7 +218,7 @@ function SetupForm({
   onClose(): void;
   onEnabled(): void;
 }) {
-  const { setup: text, words } = useText(TEXT);
+  const { setup: text, words } = useText();
   const [code, setCode] = useState('');
   const refusal = useFormRefusal('code');
   const enable = useAction(() => call('POST /api/user/2fa/enable', { body: { code } }), {

@@ -6,9 +6,8 @@ import { useAction } from '../../api/hooks.ts';
 import { showPasskey, usePasskeyState } from '../../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Muted, PlainButton } from '../../parts/page.tsx';
-import { useText } from '../../text.ts';
 import { useAfterSignIn } from './frame.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** `providers`: from the status. */
 export function OtherMethods({
@@ -16,7 +15,7 @@ export function OtherMethods({
 }: {
   readonly providers: readonly { readonly name: string; readonly label: string }[];
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const refusal = useFormRefusal();
   const elsewhere = useAction(
     (provider: string) => call('POST /api/oauth/state', { body: { provider, intent: 'login' } }),
@@ -46,7 +45,7 @@ export function OtherMethods({
 }
 
 function PasskeyMethod() {
-  const text = useText(TEXT);
+  const text = useText();
   const refusal = useFormRefusal();
   const entered = useAfterSignIn();
   const passkey = usePasskeyState();

@@ -12,13 +12,12 @@ import { Muted, PlainButton, Small } from '../../parts/page.tsx';
 import { CodeField, PasswordField } from '../../parts/secret-fields.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { storeRequestedPage } from './addresses.ts';
 import { Frame, useAfterSignIn } from './frame.tsx';
 import { OtherMethods } from './other-ways.tsx';
 import { Register } from './register.tsx';
 import { Forgot, Reset } from './reset.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 export default function SignIn() {
   const [path] = useLocation();
@@ -41,7 +40,7 @@ const NEW_PASSWORD = "echo 'a long passphrase' | npm run -s turnpike -- user pas
 
 /** Renders nothing for all others, because they have no access to its terminal. */
 function FirstStart() {
-  const text = useText(TEXT).firstStart;
+  const text = useText().firstStart;
   if (!HERE.test(location.hostname)) return null;
   return (
     <Box component="details" className="first-start">
@@ -55,7 +54,7 @@ function FirstStart() {
 }
 
 function SignInSteps() {
-  const text = useText(TEXT);
+  const text = useText();
   const language = useLanguage();
   // `step` and `error` come from an OAuth redirect; `done` comes from another sign-in page.
   const [address, change] = useAddress({ step: '', error: '', done: '' });
@@ -123,7 +122,7 @@ function httpsHome(address: string): string | undefined {
 
 /** `onHalf`: a code is required, too. */
 function PasswordStep({ onHalf }: { onHalf(half: PendingSignIn): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const entered = useAfterSignIn();
@@ -178,7 +177,7 @@ type PendingSignIn = SecondStepRequired;
 
 /** `half` undefined: the first step was an OAuth sign-in, and a cookie identifies it. */
 function SecondStep({ half, onRestart }: { readonly half: PendingSignIn | undefined; onRestart(why?: string): void }) {
-  const { second: text, words } = useText(TEXT);
+  const { second: text, words } = useText();
   const language = useLanguage();
   const format = useFormat();
   const entered = useAfterSignIn();

@@ -9,13 +9,12 @@ import { EmailProof } from '../../parts/email-proof.tsx';
 import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
-import { useText } from '../../text.ts';
 import { Frame, useAfterSignIn } from './frame.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The page. */
 export function Register() {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useApi('GET /api/status', undefined, { staleTime: Number.POSITIVE_INFINITY });
   return (
     <Frame
@@ -43,7 +42,7 @@ export function Register() {
 }
 
 function RegisterForm({ status }: { readonly status: Status }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [search] = useSearchParams();
   const [, go] = useLocation();
   const [form, setForm] = useState({

@@ -8,13 +8,12 @@ import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.t
 import { Empty } from '../../parts/notes.tsx';
 import { LinkButton, PlainButton } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
-import { useText } from '../../text.ts';
 import { Frame } from './frame.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The target of the link in the email: sets a new password. */
 export function Reset() {
-  const text = useText(TEXT).reset;
+  const text = useText().reset;
   const [search] = useSearchParams();
   const [email, token] = [search.get('email') ?? '', search.get('code') ?? ''];
   const another = (
@@ -46,7 +45,7 @@ function ResetForm({
   readonly token: string;
   readonly another: React.ReactNode;
 }) {
-  const { words } = useText(TEXT);
+  const { words } = useText();
   const [, go] = useLocation();
   const [password, setPassword] = useState('');
   const [dead, setDead] = useState(false);
@@ -85,7 +84,7 @@ function ResetForm({
 
 /** Requests the email. Does not reveal whether the address belongs to an account. */
 export function Forgot() {
-  const { forgot: text, backToSignIn } = useText(TEXT);
+  const { forgot: text, backToSignIn } = useText();
   const status = useStatus();
   const [sent, setSent] = useState('');
   const back = (
@@ -120,7 +119,7 @@ export function Forgot() {
 }
 
 function VerifyForm({ onSent }: { onSent(email: string): void }) {
-  const text = useText(TEXT).forgot;
+  const text = useText().forgot;
   const [email, setEmail] = useState('');
   const refusal = useFormRefusal('email');
   const first = useRef<HTMLInputElement>(null);

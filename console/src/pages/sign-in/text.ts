@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   signIn: ['Sign in', '登录'],
   name: ['Name or email address', '用户名或邮箱'],
   forgotLink: ['Forgot password?', '忘记密码？'],

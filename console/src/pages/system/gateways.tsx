@@ -6,14 +6,13 @@ import { Fact } from '../../parts/facts.tsx';
 import { Section, Small } from '../../parts/page.tsx';
 import { Meter, State, When } from '../../parts/values.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { diskTone, type Gateway, gatewayTone, sizeTone, type Vitals, writingTone } from './judge.ts';
 import { Reading } from './reading.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The table. There are at least two gateways; the rest of the page describes the one that answered. */
 export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }) {
-  const { gateways: text, words } = useText(TEXT);
+  const { gateways: text, words } = useText();
   const format = useFormat();
   const own = gateways.find(({ self }) => self);
   const columns: readonly Column<Gateway>[] = [
@@ -103,7 +102,7 @@ export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }
 }
 
 function Limits({ of: counters }: { readonly of: NonNullable<Gateway['report']>['counters'] }) {
-  const text = useText(TEXT).gateways;
+  const text = useText().gateways;
   if (counters === null) return '–';
   if (counters.shared === null) return text.countedAlone;
   return counters.shared ? text.countedOn(counters.driver) : text.countedNot(counters.driver);
@@ -122,7 +121,7 @@ function TwoLines({ first, second }: { readonly first: ReactNode; readonly secon
 
 /** The database: size, free disk space, writes, retention. */
 export function StoreReadings({ vitals }: { readonly vitals: Vitals }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const {
     name,
@@ -166,7 +165,7 @@ export function StoreReadings({ vitals }: { readonly vitals: Vitals }) {
 }
 
 function Retention({ keeps }: { readonly keeps: Vitals['keeps'] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const sections = Object.entries(keeps);
   if (sections.length === 0) return <Text size="sm">{text.keepsNone}</Text>;

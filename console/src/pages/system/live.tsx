@@ -7,8 +7,7 @@ import { Loaded } from '../../parts/notes.tsx';
 import { Muted, Section, Small } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Live = RunningCalls;
 type Call = Live['items'][number];
@@ -17,7 +16,7 @@ const MOODS = { waiting: 'idle', asking: 'info', answering: 'good' } as const;
 
 /** The list. `every`: the polling interval in milliseconds; false: paused. */
 export function LiveCalls({ every }: { readonly every: number | false }) {
-  const text = useText(TEXT);
+  const text = useText();
   const live = useApi('GET /api/log/live', undefined, { refetchInterval: every });
   const [held, setHeld] = useState(false);
   return (
@@ -39,7 +38,7 @@ export function LiveCalls({ every }: { readonly every: number | false }) {
 }
 
 function LiveTable({ live: { items, total }, held }: { readonly live: Live; readonly held: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const oldestFirst = useMemo(() => items.toReversed(), [items]);
   const rows = useSteadyRows(oldestFirst, held);

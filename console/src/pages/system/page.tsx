@@ -4,14 +4,13 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { isRoot, useApi, useSelf } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { Chart, type Series } from '../../parts/chart.tsx';
 import { Coded } from '../../parts/coded.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { Figure, Meter, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { Gateways, StoreReadings } from './gateways.tsx';
 import {
   backupTone,
@@ -26,7 +25,7 @@ import {
 } from './judge.ts';
 import { LiveCalls } from './live.tsx';
 import { Reading } from './reading.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import './system.css';
 
 const COMMAND = 'npx turnpike backup turnpike-$(date +%F).db';
@@ -35,7 +34,7 @@ const CRON = '0 3 * * * cd /path/to/turnpike && npx turnpike backup /backups/tur
 
 /** The last backup, and what to do if it is too old. */
 function Backups({ vitals }: { readonly vitals: Vitals }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const { backup, store } = vitals;
   const tone = backupTone(vitals, Date.now() / 1_000);
@@ -75,8 +74,8 @@ const VITALS_MS = 10_000;
 const HISTORY_MS = 30_000;
 
 export default function SystemPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const format = useFormat();
   const [running, setRunning] = useState(true);
   const every = (ms: number): number | false => (running ? ms : false);
@@ -138,7 +137,7 @@ export default function SystemPage() {
 }
 
 function Figures({ vitals }: { readonly vitals: Vitals }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const mayConfigure = isRoot(useSelf());
   const { version, node, platform, uptime, started_at: started, in_flight: calls, configuration, gateways } = vitals;
@@ -177,7 +176,7 @@ function Figures({ vitals }: { readonly vitals: Vitals }) {
 }
 
 function LastHour({ history }: { readonly history: readonly Sample[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const chartText = text.charts;
   const times = history.map(({ at }) => at);
@@ -213,7 +212,7 @@ function LastHour({ history }: { readonly history: readonly Sample[] }) {
 
 /** Its figures. */
 function ProcessReadings({ vitals, history }: { readonly vitals: Vitals; readonly history: readonly Sample[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const { memory, lag, cpu } = vitals;
   const cores = coresUsed(history);

@@ -3,8 +3,7 @@ import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Coded } from '../../parts/coded.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The figure. `children`: a meter or other details. */
 export function Reading({
@@ -20,7 +19,7 @@ export function Reading({
   readonly about: string;
   readonly children?: ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <div className="reading">
       <div className="reading-value">

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Health of the gateway process and its machine, with normal values and remedies.',
     '网关进程及其机器的健康状况，包括正常值和处理方法。',

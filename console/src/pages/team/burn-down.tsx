@@ -5,9 +5,8 @@ import { Chart, type Series } from '../../parts/chart.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { burnOf, type Forecast } from './outlook.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { Change, View } from './view.ts';
 
 /** The section. */
@@ -22,7 +21,7 @@ export function BurnDown({
   change(change: Change): void;
   nameOf(id: number, name: string): string;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [id = '', period] = view.of.split(' ');
   const department = forecast.departments.find(({ department_id }) => `${department_id}` === id);

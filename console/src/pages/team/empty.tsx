@@ -1,13 +1,12 @@
 /** The empty states: a range without calls, and no departments. */
 import { Empty } from '../../parts/notes.tsx';
 import { LinkButton, PlainButton } from '../../parts/page.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { Change, View } from './view.ts';
 
 /** The message, with a button for a longer range. */
 export function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const { empty: text, words } = useText(TEXT);
+  const { empty: text, words } = useText();
   const isLong = view.range.name === '30d' && view.department === '';
   return (
     <Empty
@@ -29,7 +28,7 @@ export function NoCalls({ view, change }: { readonly view: View; change(change: 
 
 /** Explains what departments provide here. */
 export function NoDepartments() {
-  const { empty: text, words } = useText(TEXT);
+  const { empty: text, words } = useText();
   return (
     <Empty title={words.noDepartmentsYet} action={<LinkButton href="/departments">{text.toDepartments}</LinkButton>}>
       {text.departmentsAbout}

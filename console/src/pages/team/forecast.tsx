@@ -8,11 +8,10 @@ import { Loaded } from '../../parts/notes.tsx';
 import { Muted, Section } from '../../parts/page.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { BurnDown } from './burn-down.tsx';
 import { NoDepartments } from './empty.tsx';
 import { type Budget, type DepartmentForecast, MOODS, outlookOf, type Forecast as Told } from './outlook.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { Change, View } from './view.ts';
 
 /** A department with one of its budgets; number 0 stands for all users. */
@@ -26,7 +25,7 @@ const PAGE_SIZE = 25;
 
 /** The tab. */
 export function Forecast({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const forecast = useApi('GET /api/team/forecast', undefined, { refetchOnWindowFocus: false });
   const paths = useDepartments();
   return (
@@ -83,13 +82,13 @@ function Table({
   readonly view: View;
   change(change: Change): void;
 }) {
-  const { forecast: text, words } = useText(TEXT);
+  const { forecast: text, words } = useText();
   const format = useFormat();
   const unless = (again: boolean, node: ReactNode) => (again ? null : node);
   const writeDay = format.dates({ month: 'short', day: 'numeric' }, true);
   const day = (date: string): string => writeDay(Date.parse(date) / 1_000);
   const columns: readonly Column<Row>[] = [
-    { key: 'name', title: useText(TEXT).words.department, cell: ({ of }) => nameOf(of.department_id, of.name) },
+    { key: 'name', title: useText().words.department, cell: ({ of }) => nameOf(of.department_id, of.name) },
     {
       key: 'state',
       title: text.state,

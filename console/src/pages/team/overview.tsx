@@ -13,15 +13,14 @@ import { customRange } from '../../parts/time-range.tsx';
 import { trendSeries } from '../../parts/trend-series.ts';
 import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { CsvButton } from './csv-button.tsx';
 import { NoCalls } from './empty.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { type Change, GROUPS, searchOf, type View } from './view.ts';
 
 /** The tab. */
 export function Overview({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const overview = useApi('GET /api/team/overview', { search: searchOf(view) }, { refetchOnWindowFocus: false });
   if (overview.data?.requests === 0 && overview.data.errors === 0)
     return (
@@ -67,7 +66,7 @@ export function Overview({ view, change }: { readonly view: View; change(change:
 type Data = NonNullable<ReturnType<typeof useApi<'GET /api/team/overview'>>['data']>;
 
 function Figures({ data, view }: { readonly data: Data; readonly view: View }) {
-  const { figures: text, words } = useText(TEXT);
+  const { figures: text, words } = useText();
   const format = useFormat();
   const forecast = useApi('GET /api/team/forecast', undefined, { staleTime: 60_000 }).data;
   const spending =
@@ -105,7 +104,7 @@ function Figures({ data, view }: { readonly data: Data; readonly view: View }) {
 }
 
 function Trend({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [, go] = useLocation();
   const { range, group } = view;

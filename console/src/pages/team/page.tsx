@@ -3,7 +3,7 @@ import { Box, Group, Progress, Stack, Tabs } from '@mantine/core';
 import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import type { DepartmentBudget } from '../../api/operations.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { DataTable, paged } from '../../parts/data-table.tsx';
 import { DepartmentSelect, useDepartments } from '../../parts/department-select.tsx';
 import { logsHref, usageHref } from '../../parts/links.tsx';
@@ -13,19 +13,18 @@ import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { CsvButton } from './csv-button.tsx';
 import { NoCalls, NoDepartments } from './empty.tsx';
 import { Forecast } from './forecast.tsx';
 import { Overview } from './overview.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { type Change, searchOf, TABS, useView, type View } from './view.ts';
 
 const PARTS = { overview: Overview, forecast: Forecast, budgets: Budgets, members: Members, models: Models } as const;
 
 export default function TeamPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const rangeText = useRangeWords();
   const [view, change] = useView();
   const { tab, range, department } = view;
@@ -71,7 +70,7 @@ type Row = DepartmentBudget;
 const PAGE_SIZE = 25;
 
 function Budgets({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const month = useFormat().dates({ month: 'long', year: 'numeric' }, true);
   const paths = new Map(useDepartments()?.map(({ id, path }) => [id, path]));
   const budgets = useApi('GET /api/team/budgets', { search: searchOf(view) }, { refetchOnWindowFocus: false });
@@ -155,7 +154,7 @@ interface ListProps {
 }
 
 function Members({ view, change }: ListProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const [, go] = useLocation();
   const members = useApi('GET /api/team/members', { search: searchOf(view) }, { refetchOnWindowFocus: false });
   const departments = new Map(members.data?.items.map((row) => [`${row.user_id}`, row.department]));
@@ -204,7 +203,7 @@ function Members({ view, change }: ListProps) {
 }
 
 function Models({ view, change }: ListProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const [, go] = useLocation();
   const models = useApi('GET /api/team/models', { search: searchOf(view) }, { refetchOnWindowFocus: false });
   const of: Record<string, string> = view.department === '' ? {} : { department_id: view.department };

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['Spending of all users, and budget forecasts.', '所有用户的支出和预算预测。'],
   aboutIn: [
     (range: string) => `Spending of all users, and budget forecasts. ${range}.`,

@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
 import { isAdmin, useAction, useApi, useSelf } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { MOST_SERIES, useSeriesColor } from '../../parts/chart-colors.ts';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
 import { logsHref } from '../../parts/links.tsx';
@@ -16,14 +16,13 @@ import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { dearestFirst } from '../../parts/trend-series.ts';
 import { ScopeSelect } from '../../parts/whose.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { Figures, Trend } from './trend.tsx';
 import { type Change, drillDown, FILTER_OF, searchOf, useView, type View, WITHOUT_FILTERS, withRange } from './view.ts';
 
 export default function UsagePage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const rangeText = useRangeWords();
   const [view, change, hrefOf] = useView();
   const { range, group, allUsers } = view;
@@ -112,8 +111,8 @@ export default function UsagePage() {
 
 /** Why the page is empty, and what to do. */
 function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const { empty: text, words } = useText(TEXT);
-  const { clear } = useText(TEXT);
+  const { empty: text, words } = useText();
+  const { clear } = useText();
   if (view.filters.length > 0)
     return (
       <Empty title={text.filtered} action={<PlainButton onClick={() => change(WITHOUT_FILTERS)}>{clear}</PlainButton>}>
@@ -142,7 +141,7 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
 }
 
 function Actions({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const queries = useQueryClient();
   const { allUsers, range, group } = view;
   const admin = isAdmin(useSelf());
@@ -224,7 +223,7 @@ function Chip({
   readonly filter: View['filters'][number];
   onRemove(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return <FilterChip what={text.column[filter.by]} value={useFilterName(view, filter)} onRemove={onRemove} />;
 }
 

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   mine: [(range: string) => `What your calls cost. ${range}.`, (range: string) => `您的调用费用。${range}。`],
   all: [(range: string) => `Cost of all users’ calls. ${range}.`, (range: string) => `所有用户的调用费用。${range}。`],
   whose: ['Scope', '查看范围'],

@@ -12,8 +12,7 @@ import { customRange } from '../../parts/time-range.tsx';
 import { MEASURES, type Sums, trendSeries } from '../../parts/trend-series.ts';
 import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { type Change, GROUPS, OWN_GROUPS, searchOf, type View, withRange } from './view.ts';
 
 /** The section. `name`: the display name of a group. */
@@ -26,7 +25,7 @@ export function Trend({
   change(change: Change): void;
   name(group: string, label: string): string;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [, go] = useLocation();
   const { range, measure, group } = view;
@@ -101,7 +100,7 @@ const MANY_TIMES = 10;
 
 /** The figures at the top. */
 export function Figures({ view, total }: { readonly view: View; readonly total: Sums | undefined }) {
-  const { figures: text, words } = useText(TEXT);
+  const { figures: text, words } = useText();
   const format = useFormat();
   // Whole hours, so that the query stays the same for a while and its answer is cached.
   const now = Math.floor(Date.now() / 1_000 / HOUR_S) * HOUR_S + HOUR_S - 1;

@@ -12,8 +12,7 @@ import { Empty } from '../../parts/notes.tsx';
 import { IconButton, Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { Copy, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 25;
 const MOODS: Readonly<Record<Invitation['status'], Tone>> = {
@@ -36,7 +35,7 @@ export function Invitations({
   onNew(): void;
   onUser(id: number): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const revoking = useDialog<number>();
   const invitations = useApi('GET /api/user/invitations', { search: { p: page, page_size: PAGE_SIZE } }, KEEPS_DATA);
   const revoke = useAction((id: number) => call('DELETE /api/user/invitations/{id}', { params: { id } }), {
@@ -106,7 +105,7 @@ export function Invitations({
 
 /** The effect of an invitation with the current registration setting. */
 function RegistrationNote() {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useStatus();
   if (status === undefined || status.invitation_required) return null;
   return (
@@ -118,7 +117,7 @@ function RegistrationNote() {
 
 /** The dialog that creates one. */
 export function NewInvitation({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [created, setMade] = useState<Data<'POST /api/user/invitation'>>();
   return (
     <Modal
@@ -138,7 +137,7 @@ export function NewInvitation({ opened, onClose }: { readonly opened: boolean; o
 }
 
 function Fields({ onClose, onMade }: { onClose(): void; onMade(created: Data<'POST /api/user/invitation'>): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [days, setDays] = useState<number | string>(7);
   const refusal = useFormRefusal('expires_days');
   const make = useAction(() => call('POST /api/user/invitation', { body: { expires_days: Number(days) || 7 } }), {
@@ -165,7 +164,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: Data<'PO
 }
 
 function Link({ created, onClose }: { readonly created: Data<'POST /api/user/invitation'>; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const link = new URL('register', HOME);
   link.searchParams.set('invite', created.code);

@@ -9,9 +9,8 @@ import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { USER_CHANGES, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 interface DialogProps {
   readonly user: User;
@@ -21,7 +20,7 @@ interface DialogProps {
 
 /** Disables an account, or enables a disabled one. */
 export function FreezeDialog({ user, ...others }: DialogProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const isFrozen = user.status === 2;
   return (
     <ManageDialog
@@ -38,7 +37,7 @@ export function FreezeDialog({ user, ...others }: DialogProps) {
 
 /** Makes a member an administrator, or an administrator a member. */
 export function RoleDialog({ user, ...others }: DialogProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const isMember = user.role === 1;
   return (
     <ManageDialog
@@ -70,7 +69,7 @@ function ManageDialog(props: ManageDialogProps) {
 }
 
 function Fields({ id, action, about, button, danger = false, onClose }: ManageDialogProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const [reason, setReason] = useState('');
   const refusal = useFormRefusal('reason');
   const manage = useAction(
@@ -100,7 +99,7 @@ interface DeleteUserProps {
 
 /** Deletes an account after its name was typed. */
 export function DeleteUser(props: DeleteUserProps) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Modal opened={props.opened} onClose={props.onClose} title={text.removeTitle(props.user.username)}>
       <DeleteFields {...props} />
@@ -109,7 +108,7 @@ export function DeleteUser(props: DeleteUserProps) {
 }
 
 function DeleteFields({ user: { id, username }, onClose, onDeleted }: DeleteUserProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const [typed, setTyped] = useState('');
   const refusal = useFormRefusal();
   const remove = useAction(() => call('DELETE /api/user/{id}', { params: { id } }), {
@@ -154,7 +153,7 @@ interface QuotaDialogProps {
 
 /** Adds, deducts or sets the balance of an account, with a preview. */
 export function QuotaDialog(props: QuotaDialogProps) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Modal opened={props.opened} onClose={props.onClose} title={text.quotaTitle(props.user.username)}>
       <QuotaFields {...props} />
@@ -163,7 +162,7 @@ export function QuotaDialog(props: QuotaDialogProps) {
 }
 
 function QuotaFields({ user, onClose }: QuotaDialogProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [mode, setMode] = useState<Mode>('add');
   const [amount, setAmount] = useState<number | null>(null);

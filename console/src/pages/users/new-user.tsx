@@ -7,8 +7,7 @@ import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { Copy } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 interface NewUserProps {
   readonly opened: boolean;
@@ -25,7 +24,7 @@ interface CreatedUser {
 
 /** The dialog. */
 export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const [created, setMade] = useState<CreatedUser>();
   return (
     <Modal
@@ -60,7 +59,7 @@ export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
 }
 
 function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedUser): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const self = useSelf();
   const [name, setName] = useState('');
   const [displayName, setShown] = useState('');

@@ -2,21 +2,20 @@
 import { Box, Button, Group, SegmentedControl, Select } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
-import { useText } from '../../text.ts';
 import { Invitations, NewInvitation } from './invitations.tsx';
 import { NewUser } from './new-user.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { UserDrawer } from './user-drawer.tsx';
 import { UserTable } from './user-table.tsx';
 
 export default function UsersPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const [address, setAddress] = useAddress({
     tab: 'accounts',
     q: '',

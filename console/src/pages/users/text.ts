@@ -2,7 +2,7 @@
 import { type Pair, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['User accounts: roles, balances and sign-in methods.', '用户账户：角色、余额和登录方式。'],
   tabs: { accounts: ['Accounts', '账户'], invitations: ['Invitations', '邀请'] },
   search: ['Name, email address or ID', '名称、邮箱或 ID'],

@@ -5,7 +5,7 @@ import { IconChevronDown, IconCoins, IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { isRoot, useAction, useApi, useSelf } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { logsHref, usageHref } from '../../parts/links.tsx';
@@ -13,10 +13,9 @@ import { Empty, Loaded } from '../../parts/notes.tsx';
 import { GuardedButton, LinkButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Figure, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { DeleteUser, FreezeDialog, QuotaDialog, RoleDialog } from './manage-dialogs.tsx';
 import { changeForbidden, ROOT, USER_CHANGES, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { UserKeys } from './user-keys.tsx';
 import { UserSessions } from './user-sessions.tsx';
 import { UserSignIn } from './user-sign-in.tsx';
@@ -25,7 +24,7 @@ import { UserLine } from './user-table.tsx';
 
 /** The drawer; open if `id` is set. */
 export function UserDrawer({ id, onClose }: { readonly id: number; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const isOpen = Number.isInteger(id) && id > 0;
   const user = useApi('GET /api/user/{id}', { params: { id } }, { enabled: isOpen, retry: false });
   const isMissing = user.error?.status === 404;
@@ -45,8 +44,8 @@ export function UserDrawer({ id, onClose }: { readonly id: number; onClose(): vo
 }
 
 function Content({ user, onClose }: { readonly user: User; onClose(): void }) {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const format = useFormat();
   const isDeleted = user.DeletedAt !== null;
   return (
@@ -88,7 +87,7 @@ function Content({ user, onClose }: { readonly user: User; onClose(): void }) {
 }
 
 function Actions({ user, onDeleted }: { readonly user: User; onDeleted(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const self = useSelf();
   const [dialog, setDialog] = useState<'quota' | 'freeze' | 'role' | 'delete'>();
   const why = changeForbidden(self, user, text);
@@ -139,7 +138,7 @@ const GROUP = /^[\w.-]{1,64}$/;
 
 /** Names, email, group, department, remark. */
 function UserProfile({ user }: { readonly user: User }) {
-  const text = useText(TEXT);
+  const text = useText();
   const why = changeForbidden(useSelf(), user, text);
   const before = {
     username: user.username,

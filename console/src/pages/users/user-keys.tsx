@@ -12,16 +12,15 @@ import { MoneyInput } from '../../parts/money-input.tsx';
 import { GuardedButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { ShownOnce } from '../../parts/secret-fields.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { changeForbidden, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 10;
 const CHANGES = ['GET /api/token/'] as const;
 
 /** A section of the drawer. */
 export function UserKeys({ user }: { readonly user: User }) {
-  const all = useText(TEXT);
+  const all = useText();
   const text = all.keys;
   const why = changeForbidden(useSelf(), user, all);
   const [page, setPage] = useState(1);
@@ -162,7 +161,7 @@ function KeyForm({
   onClose(): void;
   onMade(secret: string): void;
 }) {
-  const { keys: text, save, words } = useText(TEXT);
+  const { keys: text, save, words } = useText();
   const [name, setName] = useState('');
   const [units, setUnits] = useState<number | null>(of === undefined || of.unlimited_quota ? null : of.remain_quota);
   const refusal = useFormRefusal('name', 'remain_quota');

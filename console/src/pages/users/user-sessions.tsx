@@ -8,15 +8,14 @@ import { deviceOf } from '../../parts/device.ts';
 import { Loaded } from '../../parts/notes.tsx';
 import { GuardedButton, IconButton, Muted, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { changeForbidden, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Session = UserSession;
 
 /** A section of the drawer. */
 export function UserSessions({ user }: { readonly user: User }) {
-  const text = useText(TEXT);
+  const text = useText();
   const why = changeForbidden(useSelf(), user, text);
   const sessions = useApi('GET /api/user/{id}/sessions', { params: { id: user.id } });
   const asking = useDialog<true>();

@@ -8,9 +8,8 @@ import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { GuardedButton, Section } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { State } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { changeForbidden, USER_CHANGES, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 interface Question {
   readonly title: string;
@@ -21,7 +20,7 @@ interface Question {
 
 /** A section of the drawer. */
 export function UserSignIn({ user }: { readonly user: User }) {
-  const text = useText(TEXT);
+  const text = useText();
   const why = changeForbidden(useSelf(), user, text);
   const status = useStatus();
   const asking = useDialog<Question>();
@@ -149,7 +148,7 @@ function Method({
 }
 
 function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [password, setPassword] = useState('');
   const refusal = useFormRefusal('password');
   const set = useAction(() => call('PUT /api/user/', { body: { id, password } }), {

@@ -9,15 +9,14 @@ import { GuardedButton, Muted, Section } from '../../parts/page.tsx';
 import { SubscriptionWindows } from '../../parts/plan-limits.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { changeForbidden, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const CHANGES = ['GET /api/subscription/admin/users/{id}', 'GET /api/user/{id}', 'GET /api/user/'] as const;
 
 /** A section of the drawer; renders nothing if plans are not available. */
 export function UserSubscription({ user }: { readonly user: User }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const why = changeForbidden(useSelf(), user, text);
   const { data: stats } = useApi(
@@ -94,7 +93,7 @@ function GiveForm({
   readonly plans: readonly { readonly value: string; readonly label: string }[];
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [plan, setPlan] = useState(plans[0]?.value ?? '');
   const refusal = useFormRefusal('plan');
   const give = useAction(() => call('POST /api/subscription/admin/bind', { body: { user_id: user.id, plan } }), {

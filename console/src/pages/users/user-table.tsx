@@ -7,8 +7,7 @@ import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { PlainButton } from '../../parts/page.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Row = User;
 const PAGE_SIZE = 25;
@@ -38,7 +37,7 @@ export function UserTable({
   onClear(): void;
   onInvite(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const search: Search<'GET /api/user/'> = {
     ...(query !== '' && { keyword: query }),
     ...((role === 1 || role === 10 || role === 100) && { role }),
@@ -110,7 +109,7 @@ export function UserTable({
 
 /** Active, disabled or deleted. */
 export function UserState({ user: { status, DeletedAt } }: { readonly user: Pick<Row, 'status' | 'DeletedAt'> }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (DeletedAt !== null) return <State tone="bad">{text.states.deleted}</State>;
   return status === 2 ? (
     <State tone="warn">{text.states.frozen}</State>
@@ -121,7 +120,7 @@ export function UserState({ user: { status, DeletedAt } }: { readonly user: Pick
 
 /** Name, role and state of an account on one line. */
 export function UserLine({ user }: { readonly user: Pick<Row, 'username' | 'role' | 'status' | 'DeletedAt'> }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Group gap="xs">
       <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>

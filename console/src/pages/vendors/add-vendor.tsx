@@ -6,12 +6,11 @@ import { Coded } from '../../parts/coded.tsx';
 import { LinkButton, Muted } from '../../parts/page.tsx';
 import { Snippet } from '../../parts/values.tsx';
 import { yamlName } from '../../parts/yaml-name.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The steps. `taken`: the names of existing channels. */
 export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const mayConfigure = isRoot(useSelf());
   const [vendor, setVendor] = useState<NewVendor>({ kind: 'openai', ...USUAL.openai, keyFrom: 'variable' });
   const [models, setModels] = useState(USUAL.openai.models.join(', '));

@@ -10,7 +10,6 @@ import { Empty } from '../../parts/notes.tsx';
 import { Section, Small } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import {
   type Channel,
   ChannelState,
@@ -21,7 +20,7 @@ import {
 } from './channel-state.tsx';
 import { keySourceOf } from './key-source.ts';
 import { TestButton, type Tests } from './test-button.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer. `name`: the channel in the address; empty: none. */
 export function ChannelDrawer({
@@ -35,7 +34,7 @@ export function ChannelDrawer({
   readonly tests: Tests;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const channel = channels?.find((each) => each.name === name);
   return (
     <Drawer opened={name !== '' && channels !== undefined} onClose={onClose} title={channel?.name ?? text.gone}>
@@ -49,7 +48,7 @@ export function ChannelDrawer({
 }
 
 function Content({ channel, tests }: { readonly channel: Channel; readonly tests: Tests }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const sentenceOf = useFailureSentence();
   const condition = conditionOf(channel);
@@ -99,7 +98,7 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
 }
 
 function Models({ channel, tests }: { readonly channel: Channel; readonly tests: Tests }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const columns: readonly Column<ServedModel>[] = [
     {
@@ -152,7 +151,7 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
 
 /** Root may read the file, which names the source of the key. */
 function EnableHelp({ channel }: { readonly channel: string }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { data } = useApi('GET /api/config', undefined, { enabled: isRoot(useSelf()) });
   const source = data === undefined ? undefined : keySourceOf(channel, data.disk.text);
   return (

@@ -4,12 +4,11 @@ import type * as api from '../../api/operations.ts';
 import { Small } from '../../parts/page.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The state with its end; a tooltip explains it. */
 export function ChannelState({ condition, until = 0 }: { readonly condition: Condition; readonly until?: number }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   return (
     <Group gap={6} wrap="nowrap">
@@ -25,7 +24,7 @@ export function ChannelState({ condition, until = 0 }: { readonly condition: Con
 
 /** The last failure as a sentence. */
 export function useFailureSentence(): (failure: NonNullable<Channel['last_failure']>) => string {
-  const text = useText(TEXT);
+  const text = useText();
   return ({ kind, status, message }) => {
     const sentence = text.failures[kind as keyof typeof text.failures] ?? message;
     return status > 0 ? text.withStatus(sentence, `${status}`) : sentence;

@@ -4,28 +4,27 @@ import { Button, Drawer, Stack, Tabs, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, Section, Small } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { AddVendor } from './add-vendor.tsx';
 import { chainsOf } from './chains.ts';
 import { ChannelDrawer } from './channel-drawer.tsx';
 import { type Channel, ChannelState, conditionOf, isOnlyDemo, useFailureSentence } from './channel-state.tsx';
 import { Routes } from './routes.tsx';
 import { TestButton, type Tests, useTests } from './test-button.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** Rows do not move; only states and numbers change. */
 const AGAIN_MS = 10_000;
 
 export default function VendorsPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const [address, change] = useAddress({ tab: 'channels', channel: '', add: '', q: '', show: '', page: '1' });
   const channels = useApi('GET /api/vendor/', undefined, { refetchInterval: AGAIN_MS });
   const routes = useApi('GET /api/vendor/routes', undefined, { enabled: address.tab === 'routes' });
@@ -87,7 +86,7 @@ export default function VendorsPage() {
 
 /** The first thing to do with a new gateway. */
 function NoVendor({ channels }: { readonly channels: readonly Channel[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const off = channels.filter(({ on }) => !on).map(({ name }) => name);
   return (
     <Section title={text.onlyDemo} about={text.onlyDemoAbout}>
@@ -111,7 +110,7 @@ function Channels({
   readonly open: string;
   onOpen(name: string): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const sentenceOf = useFailureSentence();
   const since = Math.min(...channels.map(({ recent }) => recent.since));

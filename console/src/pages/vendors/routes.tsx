@@ -10,10 +10,9 @@ import { useShortPrice } from '../../parts/price-amounts.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { type Chain, type ChainHealth, chainFits, needsAttention, type Target } from './chains.ts';
 import { ChannelState } from './channel-state.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 50;
 const HEALTH: Readonly<Record<ChainHealth, Tone>> = { well: 'good', degraded: 'warn', fallback: 'warn', down: 'bad' };
@@ -38,7 +37,7 @@ export function Routes({
   onView(change: Partial<RoutesView>): void;
   onChannel(name: string): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const wrong = chains.filter(needsAttention);
   const matches = (view.show === 'attention' ? wrong : chains).filter((chain) => chainFits(chain, view.q));
@@ -111,7 +110,7 @@ export function Routes({
 }
 
 function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(name: string): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <ol className="chain">
       {chain.tiers.map((tier, at) => (
@@ -155,7 +154,7 @@ function ChainPlace({
   readonly isShared: boolean;
   onChannel(name: string): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   return (
     <span className="chain-place">
@@ -179,13 +178,13 @@ function Arrow() {
   return (
     <span className="chain-then">
       <IconArrowRight size={14} aria-hidden />
-      <span className="aloud">{useText(TEXT).afterwards}</span>
+      <span className="aloud">{useText().afterwards}</span>
     </span>
   );
 }
 
 function ChainPrice({ chain: { name, model, price, free } }: { readonly chain: Chain }) {
-  const text = useText(TEXT);
+  const text = useText();
   const shortPrice = useShortPrice();
   if (free) return <>{text.words.free}</>;
   if (price !== null) return <span className="number">{shortPrice(price)}</span>;

@@ -7,8 +7,8 @@ import type { ChannelTest } from '../../api/operations.ts';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { texts, useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { texts } from '../../text.ts';
+import { useText } from './text.ts';
 
 /** The result of a test. */
 export type TestResult = ChannelTest;
@@ -40,7 +40,7 @@ export function TestButton({
   readonly model?: string;
   readonly tests: Tests;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const testing = useAction(
     () =>
       call('POST /api/vendor/{name}/test', {
@@ -70,11 +70,11 @@ export function TestButton({
   );
 }
 
-const BETWEEN = texts({ between: [', ', '，'] });
+const useBetween = texts({ between: [', ', '，'] });
 
 function Result({ result }: { readonly result: TestResult | undefined }) {
-  const text = useText(TEXT);
-  const { between } = useText(BETWEEN);
+  const text = useText();
+  const { between } = useBetween();
   const format = useFormat();
   if (result === undefined) return null;
   const { success, status, latency_ms: ms, model } = result;
@@ -96,7 +96,7 @@ function Result({ result }: { readonly result: TestResult | undefined }) {
 }
 
 /** The meaning of a status code for an operator. */
-function meaningOf({ success, status, message }: TestResult, texts: (typeof TEXT)['en']['results']): string {
+function meaningOf({ success, status, message }: TestResult, texts: ReturnType<typeof useText>['results']): string {
   if (success) return texts.ok;
   if (status === 0) return texts.none;
   if (status < 300) return texts.notJson;

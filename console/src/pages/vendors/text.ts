@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'The channels of gateway.yaml, their health, and the routes of each model.',
     'gateway.yaml 中的渠道、它们的健康状况，以及每个模型的路由。',

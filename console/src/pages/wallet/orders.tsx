@@ -6,20 +6,19 @@ import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
 import {
   ORDER_STATES,
-  ORDER_TEXT,
   type Order,
   OrderFacts,
   OrderItem,
   OrderPrice,
   OrderState,
   OrderTimeline,
+  useOrderText,
   useProviderName,
 } from '../../parts/order.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { useWatchedOrder } from './order-watch.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 20;
 
@@ -35,8 +34,8 @@ export function Orders({
   readonly open: string;
   onChange(change: { state?: string; page?: string; order?: string }): void;
 }) {
-  const { orders: text, words } = useText(TEXT);
-  const { states } = useText(ORDER_TEXT);
+  const { orders: text, words } = useText();
+  const { states } = useOrderText();
   const providerName = useProviderName();
   const status = ORDER_STATES.find((each) => each === state);
   const orders = useApi(
@@ -105,7 +104,7 @@ export function Orders({
 
 /** One order in a drawer; polled while it is pending. */
 export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(): void }) {
-  const { words } = useText(TEXT);
+  const { words } = useText();
   const query = useWatchedOrder(open);
   return (
     <Drawer opened={open !== ''} onClose={onClose} title={words.order}>

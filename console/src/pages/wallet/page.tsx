@@ -6,25 +6,24 @@ import { type FormEvent, useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useSelf } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { useDialog } from '../../parts/confirm.tsx';
 import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Figure, Meter, Money, useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { useWatchedOrder } from './order-watch.tsx';
 import { OrderDrawer, Orders } from './orders.tsx';
 import { OrderNote, Returned } from './returned.tsx';
 import { Statement } from './statement.tsx';
 import { Subscription } from './subscription.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { TopUp } from './top-up.tsx';
 import { PAID_CHANGES, PaymentContext, type Scan } from './use-paying.ts';
 
 export default function WalletPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const [address, change] = useAddress({ tab: 'statement', days: '30', before: '', state: '', page: '1', order: '' });
   const scanning = useDialog<Scan>();
   const { open: show } = scanning;
@@ -71,7 +70,7 @@ export default function WalletPage() {
 
 /** Balance, reserved amount and debt. */
 function Balance() {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const self = useSelf();
   const { data: statement } = useApi('GET /api/user/statement', { search: { days: 30 } });
@@ -104,7 +103,7 @@ function Balance() {
 
 /** The section; renders nothing for users without a department budget. */
 function DepartmentBudgets() {
-  const { department: text, words } = useText(TEXT);
+  const { department: text, words } = useText();
   const format = useFormat();
   const { data: path = [] } = useApi('GET /api/user/department', undefined, { staleTime: 30_000, retry: false });
   const [own] = path;
@@ -143,7 +142,7 @@ function ScanDialog({
   onOpenOrder(tradeNo: string): void;
   onClose(): void;
 }) {
-  const { scan: text, words } = useText(TEXT);
+  const { scan: text, words } = useText();
   const { data: order } = useWatchedOrder(opened ? (scan?.tradeNo ?? '') : '');
   return (
     <Modal opened={opened} onClose={onClose} title={text.title}>
@@ -170,7 +169,7 @@ function ScanDialog({
 }
 
 function Redeem() {
-  const { code: text, words } = useText(TEXT);
+  const { code: text, words } = useText();
   const format = useFormat();
   const language = useLanguage();
   const [code, setCode] = useState('');

@@ -7,9 +7,8 @@ import { useAddress } from '../../parts/address.ts';
 import { type Order, useProviderName } from '../../parts/order.tsx';
 import { PlainButton } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { useWatchedOrder } from './order-watch.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { remember, rememberedOrder } from './use-paying.ts';
 
 /** Parameters of the return address: ours, and the order number under the names that providers use. */
@@ -60,7 +59,7 @@ export function OrderNote({
   onOpen(): void;
   onDismiss(): void;
 }) {
-  const { back: text, words } = useText(TEXT);
+  const { back: text, words } = useText();
   const format = useFormat();
   const providerName = useProviderName();
   const note = (color: string, title: string, about: string, icon: ReactNode) => (

@@ -12,8 +12,7 @@ import { useProviderName } from '../../parts/order.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
 import { Copy, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type StatementData = api.Statement;
 type Day = StatementData['days'][number];
@@ -42,7 +41,7 @@ export function Statement({
   onChange(change: Partial<StatementAddress>): void;
   onOpenOrder(tradeNo: string): void;
 }) {
-  const { statement: text, words } = useText(TEXT);
+  const { statement: text, words } = useText();
   const format = useFormat();
   const days = PERIODS.find((period) => period === address.days) ?? PERIODS[0];
   const statement = useApi(
@@ -87,7 +86,7 @@ export function Statement({
 }
 
 function Charts({ days }: { readonly days: readonly Day[] }) {
-  const { statement: text, words } = useText(TEXT);
+  const { statement: text, words } = useText();
   const format = useFormat();
   const [side, setSide] = useState<'went' | 'came'>('went');
   const times = days.map(({ date }) => Date.parse(`${date}T00:00:00Z`) / 1_000);
@@ -150,7 +149,7 @@ function Events({
   onOlder(before: string): void;
   onOpenOrder(tradeNo: string): void;
 }) {
-  const { statement: text, words } = useText(TEXT);
+  const { statement: text, words } = useText();
   const nameOf = useEventName();
   const columns: readonly Column<MoneyEvent>[] = [
     { key: 'when', title: words.when, cell: ({ at }) => <When at={at} /> },
@@ -208,7 +207,7 @@ function hasTransactions({ opening, credits, debits, refunds, closing }: Day): b
 
 /** The description of a transaction. */
 function useEventName(): (event: MoneyEvent) => string {
-  const { statement } = useText(TEXT);
+  const { statement } = useText();
   const { kinds: text } = statement;
   const providerName = useProviderName();
   return ({ kind, side, by, ref, amount }) => {

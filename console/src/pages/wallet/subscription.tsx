@@ -10,14 +10,13 @@ import { Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { type Plan, PlanLimits, type SubscriptionState, SubscriptionWindows } from '../../parts/plan-limits.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { usePaying } from './use-paying.ts';
 import { MethodChoice, methodsOf, type Offer, type OfferedMethod } from './ways.tsx';
 
 /** The section; renders nothing without plans and a subscription. */
 export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
-  const { words } = useText(TEXT);
+  const { words } = useText();
   const stats = useApi('GET /api/user/subscription/stats', undefined, { retry: false });
   const plans = useApi('GET /api/subscription/plans', undefined, { staleTime: 60_000, retry: false });
   const buying = useDialog<Plan>();
@@ -55,7 +54,7 @@ export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
 }
 
 function CurrentPlan({ of }: { readonly of: SubscriptionState }) {
-  const { plan: text, words } = useText(TEXT);
+  const { plan: text, words } = useText();
   const format = useFormat();
   if (of.status === 'none')
     return (
@@ -89,7 +88,7 @@ function OfferedPlan({
   readonly offer: Offer | undefined;
   onBuy(): void;
 }) {
-  const { plan: text, words } = useText(TEXT);
+  const { plan: text, words } = useText();
   const format = useFormat();
   const ways = usePlanMethods(plan, offer);
   const runs = own.status === 'active';
@@ -141,7 +140,7 @@ interface PlanMethod extends OfferedMethod {
 
 /** The payment methods for a plan, with its price. */
 function usePlanMethods(plan: Plan | undefined, offer: Offer | undefined): readonly PlanMethod[] {
-  const { plan: text } = useText(TEXT);
+  const { plan: text } = useText();
   const format = useFormat();
   const moneyOf = useMoneyOf();
   const status = useStatus();
@@ -172,7 +171,7 @@ function PlanDialog({
   readonly opened: boolean;
   onClose(): void;
 }) {
-  const { plan: text, topUp, words } = useText(TEXT);
+  const { plan: text, topUp, words } = useText();
   const format = useFormat();
   const self = useSelf();
   const status = useStatus();

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['Your balance, payments and transactions.', '您的余额、付款和交易记录。'],
   available: ['Available', '可用余额'],
   availableNote: ['for calls', '可用于调用'],

@@ -9,14 +9,13 @@ import { useMoneyOf } from '../../parts/order.tsx';
 import { LinkButton, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Money, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { usePaying } from './use-paying.ts';
 import { MethodChoice, methodsOf, type Offer, type OfferedMethod, productsOf } from './ways.tsx';
 
 /** The section. */
 export function TopUp({ offer }: { readonly offer: Offer | undefined }) {
-  const { topUp: text } = useText(TEXT);
+  const { topUp: text } = useText();
   const ways = offer === undefined ? [] : methodsOf(offer);
   const products = offer === undefined ? [] : productsOf(offer);
   return (
@@ -34,7 +33,7 @@ export function TopUp({ offer }: { readonly offer: Offer | undefined }) {
 }
 
 function PaymentsOff() {
-  const { topUp: text, words } = useText(TEXT);
+  const { topUp: text, words } = useText();
   const admin = isAdmin(useSelf());
   return (
     <Empty title={text.off} action={admin && <LinkButton href="/payments?tab=codes">{words.createCodes}</LinkButton>}>
@@ -50,7 +49,7 @@ const QUOTES = {
 } as const;
 
 function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonly OfferedMethod[] }) {
-  const { topUp: text, words } = useText(TEXT);
+  const { topUp: text, words } = useText();
   const format = useFormat();
   const moneyOf = useMoneyOf();
   const language = useLanguage();
@@ -140,7 +139,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
 }
 
 function Products({ offer, titled }: { readonly offer: Offer; readonly titled: boolean }) {
-  const { topUp: text, words } = useText(TEXT);
+  const { topUp: text, words } = useText();
   const moneyOf = useMoneyOf();
   const paying = usePaying();
   return (

@@ -4,8 +4,7 @@ import { createContext, useContext, useEffect } from 'react';
 import { call, callPayment, HOME, type Operation, type Refusal } from '../../api/client.ts';
 import { useAction, useStatus } from '../../api/hooks.ts';
 import type { Order } from '../../parts/order.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** Operations that are refetched after a payment. */
 export const PAID_CHANGES: readonly Operation[] = [
@@ -23,7 +22,7 @@ export interface Paying {
 
 /** Begins payments; `busy` until the browser has left the page. `done` gets the result. */
 export function usePaying(options: { done?(start: PaymentStart): void; refused?(refusal: Refusal): boolean } = {}) {
-  const { topUp: text } = useText(TEXT);
+  const { topUp: text } = useText();
   const { show } = useContext(PaymentContext);
   const status = useStatus();
   const action = useAction<Paying, PaymentStart | undefined>(
