@@ -17,19 +17,22 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type ComponentPropsWithRef, type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { useStatus } from '../api/hooks.ts';
+import type { PageName } from '../page-list.ts';
+import { usePageNames } from '../pages.tsx';
 
-/** A page. `about`: one line below the title. `actions`: next to it. */
+/** A page with its name as the title. `about`: one line below it. `actions`: next to it. */
 export function Page({
-  title,
+  name,
   about,
   actions,
   children,
 }: {
-  readonly title: string;
+  readonly name: PageName;
   readonly about?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }) {
+  const title = usePageNames()[name];
   const status = useStatus();
   useEffect(() => {
     document.title = `${title} · ${status?.system_name ?? 'Turnpike'}`;

@@ -11,7 +11,6 @@ import {
 import { useEffect, useRef, useState } from 'react';
 import { call, type Data, type Search, saveFile } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
@@ -31,7 +30,6 @@ const LOOK_MS = 15_000;
 
 export default function AuditPage() {
   const text = useText();
-  const names = usePageNames();
   const format = useFormat();
   const sentenceOf = useSentence();
   const [address, setAddress] = useAddress({ actor: '', action: '', from: '', until: '', before: '', entry: '' });
@@ -76,7 +74,7 @@ export default function AuditPage() {
   ];
   return (
     <Page
-      title={names.audit}
+      name="audit"
       about={text.about}
       actions={
         <PlainButton

@@ -7,7 +7,6 @@ import { type Ref, useEffect, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { Configuration } from '../../api/operations.ts';
-import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { Fact } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/notes.tsx';
@@ -30,11 +29,10 @@ const NOTHING: readonly Remark[] = [];
 
 export default function ConfigPage() {
   const text = useText();
-  const names = usePageNames();
   const config = useApi('GET /api/config');
   const schema = useApi('GET /api/config/schema', undefined, { staleTime: 60_000 });
   return (
-    <Page title={names.config} about={text.about(config.data?.file ?? 'gateway.yaml')}>
+    <Page name="config" about={text.about(config.data?.file ?? 'gateway.yaml')}>
       <Loaded query={config} height={480}>
         {(data) => (
           <Content config={data} schema={schema.data as Schema | undefined} onAgain={() => void config.refetch()} />

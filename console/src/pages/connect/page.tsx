@@ -20,7 +20,6 @@ import { IconAlertTriangle, IconExternalLink, IconKey, IconPlus } from '@tabler/
 import { useId } from 'react';
 import { GATEWAY } from '../../api/client.ts';
 import { useApi, useStatus } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type ChosenKey, isKeyFormat, type Key, useChosenKey } from '../../parts/chosen-key.ts';
 import { KeySelect } from '../../parts/key-select.tsx';
@@ -47,7 +46,7 @@ export default function ConnectPage() {
   const caller =
     chosen.text !== undefined ? { key: chosen.text } : chosen.key !== undefined ? { keyId: chosen.key.id } : undefined;
   return (
-    <Page title={usePageNames().connect} about={text.about}>
+    <Page name="connect" about={text.about}>
       <Section title={text.client}>
         <ClientPicker chosen={client.id} onChoose={(id) => change({ client: id })} />
       </Section>

@@ -6,7 +6,6 @@ import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useStatus } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
@@ -25,7 +24,6 @@ const SEEN_LEVELS = 2;
 
 export default function DepartmentsPage() {
   const text = useText();
-  const names = usePageNames();
   const [address, setAddress] = useAddress({ q: '', department: '' });
   const [editing, setEditing] = useState<Editing>();
   const [hasTemplate, setTemplate] = useState(false);
@@ -38,11 +36,7 @@ export default function DepartmentsPage() {
     </Button>
   );
   return (
-    <Page
-      title={names.departments}
-      about={text.about}
-      actions={forest !== undefined && forest.tops.length > 0 && create}
-    >
+    <Page name="departments" about={text.about} actions={forest !== undefined && forest.tops.length > 0 && create}>
       <Loaded query={tree} height={320}>
         {() =>
           forest === undefined || forest.tops.length === 0 ? (

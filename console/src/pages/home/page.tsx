@@ -5,7 +5,6 @@ import { IconCheck, IconCircleDashed, IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { isAdmin, isRoot, type Self, useApi, useSelf } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { SubscriptionWindows } from '../../parts/plan-limits.tsx';
 import { Copy, Snippet, When } from '../../parts/values.tsx';
@@ -20,8 +19,7 @@ import { useText } from './text.ts';
 
 export default function HomePage() {
   const self = useSelf();
-  const title = usePageNames().home;
-  return <Page title={title}>{self !== undefined && <Home self={self} />}</Page>;
+  return <Page name="home">{self !== undefined && <Home self={self} />}</Page>;
 }
 
 function Home({ self }: { readonly self: Self }) {

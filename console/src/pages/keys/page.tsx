@@ -5,7 +5,6 @@ import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
@@ -25,7 +24,6 @@ const NOTHING: ReadonlySet<number> = new Set();
 
 export default function KeysPage() {
   const text = useText();
-  const names = usePageNames();
   const [address, change] = useAddress({ q: '', state: '', page: '1', open: '' });
   const page = pageOf(address.page);
   const keys = useApi(
@@ -88,7 +86,7 @@ export default function KeysPage() {
     </Button>
   );
   return (
-    <Page title={names.keys} about={text.about} actions={make}>
+    <Page name="keys" about={text.about} actions={make}>
       <Section
         flush
         title={text.list}

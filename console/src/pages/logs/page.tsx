@@ -6,7 +6,6 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { IconButton, Page, PlainButton, Section } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
@@ -24,7 +23,6 @@ import { type Change, filterOf, searchOf, useView, type View, WITHOUT_FILTERS } 
 
 export default function LogsPage() {
   const text = useText();
-  const names = usePageNames();
   const rangeText = useRangeWords();
   const format = useFormat();
   const [view, change, hrefOf] = useView();
@@ -44,7 +42,7 @@ export default function LogsPage() {
   );
   return (
     <Page
-      title={names.logs}
+      name="logs"
       about={(view.allUsers ? text.all : text.mine)(rangeText(view.range))}
       actions={<Actions view={view} change={change} onRefresh={lines.readAgain} />}
     >

@@ -3,7 +3,6 @@ import './models.css';
 import { Alert, Anchor, Checkbox, Group, NativeSelect, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { paged } from '../../parts/data-table.tsx';
 import { anyOr } from '../../parts/filter-select.tsx';
@@ -30,10 +29,9 @@ const ANYTHING: ModelFilters = { q: '', purpose: '', style: '', ability: '', fre
 
 export default function ModelsPage() {
   const text = useText();
-  const names = usePageNames();
   const catalog = useApi('GET /api/models/catalog', undefined, { staleTime: 30_000 });
   return (
-    <Page title={names.models} about={text.about}>
+    <Page name="models" about={text.about}>
       <Loaded query={catalog} height={320}>
         {(cards) => (cards.length === 0 ? <NoModels /> : <Catalogue cards={cards} />)}
       </Loaded>

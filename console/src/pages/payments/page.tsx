@@ -1,6 +1,5 @@
 /** Payments of all accounts: orders, redemption codes, plans. For administrators. */
 import { Tabs } from '@mantine/core';
-import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { Page } from '../../parts/page.tsx';
 import { Codes } from './codes.tsx';
@@ -14,11 +13,10 @@ const FILTERS = { q: '', state: '', provider: '', person: '', page: '1', open: '
 
 export default function PaymentsPage() {
   const text = useText();
-  const names = usePageNames();
   const [address, change] = useAddress({ tab: 'orders', ...FILTERS });
   const tab = TABS.find((name) => name === address.tab) ?? 'orders';
   return (
-    <Page title={names.payments} about={text.about}>
+    <Page name="payments" about={text.about}>
       <Tabs value={tab} onChange={(next) => change({ ...FILTERS, tab: next ?? '' })} keepMounted={false}>
         <Tabs.List mb="md">
           {TABS.map((name) => (

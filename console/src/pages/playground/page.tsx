@@ -5,7 +5,6 @@ import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useApi, useSelf } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import type { ModelCard } from '../../parts/model-card.ts';
 import { NoModels } from '../../parts/no-models.tsx';
 import { Loaded } from '../../parts/notes.tsx';
@@ -32,11 +31,10 @@ import { usePrompt } from './use-prompt.ts';
 
 export default function PlaygroundPage() {
   const text = useText();
-  const names = usePageNames();
   const self = useSelf();
   const catalog = useApi('GET /api/models/catalog', undefined, { staleTime: 60_000 });
   return (
-    <Page title={names.playground} about={text.about}>
+    <Page name="playground" about={text.about}>
       <Loaded query={catalog} height={360}>
         {(cards) =>
           cards.length === 0 || self === undefined ? <NoModels /> : <Playground cards={cards} owner={self.id} />

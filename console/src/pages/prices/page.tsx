@@ -5,7 +5,6 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
@@ -23,11 +22,10 @@ const PAGE_SIZE = 50;
 
 export default function PricesPage() {
   const text = useText();
-  const names = usePageNames();
   const [address, change] = useAddress({ q: '', show: 'all', page: '1', model: '' });
   const prices = useApi('GET /api/price/');
   return (
-    <Page title={names.prices} about={text.about}>
+    <Page name="prices" about={text.about}>
       <Loaded query={prices} height={320}>
         {({ models, snapshot }) => (
           <>

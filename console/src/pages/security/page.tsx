@@ -5,7 +5,6 @@ import { call, goToExternal } from '../../api/client.ts';
 import type { Self } from '../../api/hooks.ts';
 import { useAction, useApi, useStatus } from '../../api/hooks.ts';
 import { sentenceOfCode } from '../../api/refusals.ts';
-import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
@@ -22,7 +21,7 @@ export default function Security() {
   const text = useText();
   const self = useApi('GET /api/user/self');
   return (
-    <Page title={usePageNames().security} about={text.about}>
+    <Page name="security" about={text.about}>
       <LinkResult />
       <Loaded query={self} height={400}>
         {(person) => (

@@ -4,7 +4,6 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { isRoot, useApi, useSelf } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { Chart, type Series } from '../../parts/chart.tsx';
 import { Coded } from '../../parts/coded.tsx';
 import { Loaded } from '../../parts/notes.tsx';
@@ -75,7 +74,6 @@ const HISTORY_MS = 30_000;
 
 export default function SystemPage() {
   const text = useText();
-  const names = usePageNames();
   const format = useFormat();
   const [running, setRunning] = useState(true);
   const every = (ms: number): number | false => (running ? ms : false);
@@ -83,7 +81,7 @@ export default function SystemPage() {
   const history = useApi('GET /api/system/history', undefined, { refetchInterval: every(HISTORY_MS) });
   return (
     <Page
-      title={names.system}
+      name="system"
       about={text.about}
       actions={
         <Group gap="sm">

@@ -3,7 +3,6 @@ import { Box, Group, Progress, Stack, Tabs } from '@mantine/core';
 import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import type { DepartmentBudget } from '../../api/operations.ts';
-import { usePageNames } from '../../pages.tsx';
 import { DataTable, paged } from '../../parts/data-table.tsx';
 import { DepartmentSelect, useDepartments } from '../../parts/department-select.tsx';
 import { logsHref, usageHref } from '../../parts/links.tsx';
@@ -24,13 +23,12 @@ const PARTS = { overview: Overview, forecast: Forecast, budgets: Budgets, member
 
 export default function TeamPage() {
   const text = useText();
-  const names = usePageNames();
   const rangeText = useRangeWords();
   const [view, change] = useView();
   const { tab, range, department } = view;
   const Part = PARTS[tab];
   return (
-    <Page title={names.team} about={tab === 'forecast' ? text.about : text.aboutIn(rangeText(range))}>
+    <Page name="team" about={tab === 'forecast' ? text.about : text.aboutIn(rangeText(range))}>
       <Tabs
         value={tab}
         keepMounted={false}

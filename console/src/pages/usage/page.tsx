@@ -5,7 +5,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
 import { isAdmin, useAction, useApi, useSelf } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { MOST_SERIES, useSeriesColor } from '../../parts/chart-colors.ts';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
 import { logsHref } from '../../parts/links.tsx';
@@ -22,7 +21,6 @@ import { type Change, drillDown, FILTER_OF, searchOf, useView, type View, WITHOU
 
 export default function UsagePage() {
   const text = useText();
-  const names = usePageNames();
   const rangeText = useRangeWords();
   const [view, change, hrefOf] = useView();
   const { range, group, allUsers } = view;
@@ -54,7 +52,7 @@ export default function UsagePage() {
 
   return (
     <Page
-      title={names.usage}
+      name="usage"
       about={(allUsers ? text.all : text.mine)(rangeText(range))}
       actions={<Actions view={view} change={change} />}
     >

@@ -2,7 +2,6 @@
 import { Box, Button, Group, SegmentedControl, Select } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { Page, Section } from '../../parts/page.tsx';
@@ -15,7 +14,6 @@ import { UserTable } from './user-table.tsx';
 
 export default function UsersPage() {
   const text = useText();
-  const names = usePageNames();
   const [address, setAddress] = useAddress({
     tab: 'accounts',
     q: '',
@@ -30,7 +28,7 @@ export default function UsersPage() {
   const isInvitations = address.tab === 'invitations';
   return (
     <Page
-      title={names.users}
+      name="users"
       about={text.about}
       actions={
         <>

@@ -4,7 +4,6 @@ import { Button, Drawer, Stack, Tabs, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
-import { usePageNames } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
@@ -24,7 +23,6 @@ const AGAIN_MS = 10_000;
 
 export default function VendorsPage() {
   const text = useText();
-  const names = usePageNames();
   const [address, change] = useAddress({ tab: 'channels', channel: '', add: '', q: '', show: '', page: '1' });
   const channels = useApi('GET /api/vendor/', undefined, { refetchInterval: AGAIN_MS });
   const routes = useApi('GET /api/vendor/routes', undefined, { enabled: address.tab === 'routes' });
@@ -33,7 +31,7 @@ export default function VendorsPage() {
   const onlyDemo = channels.data !== undefined && isOnlyDemo(channels.data);
   return (
     <Page
-      title={names.vendors}
+      name="vendors"
       about={text.about}
       actions={
         !onlyDemo && (

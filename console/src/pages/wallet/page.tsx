@@ -6,7 +6,6 @@ import { type FormEvent, useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useSelf } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
-import { usePageNames } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { useDialog } from '../../parts/confirm.tsx';
 import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
@@ -23,7 +22,6 @@ import { PAID_CHANGES, PaymentContext, type Scan } from './use-paying.ts';
 
 export default function WalletPage() {
   const text = useText();
-  const names = usePageNames();
   const [address, change] = useAddress({ tab: 'statement', days: '30', before: '', state: '', page: '1', order: '' });
   const scanning = useDialog<Scan>();
   const { open: show } = scanning;
@@ -33,7 +31,7 @@ export default function WalletPage() {
   const offer = info.data;
   const openOrder = (order: string): void => change({ order });
   return (
-    <Page title={names.wallet} about={text.about}>
+    <Page name="wallet" about={text.about}>
       <Returned onOpen={openOrder} />
       <Balance />
       <PaymentContext value={payments}>
