@@ -19,8 +19,7 @@ import { momentFrom } from '../../parts/range.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { Copy, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { type Entry, useSentence } from './entry.ts';
-import { EntryDrawer } from './entry-drawer.tsx';
+import { type Entry, EntryDrawer, useSentence } from './entry-drawer.tsx';
 import { ACTIONS } from './sentences.ts';
 import { useText } from './text.ts';
 

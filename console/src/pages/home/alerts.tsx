@@ -7,7 +7,7 @@ import { useApi } from '../../api/hooks.ts';
 import type { Channel, Key, PricedModel, SubscriptionState, Vitals } from '../../api/operations.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
-import { type Costs, daysLeft } from './costs.ts';
+import { type Costs, daysLeft } from './calls.ts';
 import { useText } from './text.ts';
 
 const DAY_S = 86_400;

@@ -9,12 +9,10 @@ import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { SubscriptionWindows } from '../../parts/plan-limits.tsx';
 import { Copy, Snippet, When } from '../../parts/values.tsx';
 import { Alerts, useAlertFacts } from './alerts.tsx';
-import { type Calls, useCalls } from './calls.ts';
-import { useCosts } from './costs.ts';
+import { type Calls, useCalls, useCosts } from './calls.ts';
 import { type FirstKey, type StepFact, type StepName, useFirstKey, useSteps } from './facts.ts';
-import { AllUsersFigures, CostChart, Figures } from './figures.tsx';
+import { AllUsersFigures, CostChart, Figures, Recent } from './figures.tsx';
 import { FirstArrived, FirstCall } from './first-call.tsx';
-import { Recent } from './recent.tsx';
 import { useText } from './text.ts';
 
 export default function HomePage() {

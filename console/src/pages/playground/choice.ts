@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { useAddress } from '../../parts/address.ts';
-import { type ChosenKey, type Key, useChosenKey } from '../../parts/chosen-key.ts';
+import { type ChosenKey, type Key, useChosenKey } from '../../parts/chosen-key.tsx';
 import { type ModelCard, purposesOf } from '../../parts/model-card.ts';
 import { type Endpoint, type Kind, STYLES, type Style } from './prompt.ts';
 

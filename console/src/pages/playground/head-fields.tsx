@@ -1,9 +1,9 @@
 /** Selects model, key and task. */
 import { Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import type { ChosenKey } from '../../parts/chosen-key.ts';
+import type { ChosenKey } from '../../parts/chosen-key.tsx';
+import { KeySelect } from '../../parts/chosen-key.tsx';
 import { Choice } from '../../parts/filter-select.tsx';
-import { KeySelect } from '../../parts/key-select.tsx';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import type { Kind } from './prompt.ts';
 import { useText } from './text.ts';

@@ -1,13 +1,13 @@
-/** The database, and the gateways on it with their health. */
+/** Figures with a rating and a remedy: the database, and the gateways on it with their health. */
 import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Fact } from '../../parts/facts.tsx';
 import { Section, Small } from '../../parts/page.tsx';
-import { Meter, State, When } from '../../parts/values.tsx';
+import { Meter, State, type Tone, When } from '../../parts/values.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
 import { diskTone, type Gateway, gatewayTone, sizeTone, type Vitals, writingTone } from './judge.ts';
-import { Reading } from './reading.tsx';
 import { useText } from './text.ts';
 
 /** The table. There are at least two gateways; the rest of the page describes the one that answered. */
@@ -189,4 +189,42 @@ function lengthOf(written: string, { locale }: Format): string | undefined {
   const word = UNITS[unit as keyof typeof UNITS];
   if (word === undefined) return written;
   return new Intl.NumberFormat(locale, { style: 'unit', unit: word, unitDisplay: 'long' }).format(Number(count));
+}
+
+/** The figure. `children`: a meter or other details. */
+export function Reading({
+  name,
+  value,
+  tone,
+  about,
+  children,
+}: {
+  readonly name: string;
+  readonly value?: ReactNode;
+  readonly tone: Tone;
+  readonly about: string;
+  readonly children?: ReactNode;
+}) {
+  const text = useText();
+  return (
+    <div className="reading">
+      <div className="reading-value">
+        <div className="reading-name">
+          <Text size="sm" c="dimmed" component="h3" fw={400} m={0}>
+            {name}
+          </Text>
+          <State tone={tone}>{text.moods[tone]}</State>
+        </div>
+        {value !== undefined && (
+          <Text fw={600} component="div" className="reading-figure">
+            {value}
+          </Text>
+        )}
+        {children}
+      </div>
+      <Text size="sm" c={tone === 'warn' || tone === 'bad' ? undefined : 'dimmed'}>
+        <Coded>{about}</Coded>
+      </Text>
+    </div>
+  );
 }

@@ -10,7 +10,7 @@ import { Loaded } from '../../parts/notes.tsx';
 import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { Figure, Meter, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { Gateways, StoreReadings } from './gateways.tsx';
+import { Gateways, Reading, StoreReadings } from './gateways.tsx';
 import {
   backupTone,
   coresUsed,
@@ -23,7 +23,6 @@ import {
   type Vitals,
 } from './judge.ts';
 import { LiveCalls } from './live.tsx';
-import { Reading } from './reading.tsx';
 import { useText } from './text.ts';
 import './system.css';
 

@@ -8,9 +8,15 @@ import { Loaded } from '../../parts/notes.tsx';
 import { Muted, Section } from '../../parts/page.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { BurnDown } from './burn-down.tsx';
+import {
+  type Budget,
+  BurnDown,
+  type DepartmentForecast,
+  MOODS,
+  outlookOf,
+  type Forecast as Told,
+} from './burn-down.tsx';
 import { NoDepartments } from './empty.tsx';
-import { type Budget, type DepartmentForecast, MOODS, outlookOf, type Forecast as Told } from './outlook.ts';
 import { useText } from './text.ts';
 import type { Change, View } from './view.ts';
 

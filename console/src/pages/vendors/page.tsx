@@ -11,11 +11,9 @@ import { Page, Section, Small } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { AddVendor } from './add-vendor.tsx';
-import { chainsOf } from './chains.ts';
-import { ChannelDrawer } from './channel-drawer.tsx';
+import { ChannelDrawer, TestButton, type Tests, useTests } from './channel-drawer.tsx';
 import { type Channel, ChannelState, conditionOf, isOnlyDemo, useFailureSentence } from './channel-state.tsx';
-import { Routes } from './routes.tsx';
-import { TestButton, type Tests, useTests } from './test-button.tsx';
+import { chainsOf, Routes } from './routes.tsx';
 import { useText } from './text.ts';
 
 /** Rows do not move; only states and numbers change. */

@@ -1,5 +1,7 @@
 /** The user's orders, and one of them with its history. */
 import { Drawer, Stack, Title } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
@@ -17,8 +19,8 @@ import {
 } from '../../parts/order.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
-import { useWatchedOrder } from './order-watch.tsx';
 import { useText } from './text.ts';
+import { PAID_CHANGES } from './use-paying.ts';
 
 const PAGE_SIZE = 20;
 
@@ -126,4 +128,34 @@ export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(
       )}
     </Drawer>
   );
+}
+
+const OFTEN_MS = 3_000;
+const SELDOM_MS = 15_000;
+/** After this time, the user is not waiting any more. */
+const SOON_MS = 90_000;
+
+/** The order; undefined while loading, or if it belongs to another user. When it is final, related data is refetched. */
+export function useWatchedOrder(tradeNo: string) {
+  const queries = useQueryClient();
+  const since = useRef(Date.now());
+  const query = useApi(
+    'GET /api/user/topup/status',
+    { search: { trade_no: tradeNo } },
+    {
+      enabled: tradeNo !== '',
+      retry: false,
+      staleTime: 0,
+      refetchInterval: ({ state }) =>
+        state.data?.status !== 'pending' ? false : Date.now() - since.current < SOON_MS ? OFTEN_MS : SELDOM_MS,
+    },
+  );
+  const status = query.data?.status;
+  const before = useRef<string>(undefined);
+  useEffect(() => {
+    if (before.current === 'pending' && status !== undefined && status !== 'pending')
+      for (const operation of PAID_CHANGES) void queries.invalidateQueries({ queryKey: [operation] });
+    before.current = status;
+  }, [status, queries]);
+  return query;
 }

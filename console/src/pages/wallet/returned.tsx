@@ -7,7 +7,7 @@ import { useAddress } from '../../parts/address.ts';
 import { type Order, useProviderName } from '../../parts/order.tsx';
 import { PlainButton } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useWatchedOrder } from './order-watch.tsx';
+import { useWatchedOrder } from './orders.tsx';
 import { useText } from './text.ts';
 import { remember, rememberedOrder } from './use-paying.ts';
 

@@ -11,8 +11,8 @@ import { type Plan, PlanLimits, type SubscriptionState, SubscriptionWindows } fr
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from './text.ts';
+import { MethodChoice, methodsOf, type Offer, type OfferedMethod } from './top-up.tsx';
 import { usePaying } from './use-paying.ts';
-import { MethodChoice, methodsOf, type Offer, type OfferedMethod } from './ways.tsx';
 
 /** The section; renders nothing without plans and a subscription. */
 export function Subscription({ offer }: { readonly offer: Offer | undefined }) {

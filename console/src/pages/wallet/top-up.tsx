@@ -1,8 +1,9 @@
 /** Buys balance: an amount with any payment method, or a product. */
-import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
+import { Button, Chip, Group, Input, NumberInput, Radio, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { isAdmin, useApi, useSelf, useStatus } from '../../api/hooks.ts';
+import type { TopUpInfo } from '../../api/operations.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { useMoneyOf } from '../../parts/order.tsx';
@@ -10,8 +11,7 @@ import { LinkButton, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Money, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from './text.ts';
-import { usePaying } from './use-paying.ts';
-import { MethodChoice, methodsOf, type Offer, type OfferedMethod, productsOf } from './ways.tsx';
+import { type PaymentMethod, usePaying } from './use-paying.ts';
 
 /** The section. */
 export function TopUp({ offer }: { readonly offer: Offer | undefined }) {
@@ -176,5 +176,68 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
         </Group>
       ))}
     </Stack>
+  );
+}
+
+/** The purchase options from `/api`. */
+export type Offer = TopUpInfo;
+
+/** A payment method. */
+export interface OfferedMethod extends PaymentMethod {
+  readonly key: string;
+  readonly name: string;
+}
+
+/** All methods in the order of the gateway. */
+export function methodsOf({ pay_methods }: Offer): readonly OfferedMethod[] {
+  return pay_methods.map(({ name, type, provider }) => ({ key: `${provider} ${type}`, name, provider, method: type }));
+}
+
+/** A product with a fixed price. */
+interface Product {
+  readonly productId: string;
+  readonly name: string;
+  readonly price: number;
+  readonly currency: string;
+  readonly quota: number;
+}
+
+/** The products; unreadable data counts as none. */
+function productsOf({ creem_products }: Offer): readonly Product[] {
+  try {
+    const list: unknown = JSON.parse(creem_products);
+    return Array.isArray(list) ? (list as Product[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The choice. `about`: a note for each method. */
+export function MethodChoice<W extends OfferedMethod>({
+  label,
+  ways,
+  value,
+  onChange,
+  about,
+}: {
+  readonly label: string;
+  readonly ways: readonly W[];
+  readonly value: string;
+  onChange(key: string): void;
+  about(method: W): ReactNode;
+}) {
+  return (
+    <Radio.Group label={label} value={value} onChange={onChange}>
+      <Stack gap={6} mt={4}>
+        {ways.map((method) => (
+          <Group key={method.key} justify="space-between" gap="xs">
+            <Radio value={method.key} label={method.name} />
+            <Text size="sm" c="dimmed" component="div" className="number">
+              {about(method)}
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+    </Radio.Group>
   );
 }
