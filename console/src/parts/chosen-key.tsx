@@ -1,5 +1,4 @@
 /** The selected key, and its secret, which is known only while the page is open. */
-
 import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';

@@ -8,6 +8,7 @@ import {
   Collapse,
   Group,
   Stack,
+  Tabs,
   Text,
   type TextProps,
   Title,
@@ -82,6 +83,39 @@ export function Section({
       )}
       <Box className={flush ? undefined : 'section-body'}>{children}</Box>
     </Box>
+  );
+}
+
+/** Tabs by name with their contents, of which only the chosen one is mounted; `names`: as they are shown. */
+export function PageTabs<Tab extends string>({
+  label,
+  tab,
+  names,
+  contents,
+  onChange,
+}: {
+  readonly label?: string;
+  readonly tab: Tab;
+  readonly names: Readonly<Record<Tab, string>>;
+  readonly contents: Readonly<Record<Tab, ReactNode>>;
+  onChange(tab: string): void;
+}) {
+  const tabs = Object.keys(contents) as Tab[];
+  return (
+    <Tabs value={tab} onChange={(to) => onChange(to ?? '')} keepMounted={false}>
+      <Tabs.List mb="md" aria-label={label}>
+        {tabs.map((each) => (
+          <Tabs.Tab key={each} value={each}>
+            {names[each]}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {tabs.map((each) => (
+        <Tabs.Panel key={each} value={each}>
+          {contents[each]}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
   );
 }
 

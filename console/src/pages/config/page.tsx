@@ -1,6 +1,6 @@
 /** The configuration: the running one, the file on disk, whether the file is valid, and a draft. */
 import './config.css';
-import { Alert, Group, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
@@ -10,7 +10,7 @@ import type { Configuration } from '../../api/operations.ts';
 import { useAddress } from '../../parts/address.ts';
 import { Fact } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { GuardedButton, Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { GuardedButton, Page, PageTabs, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
@@ -80,43 +80,38 @@ function Content({
           <Remarks verdict={config} onJump={jump} />
         </Section>
       )}
-      <Tabs value={tab} onChange={(next) => change({ tab: next ?? 'disk' })} keepMounted={false}>
-        <Tabs.List mb="md" aria-label={text.tabsLabel}>
-          {TABS.map((each) => (
-            <Tabs.Tab key={each} value={each}>
-              {text.tabs[each]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="disk">
-          <ConfigView
-            label={text.diskLabel(file)}
-            tab={config.disk.text}
-            problems={problems}
-            warnings={warnings}
-            schema={schema}
-            handle={disk}
-          />
-        </Tabs.Panel>
-        <Tabs.Panel value="running">
-          <ConfigView
-            label={text.runningLabel(file)}
-            tab={running.text}
-            problems={NOTHING}
-            warnings={NOTHING}
-            schema={schema}
-          />
-        </Tabs.Panel>
-        <Tabs.Panel value="difference">
-          <DiffView title={text.diffRunning} before={running.text} after={config.disk.text} same={text.sameAbout} />
-        </Tabs.Panel>
-        <Tabs.Panel value="report">
-          <Report title={text.reportTitle} lines={report} />
-        </Tabs.Panel>
-        <Tabs.Panel value="draft">
-          <Draft file={file} disk={config.disk.text} schema={schema} />
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        label={text.tabsLabel}
+        tab={tab}
+        names={text.tabs}
+        onChange={(next) => change({ tab: next })}
+        contents={{
+          disk: (
+            <ConfigView
+              label={text.diskLabel(file)}
+              tab={config.disk.text}
+              problems={problems}
+              warnings={warnings}
+              schema={schema}
+              handle={disk}
+            />
+          ),
+          running: (
+            <ConfigView
+              label={text.runningLabel(file)}
+              tab={running.text}
+              problems={NOTHING}
+              warnings={NOTHING}
+              schema={schema}
+            />
+          ),
+          difference: (
+            <DiffView title={text.diffRunning} before={running.text} after={config.disk.text} same={text.sameAbout} />
+          ),
+          report: <Report title={text.reportTitle} lines={report} />,
+          draft: <Draft file={file} disk={config.disk.text} schema={schema} />,
+        }}
+      />
     </Stack>
   );
 }

@@ -1,5 +1,6 @@
-/** Members of a department: search, add, remove. */
-import { Anchor, Box, Group } from '@mantine/core';
+/** The members of a department, and a search of users to add. */
+import { Anchor, Box, Group, MultiSelect } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -14,7 +15,6 @@ import { IconButton, PlainButton, Section } from '../../parts/page.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import type { Department } from './forest.ts';
-import { PeopleSearch } from './people-search.tsx';
 import { useText } from './text.ts';
 
 type Person = User;
@@ -147,4 +147,67 @@ function AddPeople({ department }: { readonly department: Department }) {
       </Group>
     </form>
   );
+}
+
+type FoundPerson = User;
+
+/** The number of users that one request can add. */
+const MOST = 100;
+
+/** The field. Users whose role is not below the viewer's are shown but cannot be selected. */
+export function PeopleSearch({
+  label,
+  about,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly about?: string;
+  readonly value: readonly string[];
+  onChange(ids: string[]): void;
+}) {
+  const text = useText();
+  const self = useSelf();
+  const [typed, setTyped] = useState('');
+  const [keyword] = useDebouncedValue(typed.trim(), 200);
+  const [chosen, setChosen] = useState<readonly FoundPerson[]>([]);
+  const results = useApi(
+    'GET /api/user/search',
+    { search: { keyword: keyword || undefined, status: 1, page_size: 20 } },
+    KEEPS_DATA,
+  );
+  const people = new Map([...chosen, ...(results.data?.items ?? [])].map((person) => [`${person.id}`, person]));
+  return (
+    <MultiSelect
+      label={label}
+      description={about}
+      placeholder={value.length === 0 ? text.findPeople : undefined}
+      data={[...people].map(([id, person]) => ({
+        value: id,
+        label: labelOf(person, text),
+        disabled: !isRoot(self) && person.role >= 10,
+      }))}
+      // The gateway did the filtering.
+      filter={({ options }) => options}
+      value={[...value]}
+      onChange={(ids) => {
+        setChosen(ids.flatMap((id) => people.get(id) ?? []));
+        onChange(ids);
+      }}
+      searchable
+      searchValue={typed}
+      onSearchChange={setTyped}
+      nothingFoundMessage={text.words.noMatchingUsers}
+      hidePickedOptions
+      maxValues={MOST}
+    />
+  );
+}
+
+function labelOf(
+  { username, display_name: displayName, department_name: department }: FoundPerson,
+  text: ReturnType<typeof useText>,
+): string {
+  const name = displayName === '' || displayName === username ? username : `${displayName} (${username})`;
+  return department === '' ? name : `${name} · ${text.nowIn(department)}`;
 }

@@ -16,7 +16,7 @@ import { DepartmentDrawer } from './department-drawer.tsx';
 import { DepartmentForm, type Editing } from './department-form.tsx';
 import { DepartmentTree } from './department-tree.tsx';
 import { type Forest, forestOf, rowsOf } from './forest.ts';
-import { PeopleSearch } from './people-search.tsx';
+import { PeopleSearch } from './members.tsx';
 import { useText } from './text.ts';
 
 /** Levels of the tree that are expanded at first. */

@@ -14,8 +14,7 @@ import {
   PURPOSES,
   purposesOf,
 } from '../../parts/model-card.ts';
-import { NoModels } from '../../parts/no-models.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Empty, Loaded, NoModels } from '../../parts/notes.tsx';
 import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';

@@ -1,5 +1,4 @@
 /** The orders of all accounts. */
-
 import { Button, Drawer, Group, Modal, Stack, Text, Textarea, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { type FormEvent, useState } from 'react';

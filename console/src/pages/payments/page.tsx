@@ -1,7 +1,6 @@
 /** Payments of all accounts: orders, redemption codes, plans. For administrators. */
-import { Tabs } from '@mantine/core';
 import { useAddress } from '../../parts/address.ts';
-import { Page } from '../../parts/page.tsx';
+import { Page, PageTabs } from '../../parts/page.tsx';
 import { Codes } from './codes.tsx';
 import { Orders } from './orders.tsx';
 import { Plans } from './plans.tsx';
@@ -17,24 +16,16 @@ export default function PaymentsPage() {
   const tab = TABS.find((name) => name === address.tab) ?? 'orders';
   return (
     <Page name="payments" about={text.about}>
-      <Tabs value={tab} onChange={(next) => change({ ...FILTERS, tab: next ?? '' })} keepMounted={false}>
-        <Tabs.List mb="md">
-          {TABS.map((name) => (
-            <Tabs.Tab key={name} value={name}>
-              {text.tabs[name]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="orders">
-          <Orders address={address} onChange={change} />
-        </Tabs.Panel>
-        <Tabs.Panel value="codes">
-          <Codes address={address} onChange={change} />
-        </Tabs.Panel>
-        <Tabs.Panel value="plans">
-          <Plans person={address.person} onPerson={(person) => change({ person })} />
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        tab={tab}
+        names={text.tabs}
+        onChange={(next) => change({ ...FILTERS, tab: next })}
+        contents={{
+          orders: <Orders address={address} onChange={change} />,
+          codes: <Codes address={address} onChange={change} />,
+          plans: <Plans person={address.person} onPerson={(person) => change({ person })} />,
+        }}
+      />
     </Page>
   );
 }

@@ -6,18 +6,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useApi, useSelf } from '../../api/hooks.ts';
 import type { ModelCard } from '../../parts/model-card.ts';
-import { NoModels } from '../../parts/no-models.tsx';
-import { Loaded } from '../../parts/notes.tsx';
+import { Loaded, NoModels } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { usePriceLine } from '../../parts/price-line.tsx';
 import { useAnswerText } from './answer-text.ts';
 import { bodyOf, taskBodyOf, withToolResults } from './bodies.ts';
 import type { CallState, Outgoing } from './calling.ts';
 import { useCalls, useIsRunning } from './calls.ts';
-import { type Choice, useChoice } from './choice.ts';
 import { Column, type View } from './column.tsx';
 import { Conversation } from './conversation.tsx';
-import { KeyField, KindField, ModelField } from './head-fields.tsx';
+import { KeyField, KindField, ModelField, type Target, useChoice } from './head-fields.tsx';
 import { resultsOf } from './hearing.ts';
 import { continued, type Endpoint, type Prompt, STYLES, type Style, TASKS } from './prompt.ts';
 import { SendBar } from './send-bar.tsx';
@@ -217,7 +215,7 @@ function outgoingOf(endpoint: Endpoint, model: string, prompt: Prompt, file: Fil
 
 /** Why Send is disabled; undefined: it is enabled. */
 function useDisabledReason(
-  { model, key, kind, ways }: Choice,
+  { model, key, kind, ways }: Target,
   prompt: Prompt,
   file: File | undefined,
 ): string | undefined {
@@ -236,7 +234,7 @@ function useDisabledReason(
 }
 
 /** The estimates of the calls, debounced while the user types; in the order of the APIs. */
-function useEstimates({ ways, model, key }: Choice, prompt: Prompt, isReady: boolean): readonly CallEstimate[] {
+function useEstimates({ ways, model, key }: Target, prompt: Prompt, isReady: boolean): readonly CallEstimate[] {
   const [calm] = useDebouncedValue(prompt, RECKON_AFTER_MS);
   const requests = useMemo(
     () => new Map(isReady ? ways.map((endpoint) => [endpoint, outgoingOf(endpoint, model, calm, undefined)]) : []),

@@ -1,5 +1,4 @@
 /** Which accounts an administrator may change. The gateway enforces the rules; the page shows them in advance. */
-
 import { isRoot, type Self } from '../../api/hooks.ts';
 import type { UserDetail } from '../../api/operations.ts';
 import type { useText } from './text.ts';

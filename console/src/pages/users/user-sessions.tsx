@@ -1,3 +1,4 @@
+/** The sessions of a user; an administrator can end each of them, or all. */
 import { IconLogout } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useSelf } from '../../api/hooks.ts';

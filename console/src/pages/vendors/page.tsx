@@ -1,13 +1,13 @@
 /** Vendors: channels with their health, and routes. */
 import './vendors.css';
-import { Button, Drawer, Stack, Tabs, Text } from '@mantine/core';
+import { Button, Drawer, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Page, Section, Small } from '../../parts/page.tsx';
+import { Page, PageTabs, Section, Small } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { AddVendor } from './add-vendor.tsx';
@@ -39,34 +39,35 @@ export default function VendorsPage() {
         )
       }
     >
-      <Tabs value={address.tab} onChange={(tab) => change({ tab: tab ?? 'channels' })} keepMounted={false}>
-        <Tabs.List mb="md">
-          <Tabs.Tab value="channels">{text.tabs.channels}</Tabs.Tab>
-          <Tabs.Tab value="routes">{text.tabs.routes}</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="channels">
-          <Loaded query={channels} height={320}>
-            {(list) => (
-              <Stack gap="md">
-                <Channels
-                  channels={list}
-                  tests={tests}
-                  open={address.channel}
-                  onOpen={(channel) => change({ channel })}
-                />
-                {onlyDemo && <NoVendor channels={list} />}
-              </Stack>
-            )}
-          </Loaded>
-        </Tabs.Panel>
-        <Tabs.Panel value="routes">
-          <Loaded query={routes} height={320}>
-            {() => (
-              <Routes chains={chains} view={address} onView={change} onChannel={(channel) => change({ channel })} />
-            )}
-          </Loaded>
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        tab={address.tab === 'routes' ? 'routes' : 'channels'}
+        names={text.tabs}
+        onChange={(tab) => change({ tab })}
+        contents={{
+          channels: (
+            <Loaded query={channels} height={320}>
+              {(list) => (
+                <Stack gap="md">
+                  <Channels
+                    channels={list}
+                    tests={tests}
+                    open={address.channel}
+                    onOpen={(channel) => change({ channel })}
+                  />
+                  {onlyDemo && <NoVendor channels={list} />}
+                </Stack>
+              )}
+            </Loaded>
+          ),
+          routes: (
+            <Loaded query={routes} height={320}>
+              {() => (
+                <Routes chains={chains} view={address} onView={change} onChannel={(channel) => change({ channel })} />
+              )}
+            </Loaded>
+          ),
+        }}
+      />
       <ChannelDrawer
         name={address.channel}
         channels={channels.data}

@@ -1,6 +1,6 @@
 /** The wallet: balance, top-up, statement. */
 import './wallet.css';
-import { Alert, Center, Group, Modal, Stack, Tabs, Text, TextInput } from '@mantine/core';
+import { Alert, Center, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import { type FormEvent, useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -8,7 +8,7 @@ import { useAction, useApi, useSelf } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { useDialog } from '../../parts/confirm.tsx';
-import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { Page, PageTabs, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Figure, Meter, Money, useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { OrderDrawer, Orders, useWatchedOrder } from './orders.tsx';
@@ -43,22 +43,15 @@ export default function WalletPage() {
           </Stack>
         </div>
       </PaymentContext>
-      <Tabs
-        value={address.tab === 'orders' ? 'orders' : 'statement'}
-        onChange={(tab) => change({ tab: tab ?? '' })}
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="statement">{text.tabs.statement}</Tabs.Tab>
-          <Tabs.Tab value="orders">{text.tabs.orders}</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="statement">
-          <Statement address={address} onChange={change} onOpenOrder={openOrder} />
-        </Tabs.Panel>
-        <Tabs.Panel value="orders">
-          <Orders state={address.state} page={pageOf(address.page)} open={address.order} onChange={change} />
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        tab={address.tab === 'orders' ? 'orders' : 'statement'}
+        names={text.tabs}
+        onChange={(tab) => change({ tab })}
+        contents={{
+          statement: <Statement address={address} onChange={change} onOpenOrder={openOrder} />,
+          orders: <Orders state={address.state} page={pageOf(address.page)} open={address.order} onChange={change} />,
+        }}
+      />
       <OrderDrawer open={address.order} onClose={() => change({ order: '' })} />
       <ScanDialog scan={scanning.about} opened={scanning.opened} onOpenOrder={openOrder} onClose={scanning.close} />
     </Page>
