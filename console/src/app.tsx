@@ -5,6 +5,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { Activity, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
 import { HOME, Refusal } from './api/client.ts';
+import type { Self } from './api/hooks.ts';
 import { useApi } from './api/hooks.ts';
 import { OTHER_ADDRESSES, PAGES } from './page-list.ts';
 import { isSignInAddress, SIGN_IN_ADDRESSES, takeRequestedPage } from './pages/sign-in/addresses.ts';
@@ -12,15 +13,14 @@ import { PAGE_COMPONENTS } from './pages.tsx';
 import { Empty, Failure } from './parts/notes.tsx';
 import { ConsoleBoundary, PageBoundary } from './shell/boundary.tsx';
 import { fetched } from './shell/fetched.tsx';
-import type { Self } from './shell/self.ts';
 import { Shell } from './shell/shell.tsx';
 import { resolver, theme } from './shell/theme.ts';
 import { VerifyDialog } from './shell/verify-dialog.tsx';
 import { chosenZone, storeZone, type Zone, ZoneContext } from './shell/zone.ts';
-import { firstLanguage, type Language, LanguageContext, texts, useText } from './text.ts';
+import { firstLanguage, type Language, LanguageContext, texts } from './text.ts';
 
 const SignIn = fetched(() => import('./pages/sign-in/page.tsx'));
-const TEXT = texts({
+const useText = texts({
   nothing: ['Page not found', '未找到页面'],
   nothingAbout: ['Choose a page in the navigation.', '请在导航栏中选择页面。'],
   close: ['Close', '关闭'],
@@ -81,7 +81,7 @@ export function App() {
   );
   // Accessible names for the buttons that components include.
   const named = useMemo(() => {
-    const { close, reveal } = TEXT[language];
+    const { close, reveal } = useText[language];
     const toggle = {
       ...theme.components?.PasswordInput?.defaultProps,
       visibilityToggleButtonProps: { 'aria-label': reveal },
@@ -211,6 +211,6 @@ function RedirectTo({ to }: { readonly to: string }) {
 }
 
 function EmptyState() {
-  const text = useText(TEXT);
+  const text = useText();
   return <Empty title={text.nothing}>{text.nothingAbout}</Empty>;
 }

@@ -25,7 +25,7 @@ import { fetched } from './shell/fetched.tsx';
 import { type Pair, texts } from './text.ts';
 
 /** The names of the pages. */
-export const PAGE_NAMES = texts({
+export const usePageNames = texts({
   home: ['Home', '首页'],
   connect: ['Connect', '接入'],
   keys: ['Keys', '密钥'],

@@ -1,5 +1,6 @@
 /** Texts in two languages. Each part of the console has its own; the compiler reports missing ones. */
 import { createContext, useContext } from 'react';
+import { WORDS } from './words.ts';
 
 /** The languages of the console. */
 export const LANGUAGES = ['en', 'zh'] as const;
@@ -12,7 +13,6 @@ type Text = string | ((...values: never[]) => string);
 export type Pair<T extends Text = string> = readonly [en: T, zh: T];
 /** Texts by name; sets of texts can be nested. */
 type Table = { readonly [name: string]: Pair<Text> | Table };
-/** A text of the same type. */
 type Like<T> = T extends (...values: infer V) => string ? (...values: V) => string : string;
 /** One language of a table; a text whose two languages take different values is `never`. */
 type InOne<T> = {
@@ -23,12 +23,22 @@ type InOne<T> = {
     : InOne<T[K]>;
 };
 
-/** Texts by language. */
-export type Texts<T> = Readonly<Record<Language, T>>;
+type Texts<T> = Readonly<Record<Language, T>>;
+/** A hook for the viewer's language, and both languages. */
+type Translated<T> = (() => T) & Texts<T>;
 
-/** Separates the languages of `texts({ title: ['Keys', '密钥'] })`; one that is missing does not compile. */
-export function texts<T extends Table>(table: T): Texts<InOne<T>> {
-  return { en: inOne<T>(table, 0), zh: inOne<T>(table, 1) };
+/**
+ * `useText` of `texts({ title: ['Keys', '密钥'] })` returns the texts in the viewer's language, with the common words; one that is
+ * missing does not compile. Outside of components, `useText.en` and `useText.zh` are the languages.
+ */
+export function texts<T extends Table>(table: T): Translated<InOne<T> & Common> {
+  return translated({ en: { ...inOne<T>(table, 0), words: EN }, zh: { ...inOne<T>(table, 1), words: ZH } });
+}
+
+/** The hook of texts that are in two tables. */
+export function translated<T>(of: Texts<T>): Translated<T> {
+  const useText = (): T => of[useContext(LanguageContext).language];
+  return Object.assign(useText, of);
 }
 
 function inOne<T>(table: Table, language: 0 | 1): InOne<T> {
@@ -39,16 +49,16 @@ function inOne<T>(table: Table, language: 0 | 1): InOne<T> {
   return Object.fromEntries(named) as InOne<T>;
 }
 
+/** The words that pages share. */
+type Common = { readonly words: InOne<typeof WORDS> };
+const EN = inOne<typeof WORDS>(WORDS, 0);
+const ZH = inOne<typeof WORDS>(WORDS, 1);
+
 /** The viewer's language, and how to change it. */
 export const LanguageContext = createContext<{
   readonly language: Language;
   choose(language: Language): void;
 }>({ language: 'en', choose: () => {} });
-
-/** The texts in the viewer's language. */
-export function useText<T>(of: Texts<T>): T {
-  return of[useContext(LanguageContext).language];
-}
 
 /** The stored language, otherwise that of the browser. */
 export function firstLanguage(): Language {

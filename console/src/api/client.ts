@@ -186,3 +186,8 @@ export function saveBytes(name: string, blob: Blob): void {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
+
+/** Goes to a URL from the gateway. Only http and https URLs are allowed. */
+export function goToExternal(url: string): void {
+  if (/^https?:\/\//i.test(url)) location.assign(url);
+}

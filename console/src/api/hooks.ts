@@ -1,4 +1,4 @@
-/** Hooks for `/api`: cached queries and actions. */
+/** Hooks for `/api`: cached queries and actions, the status of the gateway, the signed-in account. */
 import { notifications } from '@mantine/notifications';
 import {
   keepPreviousData,
@@ -11,6 +11,7 @@ import {
 import { useCallback, useContext, useEffect, useRef } from 'react';
 import { LanguageContext } from '../text.ts';
 import { type AskedArguments, abortable, call, type Data, type Operation, Refusal } from './client.ts';
+import type * as api from './operations.ts';
 import { sentenceOf } from './refusals.ts';
 
 /** Queries `/api`. Answers are cached by operation and input. */
@@ -109,4 +110,30 @@ function keyOf(input: unknown): string {
   } catch {
     return '';
   }
+}
+
+/** The status. */
+export type Status = api.Status;
+
+/** The status. Fetched once while the console is open; undefined while loading. */
+export function useStatus(): Status | undefined {
+  return useApi('GET /api/status', undefined, { staleTime: Number.POSITIVE_INFINITY }).data;
+}
+
+/** The account from `/api`. */
+export type Self = api.Self;
+
+/** The account; undefined if signed out or while loading. */
+export function useSelf(): Self | undefined {
+  return useApi('GET /api/user/self', undefined, { staleTime: 30_000, retry: false }).data;
+}
+
+/** True for administrators and root. */
+export function isAdmin(self: Self | undefined): boolean {
+  return (self?.role ?? 0) >= 10;
+}
+
+/** True for root. */
+export function isRoot(self: Self | undefined): boolean {
+  return (self?.role ?? 0) >= 100;
 }

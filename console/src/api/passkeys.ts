@@ -6,8 +6,8 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/browser';
 import { Refusal } from './client.ts';
+import { type Status, useStatus } from './hooks.ts';
 import type { PasskeyCeremony } from './operations.ts';
-import { type Status, useStatus } from './status.ts';
 
 /**
  * `ready`, or why not: the gateway offers `none`; the page uses plain http (`insecure`); passkeys belong to another address

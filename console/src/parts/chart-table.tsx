@@ -1,9 +1,9 @@
 /** A chart as a table: for screen readers, and for exact numbers. */
 import { useState } from 'react';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import type { Series } from './chart-plot.ts';
 
-const TEXT = texts({ table: ['Show as a table', '显示为表格'], time: ['Time', '时间'] });
+const useText = texts({ table: ['Show as a table', '显示为表格'], time: ['Time', '时间'] });
 
 /** Rows are rendered only after it is opened. */
 export function ChartTable({
@@ -19,7 +19,7 @@ export function ChartTable({
   when(unix: number): string;
   show(value: number): string;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [opened, setOpened] = useState(false);
   return (
     <details className="chart-table" onToggle={(event) => setOpened(event.currentTarget.open)}>

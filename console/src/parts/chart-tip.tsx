@@ -1,14 +1,13 @@
 /** The tooltip of a chart: the moment, and its series in descending order. */
 import { useLayoutEffect, useRef } from 'react';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import type { Series } from './chart-plot.ts';
 
-const TEXT = texts({
+const useText = texts({
   total: ['Total', '合计'],
   more: [(count: number) => `and ${count} more`, (count: number) => `另有 ${count} 项`],
 });
 
-/** The maximum number of rows. */
 const MOST_ROWS = 9;
 /** The distance from the moment in CSS pixels. */
 const AWAY = 12;
@@ -44,7 +43,6 @@ export function rowsAt(series: readonly Series[], index: number): readonly TipRo
   return (nonZero.length > 0 ? nonZero : all.slice(0, 1)).toSorted((a, b) => b.value - a.value);
 }
 
-/** The sum of the layers. */
 function totalOf(rows: readonly TipRow[]): number {
   return rows.reduce((sum, { value, line }) => (line === undefined ? sum + value : sum), 0);
 }
@@ -69,7 +67,7 @@ export function ChartTip({
   /** The position of the moment, and the width of the frame that the tooltip must stay in. */
   readonly place: { readonly x: number; readonly y: number; readonly width: number };
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const tip = box.current;
@@ -108,7 +106,7 @@ export function useSpokenText(): (
   stacked: boolean,
   show: (value: number) => string,
 ) => string {
-  const text = useText(TEXT);
+  const text = useText();
   return (when, rows, stacked, show) => {
     const parts = rows.slice(0, MOST_ROWS).map(({ name, value }) => `${name} ${show(value)}`);
     const total = stacked && rows.length > 1 ? [`${text.total} ${show(totalOf(rows))}`] : [];

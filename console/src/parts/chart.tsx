@@ -4,7 +4,7 @@ import { useElementSize } from '@mantine/hooks';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type uPlot from 'uplot';
 import { type Format, useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { placesOf, useSeriesColor } from './chart-colors.ts';
 import { layerAt, layersOf, plot, type Series } from './chart-plot.ts';
 import { ChartTable } from './chart-table.tsx';
@@ -50,7 +50,7 @@ function tickWriter({ dates, zone }: Format, step: number): (unix: number, apart
 
 export type { Series } from './chart-plot.ts';
 
-const TEXT = texts({
+const useText = texts({
   days: ['Days are UTC', '日期按 UTC 计算'],
   hours: [(zone: string) => `Times are ${zone}`, (zone: string) => `时间为 ${zone}`],
   read: [
@@ -89,7 +89,7 @@ export function Chart({
   onPick?(time: number): void;
 }) {
   const format = useFormat();
-  const text = useText(TEXT);
+  const text = useText();
   const spoken = useSpokenText();
   const colorAt = useSeriesColor();
   const { ref, width } = useElementSize();

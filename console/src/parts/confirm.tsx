@@ -2,10 +2,10 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { type Running, useCancelled } from '../api/hooks.ts';
-import { texts, useText } from '../text.ts';
-import { PlainButton } from './plain.tsx';
+import { texts } from '../text.ts';
+import { PlainButton } from './page.tsx';
 
-const TEXT = texts({ cancel: ['Cancel', '取消'] });
+const useText = texts({ cancel: ['Cancel', '取消'] });
 
 interface Question {
   readonly children: ReactNode;
@@ -38,7 +38,7 @@ function ConfirmBody({
   onConfirm,
   onClose,
 }: Question & { onConfirm(): void; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   useCancelled(doing);
   return (
     <Stack>
@@ -63,7 +63,6 @@ function ConfirmBody({
   );
 }
 
-/** A dialog and its subject. */
 interface Dialog<T> {
   readonly about: T | undefined;
   readonly opened: boolean;

@@ -5,18 +5,17 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
 import type { Refusal } from '../api/client.ts';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { Loaded } from './notes.tsx';
-import { Muted } from './plain.tsx';
+import { Muted } from './page.tsx';
 
-const TEXT = texts({
+const useText = texts({
   earlier: ['Previous page', '上一页'],
   later: ['Next page', '下一页'],
   range: [
     (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
     (from: string, to: string, total: string) => `${from}–${to}，共 ${total}`,
   ],
-  reading: ['Loading…', '加载中…'],
 });
 
 /** A column. */
@@ -53,10 +52,10 @@ interface TableProps<Row> {
 
 /** A table. */
 export function DataTable<Row>({ caption, columns: all, rows, rowKey, onOpen, hrefOf, empty, open }: TableProps<Row>) {
-  const text = useText(TEXT);
+  const text = useText();
   const table = useAlignedMoney(rows);
   const columns = all.filter(({ when }) => when !== false);
-  if (rows === undefined) return <Skeleton height={180} aria-label={text.reading} role="status" />;
+  if (rows === undefined) return <Skeleton height={180} aria-label={text.words.loading} role="status" />;
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
     <Box className="table-frame" tabIndex={0} role="region" aria-label={caption}>
@@ -207,7 +206,7 @@ export function paged<Row>(
 
 /** Pagination. */
 export function Pager({ page, pageSize, total, onPage }: Paging & { readonly total: number }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (total === 0) return null;
   const pages = Math.max(1, Math.ceil(total / pageSize));

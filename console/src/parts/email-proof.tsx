@@ -2,14 +2,12 @@
 import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../api/client.ts';
-import { useAction } from '../api/hooks.ts';
-import { useStatus } from '../api/status.ts';
-import { texts, useText } from '../text.ts';
+import { useAction, useStatus } from '../api/hooks.ts';
+import { texts } from '../text.ts';
 import { Refused, useFormRefusal } from './form-refusal.tsx';
-import { PlainButton } from './plain.tsx';
+import { PlainButton } from './page.tsx';
 
-const TEXT = texts({
-  email: ['Email address', '邮箱'],
+const useText = texts({
   send: ['Send code', '发送验证码'],
   again: ['Send new code', '重新发送验证码'],
   code: ['Code from the email', '邮件中的验证码'],
@@ -37,7 +35,7 @@ export function EmailProof({
   onChange(change: { readonly email?: string; readonly code?: string }): void;
   readonly errors: { readonly email: string | undefined; readonly code: string | undefined };
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useStatus();
   const [sent, setSent] = useState('');
   const field = useRef<HTMLInputElement>(null);
@@ -56,7 +54,7 @@ export function EmailProof({
           <TextInput
             flex="1 1 12rem"
             type="email"
-            label={text.email}
+            label={text.words.emailAddress}
             {...(about !== undefined && { description: about })}
             autoComplete="email"
             maxLength={254}

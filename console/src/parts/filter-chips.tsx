@@ -2,17 +2,16 @@
 import { Button, Group } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { texts, useText } from '../text.ts';
-import { PlainButton } from './plain.tsx';
+import { texts } from '../text.ts';
+import { PlainButton } from './page.tsx';
 
-const TEXT = texts({
+const useText = texts({
   filters: ['Filters', '筛选条件'],
   chip: [(what: string, value: string) => `${what}: ${value}`, (what: string, value: string) => `${what}：${value}`],
   remove: [
     (what: string, value: string) => `Remove the filter ${what}: ${value}`,
     (what: string, value: string) => `移除筛选条件 ${what}：${value}`,
   ],
-  clear: ['Clear filters', '清除筛选'],
 });
 
 /** A row of `FilterChip`s. `onClear`: removes all of them; shown if there are several. */
@@ -23,13 +22,13 @@ export function FilterChips({
   readonly onClear: (() => void) | undefined;
   readonly children: ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Group gap="xs" role="group" aria-label={text.filters}>
       {children}
       {onClear !== undefined && (
         <Button variant="subtle" size="compact-sm" onClick={onClear}>
-          {text.clear}
+          {text.words.clearFilters}
         </Button>
       )}
     </Group>
@@ -46,7 +45,7 @@ export function FilterChip({
   readonly value: string;
   onRemove(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <PlainButton
       size="compact-sm"

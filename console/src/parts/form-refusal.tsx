@@ -1,9 +1,12 @@
-/** Refusals in forms: shown at the field or above the button; the field gets the focus. */
-import { Alert, Stack, type StackProps } from '@mantine/core';
+/** Forms and their refusals, shown at the field or above the button; the field gets the focus. */
+import { Alert, Button, Group, Stack, type StackProps } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { type ChangeEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Refusal } from '../api/client.ts';
+import { type Running, useCancelled } from '../api/hooks.ts';
 import { sentenceOf } from '../api/refusals.ts';
+import { texts } from '../text.ts';
+import { PlainButton } from './page.tsx';
 import { useLanguage } from './values.tsx';
 
 interface FieldMessage {
@@ -100,5 +103,49 @@ export function Refused({ by }: { readonly by: FormRefusal }) {
     <Alert color="red" icon={<IconAlertTriangle />} p="xs">
       {by.formMessage}
     </Alert>
+  );
+}
+
+const useText = texts({ cancel: ['Cancel', '取消'] });
+
+/** A form in a dialog: fields, refusal, and two buttons. Enter submits it. */
+export function DialogForm({
+  refusal,
+  action,
+  danger = false,
+  ready = true,
+  autoComplete,
+  running,
+  onSubmit = () => running.mutate(),
+  onClose,
+  children,
+}: {
+  readonly refusal: FormRefusal;
+  /** The label of the submit button: `Create account`. */
+  readonly action: string;
+  readonly danger?: boolean;
+  /** False if the form is not complete yet. */
+  readonly ready?: boolean;
+  readonly autoComplete?: 'off';
+  /** The action that submitting begins. It is cancelled when the dialog closes. */
+  readonly running: Running & { mutate(): void };
+  /** Submits in place of `running.mutate()`. */
+  onSubmit?(): void;
+  onClose(): void;
+  readonly children: ReactNode;
+}) {
+  const text = useText();
+  useCancelled(running);
+  return (
+    <RefusalForm refusal={refusal} gap="md" autoComplete={autoComplete} onSubmit={() => ready && onSubmit()}>
+      {children}
+      <Refused by={refusal} />
+      <Group justify="flex-end" gap="xs">
+        <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
+        <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={running.isPending} disabled={!ready}>
+          {action}
+        </Button>
+      </Group>
+    </RefusalForm>
   );
 }

@@ -1,13 +1,11 @@
 /** Translation warnings in words. */
 import { Code, Text } from '@mantine/core';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { parseWarning } from './losses.ts';
-import { Small } from './plain.tsx';
+import { Small } from './page.tsx';
 
-const TEXT = texts({
-  after: ['Translation warnings', '转换警告'],
-  before: ['Translation warnings', '转换警告'],
+const useText = texts({
   dropped: ['dropped: the vendor’s API does not support it.', '已丢弃：供应商的 API 不支持。'],
   changed: [
     'changed: clamped, mapped to the vendor’s parameter, or emulated by the gateway.',
@@ -24,7 +22,7 @@ const TEXT = texts({
 
 /** The warnings with their meaning. */
 export function WarningList({ losses }: { readonly losses: readonly string[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   return (
     <ul className="losses">
@@ -49,12 +47,12 @@ export function TranslationWarnings({
   readonly losses: readonly string[];
   readonly before?: boolean;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (losses.length === 0) return null;
   return (
     <div className="loss-notes">
       <Text size="sm" fw={500}>
-        {before ? text.before : text.after}
+        {before ? text.words.translationWarnings : text.words.translationWarnings}
       </Text>
       <WarningList losses={losses} />
       {!before && <Small>{text.header}</Small>}

@@ -1,7 +1,7 @@
 /** An amount in currency, with the quota units below. */
 import { NumberInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { useStatus } from '../api/status.ts';
+import { useStatus } from '../api/hooks.ts';
 import { useFormat } from '../shell/format.ts';
 
 /** The field. `units` is the initial value (null: empty); `onChange` gets whole quota units. Pass another `key` to reset it. */

@@ -1,18 +1,25 @@
 /** Empty, error and loading states. */
-import { Alert, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import { Refusal } from '../api/client.ts';
+import { isAdmin, useSelf } from '../api/hooks.ts';
 import { sentenceOf } from '../api/refusals.ts';
-import { texts, useText } from '../text.ts';
-import { PlainButton } from './plain.tsx';
+import { texts } from '../text.ts';
+import { PlainButton, Section } from './page.tsx';
 import { useLanguage } from './values.tsx';
 
-const TEXT = texts({
+const useText = texts({
   failed: ['Loading failed', '加载失败'],
   again: ['Try again', '重试'],
-  reading: ['Loading…', '加载中…'],
+  noVendor: ['No vendor is connected yet', '还没有接入供应商'],
+  admin: [
+    'To call models, set the key of a vendor channel in gateway.yaml.',
+    '如需调用模型，请在 gateway.yaml 中设置供应商渠道的密钥。',
+  ],
+  member: ['An administrator must connect a vendor first.', '需要管理员先接入供应商。'],
 });
 
 /** An empty state with the next step. */
@@ -44,7 +51,7 @@ export function Empty({
 
 /** A refusal in place of the content. */
 export function Failure({ error, again }: { readonly error: unknown; again?(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const language = useLanguage();
   return (
     <Alert color="red" icon={<IconAlertTriangle />} title={text.failed} m="md">
@@ -69,8 +76,30 @@ export function Loaded<T>({
   readonly height?: number;
   children(data: T): ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isError) return <Failure error={query.error} again={() => void query.refetch()} />;
-  return <Skeleton height={height} aria-label={text.reading} role="status" />;
+  return <Skeleton height={height} aria-label={text.words.loading} role="status" />;
+}
+
+/** Shown in place of models. */
+export function NoModels() {
+  const text = useText();
+  const admin = isAdmin(useSelf());
+  return (
+    <Section>
+      <Empty
+        title={text.noVendor}
+        action={
+          admin && (
+            <Button component={Link} href="/vendors">
+              {text.words.openVendors}
+            </Button>
+          )
+        }
+      >
+        {admin ? text.admin : text.member}
+      </Empty>
+    </Section>
+  );
 }

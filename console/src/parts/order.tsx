@@ -3,8 +3,8 @@ import { Group, Stack, Text, Timeline } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
-import { Muted, Small } from './plain.tsx';
+import { texts } from '../text.ts';
+import { Muted, Small } from './page.tsx';
 import { Copy, Money, State, type Tone, useLanguage } from './values.tsx';
 
 /** An order as its owner and administrators see it. */
@@ -24,7 +24,7 @@ const MOODS: Readonly<Record<Order['status'], Tone>> = {
 };
 
 /** Texts about orders for all pages. */
-export const ORDER_TEXT = texts({
+export const useOrderText = texts({
   states: {
     pending: ['Waiting', '待付款'],
     success: ['Paid', '已付款'],
@@ -46,11 +46,8 @@ export const ORDER_TEXT = texts({
   opened: ['Ordered', '已下单'],
   waiting: ['Waiting for payment confirmation', '等待支付方确认付款'],
   until: [(moment: string) => `Pay by ${moment}.`, (moment: string) => `请在 ${moment} 之前付款。`],
-  paid: ['Paid', '已付款'],
   given: ['Completed', '已完成'],
-  notGiven: ['Paid, not credited', '已付款，未入账'],
   notGivenAbout: ['An administrator must resolve it.', '需要管理员处理。'],
-  failed: ['Payment failed', '付款失败'],
   neverOpened: ['The provider’s payment page could not be opened', '无法打开支付方的付款页面'],
   expired: ['Not paid in time', '未按时付款'],
   expiredAbout: [
@@ -60,15 +57,11 @@ export const ORDER_TEXT = texts({
   back: [(money: string) => `${money} refunded`, (money: string) => `已退款 ${money}`],
   backAbout: ['The purchased amount was deducted from the balance.', '所购金额已从余额中扣除。'],
   disputed: ['Disputed at the bank', '银行已提出争议'],
-  number: ['Order number', '订单号'],
-  price: ['Price', '价格'],
-  method: ['Payment method', '支付方式'],
-  buys: ['Item', '购买内容'],
 });
 
 /** The state in a word. */
 export function OrderState({ status }: { readonly status: Order['status'] }) {
-  return <State tone={MOODS[status]}>{useText(ORDER_TEXT).states[status]}</State>;
+  return <State tone={MOODS[status]}>{useOrderText().states[status]}</State>;
 }
 
 /** Formats money. Without a currency, in that of the balance. */
@@ -91,13 +84,13 @@ export function useMoneyOf(): (amount: string, currency: string) => string {
 
 /** The name of the provider. */
 export function useProviderName(): (provider: string) => string {
-  const { providers } = useText(ORDER_TEXT);
+  const { providers } = useOrderText();
   return (provider) => providers[provider as keyof typeof providers] ?? provider;
 }
 
 /** The item of an order: an amount, a plan. */
 export function OrderItem({ order }: { readonly order: Order }) {
-  const text = useText(ORDER_TEXT);
+  const text = useOrderText();
   if (order.kind === 'plan') return <>{text.plan(order.plan)}</>;
   return <Money units={order.quota} />;
 }
@@ -110,24 +103,24 @@ export function OrderPrice({ order }: { readonly order: Order }) {
 
 /** An order in full. `more`: further rows, for administrators. */
 export function OrderFacts({ order, more }: { readonly order: Order; readonly more?: ReactNode }) {
-  const text = useText(ORDER_TEXT);
+  const text = useOrderText();
   const providerName = useProviderName();
   const { payment_method: method, payment_provider: provider } = order;
   return (
     <Stack gap="xs">
       {more}
-      <Fact name={text.buys}>
+      <Fact name={text.words.item}>
         <OrderItem order={order} />
       </Fact>
-      <Fact name={text.price}>
+      <Fact name={text.words.price}>
         <OrderPrice order={order} />
       </Fact>
-      <Fact name={text.method}>
+      <Fact name={text.words.paymentMethod}>
         {providerName(provider)}
         {method !== '' && method !== provider && ` · ${method}`}
       </Fact>
-      <Fact name={text.number}>
-        <Copy value={order.trade_no} what={text.number} />
+      <Fact name={text.words.orderNumber}>
+        <Copy value={order.trade_no} what={text.words.orderNumber} />
       </Fact>
     </Stack>
   );
@@ -185,7 +178,7 @@ export function OrderTimeline({ order }: { readonly order: Order }) {
 }
 
 function useEvents(order: Order): readonly Event[] {
-  const text = useText(ORDER_TEXT);
+  const text = useOrderText();
   const format = useFormat();
   const moneyOf = useMoneyOf();
   const { status, note, create_time, complete_time, expire_time, money_returned, currency } = order;
@@ -193,13 +186,17 @@ function useEvents(order: Order): readonly Event[] {
   if (status === 'pending')
     events.push({ title: text.waiting, about: text.until(format.moment(expire_time)), tone: 'info' });
   if (status === 'failed')
-    events.push({ title: note === '' ? text.failed : text.neverOpened, about: text.expiredAbout, tone: 'bad' });
+    events.push({
+      title: note === '' ? text.words.paymentFailed : text.neverOpened,
+      about: text.expiredAbout,
+      tone: 'bad',
+    });
   if (status === 'expired')
     events.push({ title: text.expired, at: expire_time, about: text.expiredAbout, tone: 'idle' });
   if (complete_time > 0) {
-    events.push({ title: text.paid, at: complete_time, tone: 'good' });
+    events.push({ title: text.words.paid, at: complete_time, tone: 'good' });
     if (status === 'parked')
-      events.push({ title: text.notGiven, about: `${note} ${text.notGivenAbout}`.trim(), tone: 'warn' });
+      events.push({ title: text.words.paidNotCredited, about: `${note} ${text.notGivenAbout}`.trim(), tone: 'warn' });
     else events.push({ title: text.given, tone: 'good' });
   }
   if (Number(money_returned) > 0)

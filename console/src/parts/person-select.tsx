@@ -3,11 +3,10 @@ import { Loader, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { KEEPS_DATA, useApi } from '../api/hooks.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 
-const TEXT = texts({ nobody: ['No matching users', '没有符合条件的用户'] });
+const useText = texts({ nobody: ['No matching users', '没有符合条件的用户'] });
 
-/** The number of suggestions. */
 const MOST = 20;
 
 /** The field. `value` '': none, otherwise an ID. */
@@ -30,7 +29,7 @@ export function PersonSelect({
   /** The label is for screen readers only. */
   readonly hiddenLabel?: boolean;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [typed, setTyped] = useState('');
   const [keyword] = useDebouncedValue(typed, 250);
   // The field contains the selected name, which is not a search.

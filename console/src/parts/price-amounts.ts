@@ -1,7 +1,7 @@
 /** Prices as text: amounts in currency, and the rates of a price. */
 import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
-import { type Pair, texts, useText } from '../text.ts';
+import { type Pair, texts } from '../text.ts';
 
 /** The price of a model from `/api`. */
 export type Price = NonNullable<api.Price>;
@@ -27,7 +27,7 @@ const AMOUNT_FIELDS = [
 ] as const satisfies readonly AmountField[];
 
 /** Names and units of rates. */
-export const AMOUNT_TEXT = texts({
+export const useAmountText = texts({
   fields: {
     input: ['Input', '输入'],
     output: ['Output', '输出'],
@@ -58,8 +58,6 @@ export const AMOUNT_TEXT = texts({
     characters: ['/1M chars', '/百万字符'],
     call: ['/call', '/次'],
   },
-  free: ['free', '免费'],
-  none: ['No price', '没有价格'],
   refused: ['No price: calls are refused', '没有价格：调用会被拒绝'],
   callsRefused: ['calls are refused', '调用会被拒绝'],
   inAndOut: [
@@ -70,7 +68,7 @@ export const AMOUNT_TEXT = texts({
 });
 
 /** The unit of a rate. */
-export function unitOf(field: AmountField): keyof (typeof AMOUNT_TEXT)['en']['units'] {
+export function unitOf(field: AmountField): keyof ReturnType<typeof useAmountText>['units'] {
   if (field === 'perImage') return 'image';
   if (field === 'perHour') return 'hour';
   if (field === 'characters') return 'characters';
@@ -100,10 +98,10 @@ export function useAmount(): (amount: string) => string {
 
 /** Formats a price on one line: `Input $1.25 · Output $10.00 /1M`. Cache and other rates are left out. */
 export function useShortPrice(): (price: Price) => string {
-  const text = useText(AMOUNT_TEXT);
+  const text = useAmountText();
   const amountText = useAmount();
   return (price) => {
-    if (price.free) return text.free;
+    if (price.free) return text.words.free;
     const amounts = amountsOf(price);
     const inputAndOutput = amounts.filter(([field]) => field === 'input' || field === 'output');
     const visible = inputAndOutput.length > 0 ? inputAndOutput : amounts.slice(0, 2);

@@ -1,18 +1,16 @@
 /** Prices in currency; quota units in a tooltip. */
 import { Tooltip } from '@mantine/core';
-import { useStatus } from '../api/status.ts';
+import { useStatus } from '../api/hooks.ts';
 import { useFormat } from '../shell/format.ts';
-import { useText } from '../text.ts';
 import type { ModelCard } from './model-card.ts';
-import { Small } from './plain.tsx';
-import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from './price-amounts.ts';
+import { Small } from './page.tsx';
+import { type AmountField, amountsOf, unitOf, useAmount, useAmountText } from './price-amounts.ts';
 
-/** The price of a model. */
 type PricedCard = Pick<ModelCard, 'free' | 'price'>;
 
 /** An amount with quota units in a tooltip. `field`: its rate. */
 export function PriceOf({ amount, field }: { readonly amount: string; readonly field: AmountField }) {
-  const text = useText(AMOUNT_TEXT);
+  const text = useAmountText();
   const format = useFormat();
   const amountText = useAmount();
   const status = useStatus();
@@ -26,10 +24,10 @@ export function PriceOf({ amount, field }: { readonly amount: string; readonly f
 
 /** A price on one line, as text. */
 export function usePriceLine(): (card: PricedCard) => string {
-  const text = useText(AMOUNT_TEXT);
+  const text = useAmountText();
   const amountText = useAmount();
   return ({ free, price }) => {
-    if (free || price?.free === true) return text.free;
+    if (free || price?.free === true) return text.words.free;
     if (price === null) return text.refused;
     const { input, output } = price;
     if (input !== undefined && output !== undefined) return text.inAndOut(amountText(input), amountText(output));
@@ -40,13 +38,13 @@ export function usePriceLine(): (card: PricedCard) => string {
 
 /** The price in a cell: input and output, or the only rate. */
 export function PriceCell({ card: { free, price } }: { readonly card: PricedCard }) {
-  const text = useText(AMOUNT_TEXT);
-  if (free || price?.free === true) return text.free;
+  const text = useAmountText();
+  if (free || price?.free === true) return text.words.free;
   // Touch and keyboard users get the consequence as text, not only as a tooltip.
   if (price === null)
     return (
       <>
-        {text.none}
+        {text.words.noPrice}
         <Small>{text.callsRefused}</Small>
       </>
     );

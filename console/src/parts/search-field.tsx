@@ -3,9 +3,9 @@ import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 
-const TEXT = texts({ clear: ['Clear search', '清除搜索'] });
+const useText = texts({ clear: ['Clear search', '清除搜索'] });
 
 /** The field. `value` is the current filter of the list. */
 export function SearchField({
@@ -19,7 +19,7 @@ export function SearchField({
   onSearch(value: string): void;
   readonly maxLength?: number;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [typed, setTyped] = useState(value);
   const reported = useRef(value);
   const report = (next: string): void => {

@@ -1,9 +1,20 @@
-/** Fields for passwords and codes. */
-import { PasswordInput, type PasswordInputProps, Text, TextInput, type TextInputProps } from '@mantine/core';
+/** Fields for passwords and codes, and a dialog with a secret. */
+import {
+  Button,
+  Group,
+  Modal,
+  PasswordInput,
+  type PasswordInputProps,
+  Stack,
+  Text,
+  TextInput,
+  type TextInputProps,
+} from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
+import { Snippet } from './values.tsx';
 
-const TEXT = texts({
+const useText = texts({
   show: ['Show or hide the password', '显示或隐藏密码'],
   caps: ['Caps Lock is on.', '大写锁定已打开。'],
   rules: [
@@ -16,7 +27,7 @@ const TEXT = texts({
 
 /** A password. `isNew`: a new one; password managers suggest one, and the rules are shown. */
 export function PasswordField({ isNew = false, ...props }: PasswordInputProps & { readonly isNew?: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [caps, setCaps] = useState(false);
   const checkCapsLock = (event: KeyboardEvent): void => setCaps(event.getModifierState('CapsLock'));
   return (
@@ -44,7 +55,7 @@ export function PasswordField({ isNew = false, ...props }: PasswordInputProps & 
 
 /** An authenticator code; `backup`: backup codes are accepted. */
 export function CodeField({ backup = false, ...props }: TextInputProps & { readonly backup?: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <TextInput
       label={text.code}
@@ -59,5 +70,39 @@ export function CodeField({ backup = false, ...props }: TextInputProps & { reado
       withAsterisk={false}
       {...props}
     />
+  );
+}
+
+/** Open while there is a secret. `about` says what to do with it; `done` is the label of the button. */
+export function ShownOnce({
+  secret,
+  title,
+  about,
+  done,
+  onClose,
+}: {
+  readonly secret: string | undefined;
+  readonly title: string;
+  readonly about: string;
+  readonly done: string;
+  onClose(): void;
+}) {
+  return (
+    <Modal
+      opened={secret !== undefined}
+      onClose={onClose}
+      title={title}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <Stack gap="sm">
+        <Text size="sm">{about}</Text>
+        <Snippet code={secret ?? ''} label={title} />
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{done}</Button>
+        </Group>
+      </Stack>
+    </Modal>
   );
 }

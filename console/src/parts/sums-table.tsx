@@ -4,26 +4,20 @@ import { IconListDetails, IconSearch } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import { Swatch } from './chart-tip.tsx';
 import { type Column, DataTable, OpenButton, paged } from './data-table.tsx';
-import { Muted, Small } from './plain.tsx';
+import { Muted, Small } from './page.tsx';
 import { type Measure, measureOf, type Sums } from './trend-series.ts';
 import { Money } from './values.tsx';
 
-const TEXT = texts({
-  cost: ['Cost', '费用'],
+const useText = texts({
   share: ['Share', '占比'],
   shareOf: {
     cost: ['Share of cost', '费用占比'],
     requests: ['Share of calls', '调用占比'],
     tokens: ['Share of tokens', 'Token 占比'],
   },
-  requests: ['Calls', '调用'],
-  errors: ['Errors', '错误'],
-  input: ['Input tokens', '输入 Token'],
-  output: ['Output tokens', '输出 Token'],
-  each: ['Cost per call', '每次调用费用'],
   logs: ['Logs', '日志'],
   logsOf: [(name: string) => `Logs of ${name}`, (name: string) => `${name} 的日志`],
   find: ['Find by name', '按名称查找'],
@@ -45,7 +39,6 @@ export interface SumRow {
   readonly closed?: boolean;
 }
 
-/** Rows per page. */
 const PAGE_SIZE = 25;
 
 /** The table. `of`: the kind of groups. `extra`: columns after the name. `onOpen` makes names buttons. */
@@ -77,7 +70,7 @@ export function SumsTable({
   readonly extra?: readonly Column<SumRow>[];
   readonly empty: ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const total = (rows ?? []).reduce((sum, row) => sum + measureOf(measure, row.sums), 0);
   const query = find.trim().toLowerCase();
@@ -104,7 +97,7 @@ export function SumsTable({
       ),
     },
     ...extra,
-    { key: 'cost', title: text.cost, align: 'right', cell: ({ sums }) => <Money units={sums.quota} /> },
+    { key: 'cost', title: text.words.cost, align: 'right', cell: ({ sums }) => <Money units={sums.quota} /> },
     {
       key: 'share',
       title: text.shareOf[measure],
@@ -114,13 +107,13 @@ export function SumsTable({
     },
     {
       key: 'requests',
-      title: text.requests,
+      title: text.words.calls,
       align: 'right',
       cell: ({ sums }) => format.number(sums.requests + sums.errors),
     },
     {
       key: 'errors',
-      title: text.errors,
+      title: text.words.errors,
       align: 'right',
       from: 'sm',
       cell: ({ sums }) =>
@@ -130,21 +123,21 @@ export function SumsTable({
     },
     {
       key: 'input',
-      title: text.input,
+      title: text.words.inputTokens,
       align: 'right',
       from: 'lg',
       cell: ({ sums }) => <Count value={sums.prompt_tokens} />,
     },
     {
       key: 'output',
-      title: text.output,
+      title: text.words.outputTokens,
       align: 'right',
       from: 'lg',
       cell: ({ sums }) => <Count value={sums.completion_tokens} />,
     },
     {
       key: 'each',
-      title: text.each,
+      title: text.words.costPerCall,
       align: 'right',
       from: 'md',
       cell: ({ sums }) => (sums.requests === 0 ? '–' : <Money units={Math.round(sums.quota / sums.requests)} />),

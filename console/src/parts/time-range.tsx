@@ -2,14 +2,12 @@
 import { Group, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useFormat } from '../shell/format.ts';
-import { texts, useText } from '../text.ts';
-import { Choice } from './choice.tsx';
+import { texts } from '../text.ts';
+import { Choice } from './filter-select.tsx';
 import { dateOf, RANGE_NAMES, type RangeName, rangeFrom, type TimeRange } from './range.ts';
 
-const TEXT = texts({
+const useText = texts({
   label: ['Range', '时间范围'],
-  from: ['First day (UTC)', '开始日期（UTC）'],
-  to: ['Last day (UTC)', '结束日期（UTC）'],
   names: {
     today: ['Today', '今天'],
     '7d': ['7 days', '7 天'],
@@ -56,7 +54,7 @@ export function TimeRangePicker({
   readonly range: TimeRange;
   onChange(change: RangeChange): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const choices = RANGE_NAMES.map((name) => ({ value: name, label: text.names[name] }));
   const choose = (name: string): void =>
     onChange(name === 'custom' ? customRange(range.start, range.end) : { range: name, start: '', end: '' });
@@ -78,11 +76,21 @@ export function TimeRangePicker({
       <Choice label={text.label} data={choices} value={range.name} onChange={choose} />
       {range.name === 'custom' && (
         <Group gap={6} wrap="nowrap" maw="100%">
-          <DayInput label={text.from} value={dateOf(range.start)} max={today} onChange={(day) => date(day, 'start')} />
+          <DayInput
+            label={text.words.firstDayUtc}
+            value={dateOf(range.start)}
+            max={today}
+            onChange={(day) => date(day, 'start')}
+          />
           <Text size="sm" aria-hidden>
             –
           </Text>
-          <DayInput label={text.to} value={dateOf(range.end)} max={today} onChange={(day) => date(day, 'end')} />
+          <DayInput
+            label={text.words.lastDayUtc}
+            value={dateOf(range.end)}
+            max={today}
+            onChange={(day) => date(day, 'end')}
+          />
         </Group>
       )}
     </Group>
@@ -121,7 +129,7 @@ function DayInput({
 
 /** The days of a range in words. */
 export function useRangeWords(): (range: Pick<TimeRange, 'start' | 'end'>) => string {
-  const text = useText(TEXT);
+  const text = useText();
   const { dates, zone } = useFormat();
   return ({ start, end }) => {
     const isWholeDays = start % 86_400 === 0 && end % 86_400 === 86_399;

@@ -5,13 +5,12 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { type ReactNode, useContext, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
-import { LanguageContext, texts, useText } from '../text.ts';
-import { Small } from './plain.tsx';
+import { LanguageContext, texts } from '../text.ts';
+import { Small } from './page.tsx';
 
-const TEXT = texts({
+const useText = texts({
   copy: ['Copy', '复制'],
   copyOf: [(what: string) => `Copy: ${what}`, (what: string) => `复制：${what}`],
-  copied: ['Copied', '已复制'],
   byHand: [
     'The browser blocked copying. The text is selected: press Ctrl+C.',
     '浏览器阻止了复制。文本已选中，请按 Ctrl+C。',
@@ -24,7 +23,7 @@ const TEXT = texts({
 /** Quota units as money; the units in a tooltip. `null`: unlimited. */
 export function Money({ units, sign = false }: { readonly units: number | null | undefined; readonly sign?: boolean }) {
   const format = useFormat();
-  const text = useText(TEXT);
+  const text = useText();
   if (units === null || units === undefined) return <>{text.unlimited}</>;
   const amount = format.money(units);
   return (
@@ -48,7 +47,7 @@ const WEEK_S = 7 * 86_400;
 /** A relative time with the exact time in a tooltip; old ones as a date. Unix seconds; 0, -1 and null are `never`, or `none`. */
 export function When({ at, none }: { readonly at: number | null | undefined; readonly none?: ReactNode }) {
   const format = useFormat();
-  const text = useText(TEXT);
+  const text = useText();
   if (at === null || at === undefined || at <= 0) return <>{none ?? text.never}</>;
   return (
     <Tooltip label={format.moment(at)}>
@@ -79,7 +78,7 @@ export function Copy({ shown, ...copied }: Copied & { readonly shown?: ReactNode
 
 /** The copy button alone. */
 export function CopyIcon({ value, what, label }: Copied) {
-  const text = useText(TEXT);
+  const text = useText();
   const name = label ?? (what === undefined ? text.copy : text.copyOf(what));
   const [state, setState] = useState<'not yet' | 'copied' | 'by hand'>('not yet');
   const soon = useTimeout(() => setState('not yet'), 2_000);
@@ -103,7 +102,7 @@ export function CopyIcon({ value, what, label }: Copied) {
     button.current?.focus();
     done();
   };
-  const message = state === 'copied' ? text.copied : state === 'by hand' ? text.byHand : undefined;
+  const message = state === 'copied' ? text.words.copied : state === 'by hand' ? text.byHand : undefined;
   return (
     <>
       <Tooltip label={message ?? name}>
@@ -158,7 +157,7 @@ export function Meter({
   show?(value: number): string;
 }) {
   const format = useFormat();
-  const text = useText(TEXT);
+  const text = useText();
   const formatValue = show ?? format.money;
   const share = limit === null || limit === 0 ? (used > 0 && limit === 0 ? 1 : 0) : Math.min(1, used / limit);
   const color = share >= 1 ? 'red.8' : share >= 0.8 ? 'orange.8' : 'pine';

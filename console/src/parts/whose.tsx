@@ -2,7 +2,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { useEffect } from 'react';
 import { useSearch } from 'wouter';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 import type { Step } from './address.ts';
 
 const KEPT = 'turnpike.whose';
@@ -25,7 +25,7 @@ export function useScope(
   return allUsers;
 }
 
-const TEXT = texts({ mine: ['Mine', '我的'], all: ['All users', '所有用户'] });
+const useText = texts({ mine: ['Mine', '我的'], all: ['All users', '所有用户'] });
 
 /** Selects the scope, which the browser keeps. `mine`: the value of the address for the viewer's own calls. */
 export function ScopeSelect({
@@ -39,7 +39,7 @@ export function ScopeSelect({
   readonly allUsers: boolean;
   onChange(scope: string): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <SegmentedControl
       size="xs"

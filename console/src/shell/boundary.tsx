@@ -3,17 +3,16 @@ import { Alert, Stack, Text } from '@mantine/core';
 import { Component, type ReactNode, useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { call } from '../api/client.ts';
-import { PlainButton } from '../parts/plain.tsx';
-import { texts, useText } from '../text.ts';
+import { PlainButton } from '../parts/page.tsx';
+import { texts } from '../text.ts';
 import { NotFetched } from './fetched.tsx';
 
-const TEXT = texts({
+const useText = texts({
   broken: ['This page crashed', '页面出错'],
   about: [
     'Completed actions are saved. Include the message below when you report this.',
     '已完成的操作均已保存。报告此问题时，请附上下面的信息。',
   ],
-  reload: ['Reload', '重新加载'],
   absent: ['This page could not be loaded', '无法加载此页面'],
   absentAbout: [
     'The gateway does not respond, or it was updated after you opened the console. The page reloads when the gateway responds.',
@@ -59,7 +58,7 @@ export class Boundary extends Component<BoundaryProps, { readonly error: Error |
 }
 
 function Broken({ error }: { readonly error: Error }) {
-  const text = useText(TEXT);
+  const text = useText();
   const absent = error instanceof NotFetched;
   useEffect(() => (absent ? reloadOnResponse() : undefined), [absent]);
   return (
@@ -69,7 +68,7 @@ function Broken({ error }: { readonly error: Error }) {
         <Text size="sm" ff="monospace">
           {error.message}
         </Text>
-        <PlainButton onClick={() => location.reload()}>{text.reload}</PlainButton>
+        <PlainButton onClick={() => location.reload()}>{text.words.reload}</PlainButton>
       </Stack>
     </Alert>
   );

@@ -1,6 +1,6 @@
 /** Localized numbers, money and times. */
 import { useContext } from 'react';
-import { useStatus } from '../api/status.ts';
+import { useStatus } from '../api/hooks.ts';
 import { LanguageContext } from '../text.ts';
 import { HOUR_CYCLE, timeZoneOf, ZoneContext } from './zone.ts';
 

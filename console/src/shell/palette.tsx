@@ -4,10 +4,10 @@ import '@mantine/spotlight/styles.css';
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { PAGES, type PageName } from '../page-list.ts';
-import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
-import { texts, useText } from '../text.ts';
+import { PAGE_ICONS, usePageNames } from '../pages.tsx';
+import { texts } from '../text.ts';
 
-const TEXT = texts({ ask: ['Search pages', '搜索页面'], nothing: ['No matching pages', '没有符合条件的页面'] });
+const useText = texts({ ask: ['Search pages', '搜索页面'], nothing: ['No matching pages', '没有符合条件的页面'] });
 const [store, actions] = createSpotlight();
 
 /** Loaded when it is first opened. */
@@ -20,8 +20,8 @@ export default function Palette({
   readonly opened: boolean;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const [, go] = useLocation();
   useEffect(() => {
     if (opened) actions.open();

@@ -27,22 +27,20 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
-import { useAction } from '../api/hooks.ts';
-import { useStatus } from '../api/status.ts';
+import type { Self } from '../api/hooks.ts';
+import { useAction, useStatus } from '../api/hooks.ts';
 import { PAGES, type PageName } from '../page-list.ts';
-import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
-import { IconButton } from '../parts/plain.tsx';
+import { PAGE_ICONS, usePageNames } from '../pages.tsx';
+import { IconButton } from '../parts/page.tsx';
 import { Money } from '../parts/values.tsx';
-import { LanguageContext, texts, useText } from '../text.ts';
+import { LanguageContext, texts } from '../text.ts';
 import { Boundary } from './boundary.tsx';
 import { fetched } from './fetched.tsx';
-import { useMenuFocus } from './menu-focus.ts';
-import type { Self } from './self.ts';
 import { LOCAL_ZONE, timeZoneOf, ZONES, ZoneContext } from './zone.ts';
 
 const Palette = fetched(() => import('./palette.tsx'));
 
-const TEXT = texts({
+const useText = texts({
   skip: ['Skip to content', '跳到页面内容'],
   navigation: ['Navigation', '导航'],
   open: ['Open navigation', '打开导航'],
@@ -57,7 +55,6 @@ const TEXT = texts({
   auto: ['System', '跟随系统'],
   colors: ['Theme', '主题'],
   account: ['Account', '账户'],
-  signOut: ['Sign out', '退出登录'],
   left: ['left', '剩余'],
   zone: ['Show times in', '时间显示为'],
   noPalette: [
@@ -76,7 +73,7 @@ export function Shell({
   readonly self: Self;
   readonly children: ReactNode;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useStatus();
   const [opened, { toggle, close }] = useDisclosure();
   const [path] = useLocation();
@@ -181,7 +178,7 @@ function NavGroup({
   readonly names: readonly PageName[];
   readonly path: string;
 }) {
-  const pageNames = useText(PAGE_NAMES);
+  const pageNames = usePageNames();
   if (names.length === 0) return null;
   return (
     <div>
@@ -209,7 +206,7 @@ function NavGroup({
 
 /** The other language, in that language. */
 export function LanguageButton() {
-  const text = useText(TEXT);
+  const text = useText();
   const { language, choose } = useContext(LanguageContext);
   const other = language === 'en' ? 'zh' : 'en';
   return (
@@ -221,7 +218,7 @@ export function LanguageButton() {
 
 /** The time zone. Not shown if the viewer's own is UTC. */
 function ZoneItems() {
-  const text = useText(TEXT);
+  const text = useText();
   const { zone, choose } = useContext(ZoneContext);
   if (LOCAL_ZONE === 'UTC') return null;
   return (
@@ -244,7 +241,7 @@ function ZoneItems() {
 
 /** Light, dark, or system. */
 export function ColorMenu() {
-  const text = useText(TEXT);
+  const text = useText();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const schemes = [
     ['light', text.light, IconSun],
@@ -275,8 +272,8 @@ export function ColorMenu() {
 }
 
 function AccountMenu({ self }: { readonly self: Self }) {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const queries = useQueryClient();
   const signOut = useAction(() => call('POST /api/user/auth/logout'), { done: () => queries.resetQueries() });
   return (
@@ -307,9 +304,22 @@ function AccountMenu({ self }: { readonly self: Self }) {
         <ZoneItems />
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate()}>
-          {text.signOut}
+          {text.words.signOut}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** When a menu item opens a dialog, the focus moves to the button of the menu first, so that it returns there and not to a removed item. */
+function useMenuFocus(): void {
+  useEffect(() => {
+    const look = ({ target }: MouseEvent): void => {
+      const menu = target instanceof Element ? target.closest('[role^="menuitem"]')?.closest('[role="menu"]') : null;
+      document.getElementById(menu?.getAttribute('aria-labelledby') ?? '')?.focus();
+    };
+    // Before the item's handler, because dialogs store the focused element when they open.
+    document.addEventListener('click', look, true);
+    return () => document.removeEventListener('click', look, true);
+  }, []);
 }

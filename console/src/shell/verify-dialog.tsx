@@ -9,9 +9,9 @@ import { showPasskey } from '../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../parts/form-refusal.tsx';
 import { Loaded } from '../parts/notes.tsx';
 import { CodeField, PasswordField } from '../parts/secret-fields.tsx';
-import { texts, useText } from '../text.ts';
+import { texts } from '../text.ts';
 
-const TEXT = texts({
+const useText = texts({
   title: ['Confirm it’s you', '确认是您本人'],
   about: [
     'This action needs your second factor. You will not be asked again for five minutes.',
@@ -21,16 +21,12 @@ const TEXT = texts({
     'This action needs your password. You will not be asked again for five minutes.',
     '此操作需要您的密码。五分钟内不会再次询问。',
   ],
-  password: ['Password', '密码'],
-  go: ['Continue', '继续'],
-  cancel: ['Cancel', '取消'],
   passkey: ['Use passkey', '使用通行密钥'],
   locked: ['Too many incorrect codes. Try again later.', '验证码错误次数过多，请稍后再试。'],
   none: [
     'This action needs a second factor or a password, and your account has neither. Sign in again. For the next five minutes, you can set up a second factor and change your sign-in methods.',
     '此操作需要双重验证或密码，而您的账户两者都没有。请重新登录：登录后五分钟内可以设置双重验证，并修改登录方式。',
   ],
-  signOut: ['Sign out', '退出登录'],
 });
 
 /** Above other dialogs, because one of them may have sent the request. */
@@ -72,7 +68,7 @@ export function VerifyDialog() {
       pending.current = undefined;
     };
   }, []);
-  const text = useText(TEXT);
+  const text = useText();
   const close = (): void => settle(false);
   return (
     <Modal
@@ -81,7 +77,7 @@ export function VerifyDialog() {
       title={text.title}
       zIndex={ABOVE}
       closeOnEscape={false}
-      closeButtonProps={{ 'aria-label': text.cancel, ...ESCAPE_IS_OURS }}
+      closeButtonProps={{ 'aria-label': text.words.cancel, ...ESCAPE_IS_OURS }}
       attributes={{ content: ESCAPE_IS_OURS, header: { role: 'presentation' } }}
       onKeyDown={(event: KeyboardEvent) => {
         if (event.key === 'Escape' && !event.nativeEvent.isComposing) close();
@@ -121,7 +117,7 @@ function Check(ends: DialogCallbacks) {
 
 /** The account has no method: only a new sign-in helps. */
 function EmptyState({ onClose }: DialogCallbacks) {
-  const text = useText(TEXT);
+  const text = useText();
   const queries = useQueryClient();
   const signOut = useAction(() => call('POST /api/user/auth/logout'), {
     done() {
@@ -134,10 +130,10 @@ function EmptyState({ onClose }: DialogCallbacks) {
       <Text size="sm">{text.none}</Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose} {...ESCAPE_IS_OURS}>
-          {text.cancel}
+          {text.words.cancel}
         </Button>
         <Button onClick={() => signOut.mutate()} loading={signOut.isPending} data-autofocus {...ESCAPE_IS_OURS}>
-          {text.signOut}
+          {text.words.signOut}
         </Button>
       </Group>
     </Stack>
@@ -146,7 +142,7 @@ function EmptyState({ onClose }: DialogCallbacks) {
 
 /** Codes are temporarily locked. */
 function Locked() {
-  const text = useText(TEXT);
+  const text = useText();
   const { data } = useApi('GET /api/user/2fa/status', undefined, { staleTime: 0, retry: false });
   return data?.locked === true ? (
     <Text size="sm" c="orange">
@@ -157,7 +153,7 @@ function Locked() {
 
 /** The form: a code, a passkey, or either; or the password. */
 function Proof({ methods, onDone, onClose }: DialogCallbacks & { readonly methods: readonly Method[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const queries = useQueryClient();
   const [typed, setTyped] = useState('');
   const refusal = useFormRefusal('code', 'password');
@@ -202,14 +198,14 @@ function Proof({ methods, onDone, onClose }: DialogCallbacks & { readonly method
       <Stack gap="sm">
         <Text size="sm">{byPassword ? text.aboutPassword : text.about}</Text>
         {byPassword && (
-          <PasswordField label={text.password} error={refusal.at('password')} {...typing} {...ESCAPE_IS_OURS} />
+          <PasswordField label={text.words.password} error={refusal.at('password')} {...typing} {...ESCAPE_IS_OURS} />
         )}
         {codes && <CodeField backup error={refusal.at('code')} {...typing} {...ESCAPE_IS_OURS} />}
         {codes && <Locked />}
         <Refused by={refusal} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose} {...ESCAPE_IS_OURS}>
-            {text.cancel}
+            {text.words.cancel}
           </Button>
           {methods.includes('passkey') && (
             <Button
@@ -225,7 +221,7 @@ function Proof({ methods, onDone, onClose }: DialogCallbacks & { readonly method
           )}
           {(codes || byPassword) && (
             <Button type="submit" loading={check.isPending && check.variables !== 'passkey'} {...ESCAPE_IS_OURS}>
-              {text.go}
+              {text.words.continue}
             </Button>
           )}
         </Group>

@@ -1,14 +1,14 @@
-/** One entry of the audit log with all its details. */
+/** Audit entries as sentences, and one entry with its details as names with values. */
 import { Anchor, Code, Drawer, Group, Stack, Table, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
-import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import type { AuditEntry } from '../../api/operations.ts';
+import { useDepartments } from '../../parts/department-select.tsx';
+import { Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
-import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { type Entry, factsOf, useSentence } from './entry.ts';
-import { TEXT } from './text.ts';
+import { type Format, useFormat } from '../../shell/format.ts';
+import { type SentenceValues, useFieldNames, useSentences } from './sentences.ts';
+import { useText } from './text.ts';
 
 /** The drawer; open if there is an entry. */
 export function EntryDrawer({
@@ -20,7 +20,7 @@ export function EntryDrawer({
   onFilter(filter: { readonly actor?: string; readonly action?: string }): void;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Drawer opened={entry !== undefined} onClose={onClose} title={text.entry(`${entry?.seq ?? ''}`)}>
       {entry !== undefined && <Content entry={entry} onFilter={onFilter} />}
@@ -35,7 +35,7 @@ function Content({
   readonly entry: Entry;
   onFilter(filter: { readonly actor?: string; readonly action?: string }): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const sentence = useSentence()(entry);
   const facts = factsOf(entry, format);
@@ -55,9 +55,9 @@ function Content({
         <Values
           label={text.entry(`${entry.seq}`)}
           rows={[
-            [text.when, format.moment(entry.created_at)],
+            [text.words.when, format.moment(entry.created_at)],
             [
-              text.actor,
+              text.words.user,
               entry.actor_id === null ? (
                 entry.actor || text.nobody
               ) : (
@@ -66,8 +66,8 @@ function Content({
                 </Anchor>
               ),
             ],
-            [text.ip, entry.ip || '–'],
-            [text.action, <Code key="action">{entry.action}</Code>],
+            [text.words.ipAddress, entry.ip || '–'],
+            [text.words.action, <Code key="action">{entry.action}</Code>],
             [
               text.object,
               <Group key="object" gap="xs">
@@ -130,4 +130,76 @@ function placeOf(object: string): string | undefined {
   const [, kind, id] = /^(user|department) (\d{1,15})$/.exec(object) ?? [];
   if (kind === undefined) return undefined;
   return kind === 'user' ? `/users?user=${id}` : `/departments?department=${id}`;
+}
+
+/** An audit entry. */
+export type Entry = AuditEntry;
+
+/** Details in quota units. */
+const MONEY = new Set(['value', 'was', 'amount', 'quota', 'monthly_quota', 'remain_quota', 'before']);
+
+/** The actor of commands on the command line, as the audit log names it. */
+const COMMAND_LINE = 'command line';
+
+/** Returns the sentence for an entry. */
+export function useSentence(): (entry: Entry) => string {
+  const text = useText();
+  const sentences = useSentences();
+  const fields = useFieldNames();
+  const format = useFormat();
+  const departments = useDepartments();
+  return useMemo(
+    () => (entry) => {
+      const facts = entry.facts as Readonly<Record<string, unknown>>;
+      const actor = entry.actor === COMMAND_LINE ? text.commandLine : entry.actor || text.nobody;
+      const object = entry.object_name || entry.object;
+      const values: SentenceValues = {
+        actor,
+        object,
+        own: entry.actor_id !== null && entry.object === `user ${entry.actor_id}`,
+        fact(name) {
+          const value = facts[name];
+          if (value === undefined || value === null) return '';
+          if (name !== 'department') return valueText(value);
+          return departments?.find(({ id }) => id === value)?.path ?? `#${valueText(value)}`;
+        },
+        money: (name) => (typeof facts[name] === 'number' ? format.money(facts[name]) : valueText(facts[name])),
+        fields: [...new Set(Object.keys(facts).map((name) => fields[name] ?? name))].join(', '),
+      };
+      const sentence = Object.hasOwn(sentences, entry.action)
+        ? sentences[entry.action as keyof typeof sentences]
+        : undefined;
+      return sentence?.(values) ?? text.unknown(actor, entry.action, object);
+    },
+    [text, sentences, fields, format, departments],
+  );
+}
+
+/** A detail; names of nested members are joined. */
+interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The details as text. Changes show the old and the new value. */
+function factsOf(entry: Entry, format: Format): readonly Fact[] {
+  const formatted = (name: string, value: unknown): string => {
+    const money = MONEY.has(name) && typeof value === 'number' && Number.isFinite(value);
+    return money ? `${valueText(value)} (${format.money(value)})` : valueText(value);
+  };
+  const flat = (value: unknown, path: readonly string[]): readonly Fact[] => {
+    const name = path.at(-1) ?? '';
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return [{ name: path.join('.'), value: formatted(name, value) }];
+    const { from, to, ...others } = value as Readonly<Record<string, unknown>>;
+    if (from !== undefined && to !== undefined && Object.keys(others).length === 0)
+      return [{ name: path.join('.'), value: `${formatted(name, from)} → ${formatted(name, to)}` }];
+    return Object.entries(value).flatMap(([member, each]) => flat(each, [...path, member]));
+  };
+  return Object.entries(entry.facts).flatMap(([name, value]) => flat(value, [name]));
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

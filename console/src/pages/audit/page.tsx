@@ -1,32 +1,34 @@
 /** The audit log: filtered entries as sentences, their details, and the verification of the hash chain. */
-import { Group, Select, Text, TextInput } from '@mantine/core';
-import { IconChevronRight, IconChevronsLeft, IconDownload, IconRefresh } from '@tabler/icons-react';
-import { type Search, saveFile } from '../../api/client.ts';
+import { Alert, Group, Progress, Select, Stack, Text, TextInput } from '@mantine/core';
+import {
+  IconCheck,
+  IconChevronRight,
+  IconChevronsLeft,
+  IconDownload,
+  IconLinkOff,
+  IconRefresh,
+} from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
+import { call, type Data, type Search, saveFile } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import { Muted, Page, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { momentFrom } from '../../parts/range.ts';
 import { SearchField } from '../../parts/search-field.tsx';
-import { When } from '../../parts/values.tsx';
+import { Copy, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { Chain } from './chain.tsx';
-import { type Entry, useSentence } from './entry.ts';
-import { EntryDrawer } from './entry-drawer.tsx';
+import { type Entry, EntryDrawer, useSentence } from './entry-drawer.tsx';
 import { ACTIONS } from './sentences.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 50;
 /** How often the page looks for new entries. */
 const LOOK_MS = 15_000;
 
 export default function AuditPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const format = useFormat();
   const sentenceOf = useSentence();
   const [address, setAddress] = useAddress({ actor: '', action: '', from: '', until: '', before: '', entry: '' });
@@ -59,19 +61,19 @@ export default function AuditPage() {
   const open = entries.data?.items.find(({ seq }) => seq === Number(address.entry));
 
   const columns: readonly Column<Entry>[] = [
-    { key: 'what', title: text.what, cell: sentenceOf },
+    { key: 'what', title: text.words.event, cell: sentenceOf },
     {
       key: 'action',
-      title: text.action,
+      title: text.words.action,
       from: 'md',
       cell: ({ action }) => <Small ff="monospace">{action}</Small>,
     },
-    { key: 'ip', title: text.ip, from: 'sm', cell: ({ ip }) => ip },
-    { key: 'when', title: text.when, align: 'right', cell: ({ created_at: at }) => <When at={at} /> },
+    { key: 'ip', title: text.words.ipAddress, from: 'sm', cell: ({ ip }) => ip },
+    { key: 'when', title: text.words.when, align: 'right', cell: ({ created_at: at }) => <When at={at} /> },
   ];
   return (
     <Page
-      title={names.audit}
+      name="audit"
       about={text.about}
       actions={
         <PlainButton
@@ -80,7 +82,7 @@ export default function AuditPage() {
           loading={save.isPending}
           onClick={() => save.mutate()}
         >
-          {text.csv}
+          {text.words.downloadCsv}
         </PlainButton>
       }
     >
@@ -94,7 +96,7 @@ export default function AuditPage() {
               <TextInput
                 type="date"
                 miw={0}
-                aria-label={text.from}
+                aria-label={text.words.firstDayUtc}
                 value={address.from}
                 onChange={(event) => filter({ from: event.currentTarget.value })}
               />
@@ -104,7 +106,7 @@ export default function AuditPage() {
               <TextInput
                 type="date"
                 miw={0}
-                aria-label={text.until}
+                aria-label={text.words.lastDayUtc}
                 value={address.until}
                 onChange={(event) => filter({ until: event.currentTarget.value })}
               />
@@ -136,10 +138,10 @@ export default function AuditPage() {
               empty={
                 isFiltered ? (
                   <Empty
-                    title={text.none}
+                    title={text.words.noMatchingEntries}
                     action={
                       <PlainButton onClick={() => filter({ actor: '', action: '', from: '', until: '' })}>
-                        {text.clear}
+                        {text.words.clearFilters}
                       </PlainButton>
                     }
                   >
@@ -159,14 +161,14 @@ export default function AuditPage() {
             disabled={before === undefined}
             onClick={() => setAddress({ before: '' })}
           >
-            {text.newest}
+            {text.words.newest}
           </PlainButton>
           <PlainButton
             rightSection={<IconChevronRight size={16} />}
             disabled={typeof entries.data?.before !== 'number'}
             onClick={() => setAddress({ before: `${entries.data?.before ?? ''}` })}
           >
-            {text.older}
+            {text.words.older}
           </PlainButton>
         </Group>
       </Section>
@@ -182,7 +184,7 @@ export default function AuditPage() {
 
 /** The filter for actions: one action, or all of a kind. */
 function ActionSelect({ value, onChange }: { readonly value: string; onChange(action: string): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const options = Object.entries(text.kinds).map(([kind, label]) => ({
     group: label,
     items: [
@@ -193,7 +195,7 @@ function ActionSelect({ value, onChange }: { readonly value: string; onChange(ac
   const isKnown = value === '' || options.some(({ items }) => items.some((item) => item.value === value));
   return (
     <Select
-      aria-label={text.action}
+      aria-label={text.words.action}
       placeholder={text.anyAction}
       // Third-party plugins may have their own actions.
       data={isKnown ? options : [{ value, label: value }, ...options]}
@@ -203,5 +205,87 @@ function ActionSelect({ value, onChange }: { readonly value: string; onChange(ac
       clearable
       maxDropdownHeight={320}
     />
+  );
+}
+
+type ChainPart = Data<'GET /api/audit/chain'>;
+
+function Chain() {
+  const text = useText();
+  const format = useFormat();
+  const [piece, setPiece] = useState<ChainPart>();
+  const mounted = useRef(true);
+  useEffect(() => {
+    mounted.current = true;
+    return () => {
+      mounted.current = false;
+    };
+  }, []);
+  const check = useAction(async () => {
+    setPiece(undefined);
+    for (let after = 0; mounted.current; ) {
+      const next = await call('GET /api/audit/chain', { search: { after } });
+      setPiece(next);
+      if (next.broken !== null || next.checked >= next.total) return;
+      after = next.checked;
+    }
+  });
+  return (
+    <Section
+      title={text.chain}
+      actions={
+        <PlainButton loading={check.isPending} onClick={() => check.mutate()}>
+          {piece === undefined ? text.chainCheck : text.chainAgain}
+        </PlainButton>
+      }
+    >
+      <Stack gap="sm">
+        <Text size="sm" maw="52rem">
+          {text.chainAbout}
+        </Text>
+        <div aria-live="polite">
+          {piece !== undefined && check.isPending && (
+            <>
+              <Text size="sm">{text.chainBusy(format.number(piece.checked), format.number(piece.total))}</Text>
+              <Progress
+                value={(piece.checked / Math.max(1, piece.total)) * 100}
+                aria-label={text.chainBusy(format.number(piece.checked), format.number(piece.total))}
+              />
+            </>
+          )}
+          {piece !== undefined && !check.isPending && <ChainResult piece={piece} />}
+        </div>
+        <div>
+          <Text size="sm">{text.chainCommand}</Text>
+          <Snippet label={text.chainCommand} code="turnpike audit verify --head SEQ:HASH" />
+        </div>
+      </Stack>
+    </Section>
+  );
+}
+
+function ChainResult({ piece: { broken, total, head } }: { readonly piece: ChainPart }) {
+  const text = useText();
+  const format = useFormat();
+  if (broken !== null) {
+    return (
+      <Alert color="red" icon={<IconLinkOff />} title={text.chainBroken(format.number(broken.seq), broken.why)}>
+        {text.chainBrokenAbout}
+      </Alert>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      <Group gap={6}>
+        <IconCheck size={18} aria-hidden />
+        <Text size="sm" fw={600}>
+          {text.chainWhole(format.number(total))}
+        </Text>
+      </Group>
+      <div>
+        <Text size="sm">{text.chainHead}</Text>
+        <Copy value={head} what={text.chainHead} />
+      </div>
+    </Stack>
   );
 }

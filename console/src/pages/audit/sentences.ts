@@ -1,5 +1,5 @@
 /** Audit actions as sentences in both languages: one for each action of the gateway. */
-import { type Pair, type Texts, texts } from '../../text.ts';
+import { type Pair, texts, translated } from '../../text.ts';
 
 /** The values of a sentence. */
 export interface SentenceValues {
@@ -186,13 +186,13 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
 };
 
 /** The sentences by action. */
-export const SENTENCES: Texts<Readonly<Record<KnownAction, Sentence>>> = { en: EN, zh: ZH };
+export const useSentences = translated<Readonly<Record<KnownAction, Sentence>>>({ en: EN, zh: ZH });
 
 /** All known actions, grouped by object. */
 export const ACTIONS = Object.keys(EN) as readonly KnownAction[];
 
 /** The names of fields. */
-export const FIELDS = texts({
+export const useFieldNames = texts({
   name: ['name', '名称'],
   username: ['username', '用户名'],
   displayName: ['display name', '显示名称'],

@@ -2,13 +2,12 @@
 import { type Pair, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Changes and who made them, newest first. Entries cannot be changed or removed.',
     '更改及其操作者，最新的在前。记录不能修改或删除。',
   ],
   who: ['User (full name)', '用户（完整名称）'],
-  action: ['Action', '操作'],
   anyAction: ['Any action', '所有操作'],
   everything: [(kind: string) => `all: ${kind}`, (kind: string) => `全部：${kind}`],
   kinds: {
@@ -28,13 +27,7 @@ export const TEXT = texts({
     config: ['Config', '配置'],
   } as Readonly<Record<string, Pair>>,
   days: ['Days (UTC)', '日期（UTC）'],
-  from: ['First day (UTC)', '开始日期（UTC）'],
-  until: ['Last day (UTC)', '结束日期（UTC）'],
-  csv: ['Download CSV', '下载 CSV'],
   csvAloud: ['Download CSV of these entries', '下载 CSV：这些记录'],
-  what: ['Event', '事件'],
-  when: ['When', '时间'],
-  ip: ['IP address', 'IP 地址'],
   list: ['Entries', '记录'],
   unknown: [
     (who: string, action: string, object: string) => `${who}: ${action}${object && ` ${object}`}`,
@@ -42,16 +35,12 @@ export const TEXT = texts({
   ],
   nobody: ['Unknown', '未知用户'],
   commandLine: ['The command line', '命令行'],
-  none: ['No matching entries', '没有符合条件的记录'],
   noneAbout: ['No entry matches all filters.', '没有记录符合所有筛选条件。'],
   empty: ['No entries yet', '还没有记录'],
   emptyAbout: [
     'Sign-ins and changes of keys, quota, roles and budgets appear here, with the user and the IP address.',
     '登录以及密钥、额度、角色和预算的更改会显示在这里，包括用户和 IP 地址。',
   ],
-  clear: ['Clear filters', '清除筛选'],
-  older: ['Older', '更早'],
-  newest: ['Newest', '最新'],
   fresh: [
     (count: string) => (count === '1' ? '1 new entry: show it' : `${count} new entries: show them`),
     (count: string) => `有 ${count} 条新记录：点击显示`,
@@ -59,7 +48,6 @@ export const TEXT = texts({
   total: [(count: string) => `${count} entries in total`, (count: string) => `共 ${count} 条记录`],
 
   entry: [(seq: string) => `Entry ${seq}`, (seq: string) => `第 ${seq} 条记录`],
-  actor: ['User', '用户'],
   object: ['Object', '对象'],
   hash: ['Hash', '哈希'],
   hashAbout: ['Hash of this entry and all entries before it.', '本条及之前所有记录的哈希。'],

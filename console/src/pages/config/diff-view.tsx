@@ -1,12 +1,10 @@
 /** The difference of two texts: removed and added lines. */
 import { useMemo } from 'react';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted } from '../../parts/plain.tsx';
+import { Muted, Section } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { aroundChanges, type DiffLine, diffLines, type Skipped } from './line-diff.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The largest number of rows that are rendered. */
 const MOST = 3_000;
@@ -24,7 +22,7 @@ export function DiffView({
   readonly after: string;
   readonly same: string;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const rows = useMemo(() => diffLines(before, after), [before, after]);
   const removed = rows.filter(({ kind }) => kind === 'gone').length;
@@ -61,7 +59,7 @@ export function DiffView({
 }
 
 function DiffRow({ row }: { readonly row: DiffLine | Skipped }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (row.kind === 'skipped')
     return (

@@ -5,11 +5,9 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import { call, saveBytes } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton } from '../../parts/plain.tsx';
+import { Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
 import { DiffView } from './diff-view.tsx';
 import type { Schema } from './facts.ts';
@@ -17,7 +15,7 @@ import { KeyFacts } from './key-facts.tsx';
 import { masksIn } from './masks.tsx';
 import { type CheckResult, type Remark, Remarks } from './remarks.tsx';
 import { Report } from './report.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The draft, and the file when the draft began. A module variable, so that it survives navigation within the tab. */
 let savedDraft: { readonly text: string; readonly from: string } | undefined;
@@ -35,7 +33,7 @@ export function Draft({
   readonly disk: string;
   readonly schema: Schema | undefined;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [draft, setDraft] = useState(() => savedDraft ?? { text: disk, from: disk });
   const [checked, setChecked] = useState<{ readonly text: string; readonly verdict: CheckResult }>();
   const [view, setView] = useState<'edit' | 'difference'>('edit');
@@ -108,7 +106,7 @@ export function Draft({
 
 /** Notes on a draft: masked secrets, and a file that has changed since. */
 function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isStale: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const masks = masksIn(draft);
   const isTooLong = draft.length > LONGEST || new TextEncoder().encode(draft).length > LONGEST;
@@ -134,7 +132,7 @@ function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isSta
 }
 
 function Judgement({ result, isOld }: { readonly result: CheckResult; readonly isOld: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const isFine = result.problems.length === 0;
   return (
     <Group gap="xs">
@@ -165,7 +163,7 @@ function Toolbar({
   onCheck(): void;
   onStartOver(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [copied, setCopied] = useState<boolean>();
   const confirming = useDialog<true>();
   const copy = async (): Promise<void> => setCopied(await (pane.current?.copy() ?? Promise.resolve(false)));
@@ -173,12 +171,12 @@ function Toolbar({
     <Group gap="xs">
       <SegmentedControl
         size="xs"
-        aria-label={text.view}
+        aria-label={text.words.view}
         value={view}
         onChange={(next) => onView(next as 'edit' | 'difference')}
         data={[
-          { value: 'edit', label: text.edit },
-          { value: 'difference', label: text.difference },
+          { value: 'edit', label: text.words.edit },
+          { value: 'difference', label: text.words.difference },
         ]}
       />
       <Button loading={isChecking} onClick={onCheck}>
@@ -190,7 +188,7 @@ function Toolbar({
           onClick={() => void copy()}
           onBlur={() => setCopied(undefined)}
         >
-          {copied === true ? text.copied : text.copy}
+          {copied === true ? text.words.copied : text.copy}
         </PlainButton>
       )}
       <PlainButton

@@ -2,15 +2,13 @@
 import { Code, Text } from '@mantine/core';
 import { Coded } from '../../parts/coded.tsx';
 import { Fact } from '../../parts/facts.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Section, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { PointedPosition } from './code-pane.tsx';
 import { type Facts, factsAt, type Schema } from './facts.ts';
 import type { Path } from './marks.ts';
 import type { Remark } from './remarks.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The panel. A screen reader announces it when the key changes. */
 export function KeyFacts({
@@ -23,7 +21,7 @@ export function KeyFacts({
   /** The content of the panel. */
   readonly remarks: readonly Remark[];
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Section title={text.key}>
       <div className="key-facts" aria-live="polite">
@@ -50,7 +48,7 @@ function Content({
   readonly facts: Facts;
   readonly remarks: readonly Remark[];
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const referenceText = useReference();
   const name = nameOf(path);
   const above = pathText(
@@ -93,14 +91,14 @@ function Content({
 }
 
 function Details({ facts }: { readonly facts: Facts }) {
-  const text = useText(TEXT);
+  const text = useText();
   const range = useRange(facts);
   const examples = facts.examples.filter((example) => example !== facts.defaultValue);
   const types =
     facts.title ?? facts.types.map((type) => text.types[type as keyof typeof text.types] ?? type).join(text.or);
   return (
     <dl className="facts key-details">
-      {types !== '' && <Fact name={text.type}>{types}</Fact>}
+      {types !== '' && <Fact name={text.words.type}>{types}</Fact>}
       {facts.allowed.length > 0 && (
         <Fact name={text.allowed}>
           <Codes values={facts.allowed} />
@@ -132,7 +130,7 @@ function Codes({ values }: { readonly values: readonly string[] }) {
 }
 
 function useRange({ least, above, most }: Facts): string | undefined {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (least !== undefined && most !== undefined) return text.between(format.number(least), format.number(most));
   if (least !== undefined) return text.least(format.number(least));
@@ -142,7 +140,7 @@ function useRange({ least, above, most }: Facts): string | undefined {
 
 /** Explains a `${…}` reference. */
 function useReference(): (reference: string) => string {
-  const { referenceOf } = useText(TEXT);
+  const { referenceOf } = useText();
   return (reference) => {
     const [, path] = /^\$\{file:(.*)\}$/.exec(reference) ?? [];
     if (path !== undefined) return referenceOf.file(path);

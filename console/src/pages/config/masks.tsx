@@ -1,9 +1,8 @@
 /** Masked secrets. */
 import { IconLock } from '@tabler/icons-react';
-import { Muted } from '../../parts/plain.tsx';
+import { Muted } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The number of masks in a text. */
 export function masksIn(text: string): number {
@@ -12,7 +11,7 @@ export function masksIn(text: string): number {
 
 /** Explains the masks; renders nothing if there are none. */
 export function MasksNote({ of }: { readonly of: string }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const count = masksIn(of);
   if (count === 0) return null;

@@ -1,15 +1,19 @@
 /** The configuration: the running one, the file on disk, whether the file is valid, and a draft. */
-import { Stack, Tabs } from '@mantine/core';
-import { type Ref, useEffect, useRef, useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
-import { useAddress } from '../../parts/address.ts';
-import { Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
 import './config.css';
+import { Alert, Group, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
+import { type Ref, useEffect, useRef, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
+import type { Configuration } from '../../api/operations.ts';
+import { useAddress } from '../../parts/address.ts';
+import { Fact } from '../../parts/facts.tsx';
+import { Loaded } from '../../parts/notes.tsx';
+import { GuardedButton, Page, PageTabs, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { State, type Tone, When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
 import { DiffView } from './diff-view.tsx';
 import { Draft } from './draft.tsx';
 import type { Schema } from './facts.ts';
@@ -17,20 +21,18 @@ import { KeyFacts } from './key-facts.tsx';
 import { MasksNote } from './masks.tsx';
 import { type Remark, Remarks } from './remarks.tsx';
 import { Report } from './report.tsx';
-import { type Config, ConfigState } from './state.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const TABS = ['disk', 'running', 'difference', 'report', 'draft'] as const;
 type Tab = (typeof TABS)[number];
 const NOTHING: readonly Remark[] = [];
 
 export default function ConfigPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const config = useApi('GET /api/config');
   const schema = useApi('GET /api/config/schema', undefined, { staleTime: 60_000 });
   return (
-    <Page title={names.config} about={text.about(config.data?.file ?? 'gateway.yaml')}>
+    <Page name="config" about={text.about(config.data?.file ?? 'gateway.yaml')}>
       <Loaded query={config} height={480}>
         {(data) => (
           <Content config={data} schema={schema.data as Schema | undefined} onAgain={() => void config.refetch()} />
@@ -49,7 +51,7 @@ function Content({
   readonly schema: Schema | undefined;
   onAgain(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [address, change] = useAddress({ tab: 'disk' });
   const tab: Tab = TABS.find((each) => each === address.tab) ?? 'disk';
@@ -78,43 +80,38 @@ function Content({
           <Remarks verdict={config} onJump={jump} />
         </Section>
       )}
-      <Tabs value={tab} onChange={(next) => change({ tab: next ?? 'disk' })} keepMounted={false}>
-        <Tabs.List mb="md" aria-label={text.tabsLabel}>
-          {TABS.map((each) => (
-            <Tabs.Tab key={each} value={each}>
-              {text.tabs[each]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="disk">
-          <ConfigView
-            label={text.diskLabel(file)}
-            tab={config.disk.text}
-            problems={problems}
-            warnings={warnings}
-            schema={schema}
-            handle={disk}
-          />
-        </Tabs.Panel>
-        <Tabs.Panel value="running">
-          <ConfigView
-            label={text.runningLabel(file)}
-            tab={running.text}
-            problems={NOTHING}
-            warnings={NOTHING}
-            schema={schema}
-          />
-        </Tabs.Panel>
-        <Tabs.Panel value="difference">
-          <DiffView title={text.diffRunning} before={running.text} after={config.disk.text} same={text.sameAbout} />
-        </Tabs.Panel>
-        <Tabs.Panel value="report">
-          <Report title={text.reportTitle} lines={report} />
-        </Tabs.Panel>
-        <Tabs.Panel value="draft">
-          <Draft file={file} disk={config.disk.text} schema={schema} />
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        label={text.tabsLabel}
+        tab={tab}
+        names={text.tabs}
+        onChange={(next) => change({ tab: next })}
+        contents={{
+          disk: (
+            <ConfigView
+              label={text.diskLabel(file)}
+              tab={config.disk.text}
+              problems={problems}
+              warnings={warnings}
+              schema={schema}
+              handle={disk}
+            />
+          ),
+          running: (
+            <ConfigView
+              label={text.runningLabel(file)}
+              tab={running.text}
+              problems={NOTHING}
+              warnings={NOTHING}
+              schema={schema}
+            />
+          ),
+          difference: (
+            <DiffView title={text.diffRunning} before={running.text} after={config.disk.text} same={text.sameAbout} />
+          ),
+          report: <Report title={text.reportTitle} lines={report} />,
+          draft: <Draft file={file} disk={config.disk.text} schema={schema} />,
+        }}
+      />
     </Stack>
   );
 }
@@ -151,5 +148,82 @@ function ConfigView({
         <KeyFacts pointed={pointed} schema={schema} remarks={remarks} />
       </div>
     </Stack>
+  );
+}
+
+type Config = Configuration;
+
+const MOODS = { same: 'good', changed: 'warn', wrong: 'bad' } as const satisfies Record<string, Tone>;
+
+/** The state with the button. `onRefused`: the reload failed, so the file must be read again. */
+function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): void }) {
+  const text = useText();
+  const format = useFormat();
+  const [isRefused, setRefused] = useState(false);
+  const state = config.problems.length > 0 ? 'wrong' : config.disk.changed ? 'changed' : 'same';
+  const reloading = useAction(() => call('POST /api/config/reload'), {
+    changes: [
+      'GET /api/config',
+      'GET /api/config/schema',
+      'GET /api/system',
+      'GET /api/vendor/',
+      'GET /api/vendor/routes',
+      'GET /api/price/',
+    ],
+    done() {
+      setRefused(false);
+      notifications.show({ color: 'pine', message: text.reloaded });
+    },
+    refused(refusal) {
+      if (refusal.code !== 'configuration_wrong') return false;
+      setRefused(true);
+      onAgain();
+      return true;
+    },
+  });
+  return (
+    <Section
+      title={config.file}
+      actions={
+        <>
+          <PlainButton leftSection={<IconRefresh size={16} />} onClick={onAgain}>
+            {text.words.refresh}
+          </PlainButton>
+          <GuardedButton
+            variant="filled"
+            why={config.disk.changed ? undefined : text.reloadNothing}
+            loading={reloading.isPending}
+            onClick={() => reloading.mutate()}
+          >
+            {text.words.reload}
+          </GuardedButton>
+        </>
+      }
+    >
+      <Stack gap="sm">
+        <Group gap="xs" align="baseline">
+          <State tone={MOODS[state]}>{text.states[state]}</State>
+          <Text size="sm" flex="1 1 16rem">
+            {text.stateAbout[state]}
+          </Text>
+        </Group>
+        <dl className="config-times">
+          <Fact name={text.words.configuration}>
+            {format.number(config.generation)} <Small span>{text.generationNote}</Small>
+          </Fact>
+          <Fact name={text.loaded}>
+            <When at={config.running.loaded_at} />
+          </Fact>
+          <Fact name={text.modified}>
+            <When at={config.disk.modified_at} none={text.modifiedNever} />
+          </Fact>
+        </dl>
+        {isRefused && config.problems.length > 0 && (
+          <Alert color="red" icon={<IconAlertTriangle />} title={text.refused}>
+            {text.refusedAbout}
+          </Alert>
+        )}
+      </Stack>
+    </Section>
   );
 }

@@ -4,8 +4,7 @@ import type { ConfigCheck, ConfigRemark } from '../../api/operations.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** A remark with its position. */
 export type Remark = ConfigRemark;
@@ -20,7 +19,7 @@ export function Remarks({
   readonly verdict: Pick<CheckResult, 'problems' | 'warnings'>;
   onJump(remark: Remark): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const all = [
     ...problems.map((remark) => ({ remark, isProblem: true })),

@@ -3,8 +3,7 @@ import { Text } from '@mantine/core';
 import { Coded } from '../../parts/coded.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PHASES = ['authenticate', 'enter', 'admit', 'route', 'attempted', 'settle'];
 const PARTS = ['styles', 'vendors', 'passages', 'routes'];
@@ -16,7 +15,7 @@ interface Group {
 
 /** The report. */
 export function Report({ title, lines }: { readonly title: string; readonly lines: readonly string[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (lines.length === 0) return <Empty title={text.reportNone}>{text.reportNoneAbout}</Empty>;
   const groups = groupsOf(lines);
   const warnings = lines.filter((line) => line.startsWith(WARNING)).map((line) => line.slice(WARNING.length));

@@ -2,15 +2,13 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     (file: string) =>
       `${file} is the only source of configuration. Edit it on the server; the console never writes it. This page shows the running configuration, the file on disk, and whether the file is valid.`,
     (file: string) =>
       `${file} 是唯一的配置来源。请在服务器上编辑，控制台从不写入该文件。本页显示正在运行的配置、磁盘上的文件，以及该文件是否有效。`,
   ],
-  again: ['Refresh', '刷新'],
-  reload: ['Reload', '重新加载'],
   reloadNothing: ['The file is already running', '该文件已在运行'],
   reloaded: ['Reloaded. This configuration is now running.', '已重新加载。此配置正在运行。'],
   refused: ['Reload failed', '重新加载失败'],
@@ -31,7 +29,6 @@ export const TEXT = texts({
       '磁盘上的文件无效。网关继续使用正在运行的配置，用该文件将无法启动。',
     ],
   },
-  generation: ['Configuration', '配置'],
   generationNote: ['reloads since start', '启动以来的重新加载次数'],
   loaded: ['Loaded', '加载时间'],
   modified: ['File changed', '文件修改时间'],
@@ -76,7 +73,6 @@ export const TEXT = texts({
   keyUnknown: ['Unknown setting.', '未知的设置。'],
   keyOwn: ['A name that you choose.', '由您自行命名。'],
   keyNoDescription: ['No description.', '没有说明。'],
-  type: ['Type', '类型'],
   types: {
     string: ['text', '文本'],
     number: ['number', '数字'],
@@ -150,12 +146,8 @@ export const TEXT = texts({
     (file: string) =>
       `在此浏览器中编辑副本，由网关验证。控制台从不写入 ${file}：请将草稿或仅将有改动的行复制到服务器上的文件中。`,
   ],
-  edit: ['Edit', '编辑'],
-  difference: ['Difference', '差异'],
-  view: ['View', '视图'],
   check: ['Check', '检查'],
   copy: ['Copy all', '全部复制'],
-  copied: ['Copied', '已复制'],
   byHand: [
     'The browser blocked copying. The text is selected: press Ctrl+C.',
     '浏览器阻止了复制。文本已选中，请按 Ctrl+C。',

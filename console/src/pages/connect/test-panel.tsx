@@ -2,20 +2,17 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { isAdmin, useAction, useApi, useSelf } from '../../api/hooks.ts';
 import type { Refused } from '../../parts/call-failure.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
 import { Fact } from '../../parts/facts.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton } from '../../parts/plain.tsx';
-import { RequestLink } from '../../parts/request-link.tsx';
+import { RequestLink } from '../../parts/links.tsx';
+import { Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { isAdmin, useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
 import type { Style } from './recipe.ts';
 import { type Caller, CallRefused, type TestResult, testCall } from './test-call.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Outcome =
   | { readonly kind: 'heard'; readonly heard: TestResult }
@@ -34,7 +31,7 @@ export function TestPanel({
   readonly model: string;
   readonly caller: Caller | undefined;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [answer, setAnswer] = useState('');
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
@@ -58,7 +55,7 @@ export function TestPanel({
     { changes: ['GET /api/log/self', 'GET /api/log/self/stat', 'GET /api/user/self'] },
   );
   return (
-    <Section title={text.test}>
+    <Section title={text.words.test}>
       <Stack gap="sm">
         <Muted>
           {text.testAbout(text.styles[style])}{' '}
@@ -75,7 +72,7 @@ export function TestPanel({
           </Button>
           {test.isPending && (
             <PlainButton leftSection={<IconPlayerStop size={14} />} onClick={() => running.current?.abort('stopped')}>
-              {text.stop}
+              {text.words.stop}
             </PlainButton>
           )}
         </Group>
@@ -86,7 +83,7 @@ export function TestPanel({
             <CallFailureNote refused={test.data.refused} title={text.failed}>
               {test.data.refused.requestId !== '' && (
                 <Text size="sm">
-                  {text.request} <RequestLink id={test.data.refused.requestId} />
+                  {text.words.call} <RequestLink id={test.data.refused.requestId} />
                 </Text>
               )}
             </CallFailureNote>
@@ -99,7 +96,7 @@ export function TestPanel({
 }
 
 function Success({ result }: { readonly result: TestResult }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const showsChannel = isAdmin(useSelf());
   const { text: answer, cut, channel, requestId, firstByteMs, totalMs } = result;
@@ -111,19 +108,19 @@ function Success({ result }: { readonly result: TestResult }) {
       {answer === '' ? (
         <Text size="sm">{text.nothingSaid}</Text>
       ) : (
-        <blockquote className="connect-answer" aria-label={text.said}>
+        <blockquote className="connect-answer" aria-label={text.words.answer}>
           {answer}
           {cut && <Muted span>{` … (${text.cut})`}</Muted>}
         </blockquote>
       )}
       <dl className="facts">
-        <Fact name={text.cost}>
+        <Fact name={text.words.cost}>
           <Cost heard={result} />
         </Fact>
-        {showsChannel && <Fact name={text.channel}>{channel}</Fact>}
-        <Fact name={text.firstByte}>{format.duration(firstByteMs)}</Fact>
+        {showsChannel && <Fact name={text.words.channel}>{channel}</Fact>}
+        <Fact name={text.words.firstByte}>{format.duration(firstByteMs)}</Fact>
         <Fact name={text.total}>{format.duration(totalMs)}</Fact>
-        <Fact name={text.request}>
+        <Fact name={text.words.call}>
           <RequestLink id={requestId} />
         </Fact>
       </dl>
@@ -133,7 +130,7 @@ function Success({ result }: { readonly result: TestResult }) {
 
 /** A stream begins before its cost is known: the cost is then read from the usage records. */
 function Cost({ heard: { cost, requestId } }: { readonly heard: TestResult }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { data } = useApi(
     'GET /api/log/self',
     { search: { request_id: requestId, page_size: 1 } },
@@ -143,6 +140,6 @@ function Cost({ heard: { cost, requestId } }: { readonly heard: TestResult }) {
     },
   );
   const units = cost ?? data?.items[0]?.quota;
-  if (units === undefined) return text.unknown;
-  return units === 0 ? text.free : <Money units={units} />;
+  if (units === undefined) return text.words.unknown;
+  return units === 0 ? text.words.free : <Money units={units} />;
 }

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Choose a client, a key and a model; copy the configuration, then test it.',
     '选择客户端、密钥和模型，复制配置，然后测试。',
@@ -17,7 +17,6 @@ export const TEXT = texts({
   },
   keyAndModel: ['Key and model', '密钥与模型'],
   keyAbout: ['The key that the client uses.', '客户端使用的密钥。'],
-  makeKey: ['Create key', '创建密钥'],
   making: [
     (client: string) => `Creates a key called “${client}” for all models that never expires. Change it under Keys.`,
     (client: string) => `创建名为“${client}”的密钥，可调用全部模型，永不过期。可在“密钥”页面修改。`,
@@ -26,7 +25,6 @@ export const TEXT = texts({
     'Key created. Copy it, or the configuration that contains it, now: it is not shown again after you leave this page.',
     '密钥已创建。请立即复制密钥或包含它的配置：离开本页后将不再显示。',
   ],
-  yourKey: ['Your new key', '您的新密钥'],
   paste: ['Paste the key', '粘贴密钥'],
   pasteAbout: [
     (shown: string) =>
@@ -38,13 +36,11 @@ export const TEXT = texts({
     (shown: string) => `This is not the key chosen above (${shown}). The snippets still use it.`,
     (shown: string) => `这不是上面选择的密钥（${shown}）。代码片段仍会使用它。`,
   ],
-  model: ['Model', '模型'],
   modelAbout: [
     (style: string) => `Models that this key can call and that support ${style}.`,
     (style: string) => `此密钥可以调用且支持 ${style} 的模型。`,
   ],
   noModel: ['No model supports this API', '没有模型支持此 API'],
-  noModelFound: ['No matching models', '没有符合条件的模型'],
   setUp: [(client: string) => `Set up ${client}`, (client: string) => `配置 ${client}`],
   shell: ['Shell type', 'Shell 类型'],
   sh: ['macOS, Linux', 'macOS、Linux'],
@@ -71,7 +67,6 @@ export const TEXT = texts({
       `${address} is plain http: anyone on the network between you and the gateway can read the key. Use https.`,
     (address: string) => `${address} 是明文 http：您与网关之间网络上的任何人都能读取密钥。请使用 https。`,
   ],
-  test: ['Test', '测试'],
   styles: {
     chat: ['Chat Completions', 'Chat Completions'],
     messages: ['Messages', 'Messages'],
@@ -82,26 +77,18 @@ export const TEXT = texts({
     (style: string) => `像客户端那样发起一次简短的 ${style} API 调用，照常计费。`,
   ],
   testNow: ['Test now', '立即测试'],
-  stop: ['Stop', '停止'],
   withKey: ['The test uses the full key.', '测试使用完整密钥。'],
   withSession: [
     'Only a hash of the key is stored, so the call refers to the key by its ID. Everything except the secret itself is tested.',
     '系统只保存密钥的哈希值，因此调用按 ID 引用密钥。除密钥原文外，其余均会测试。',
   ],
   answers: ['It works', '测试成功'],
-  said: ['Answer', '回答'],
   nothingSaid: [
     'The model used all 40 tokens of this test before it produced text. Reasoning models may do this.',
     '模型在输出文本之前用完了本次测试的 40 个 Token。推理模型可能如此。',
   ],
   cut: ['cut off after 40 tokens', '在 40 个 Token 处截断'],
-  cost: ['Cost', '费用'],
-  free: ['free', '免费'],
-  channel: ['Channel', '渠道'],
-  firstByte: ['First byte', '首字节'],
   total: ['Total', '总用时'],
-  request: ['Call', '调用'],
-  unknown: ['unknown', '未知'],
   failed: ['Test failed', '测试失败'],
   stopped: ['Stopped.', '已停止。'],
 });

@@ -3,21 +3,17 @@ import { Anchor, Breadcrumbs, Button, Drawer, Group, Menu, Stack, Text } from '@
 import { IconCoins, IconDots, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { usageHref } from '../../parts/links.ts';
+import { usePageNames } from '../../pages.tsx';
+import { usageHref } from '../../parts/links.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { LinkButton, Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import { GuardedButton, LinkButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Meter, Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { DeleteDepartment } from './delete-department.tsx';
+import { DeleteDepartment, Recharge } from './department-dialogs.tsx';
 import type { Editing } from './department-form.tsx';
 import { budgetsOf, type Department, disabledBy, pathUp, tightestOf } from './forest.ts';
 import { Members } from './members.tsx';
-import { Recharge } from './recharge.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer. `isMissing`: the department in the address does not exist. */
 export function DepartmentDrawer({
@@ -33,7 +29,7 @@ export function DepartmentDrawer({
   onEdit(editing: Editing): void;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Drawer opened={department !== undefined || isMissing} onClose={onClose} title={department?.name ?? text.gone}>
       {isMissing && <Empty title={text.gone}>{text.goneAbout}</Empty>}
@@ -55,7 +51,7 @@ function Content({
   onEdit(editing: Editing): void;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [dialog, setDialog] = useState<'recharge' | 'delete'>();
   const above = pathUp(department).slice(1).toReversed();
@@ -76,7 +72,7 @@ function Content({
       )}
       <Group gap="xs">
         <Button leftSection={<IconPencil size={16} />} onClick={() => onEdit({ what: 'edit', department })}>
-          {text.edit}
+          {text.words.edit}
         </Button>
         <GuardedButton
           why={department.quota === null ? text.rechargeNone : undefined}
@@ -87,7 +83,7 @@ function Content({
         </GuardedButton>
         <Menu position="bottom-end">
           <Menu.Target>
-            <PlainButton aria-label={text.moreActions} px="xs">
+            <PlainButton aria-label={text.words.moreActions} px="xs">
               <IconDots size={16} />
             </PlainButton>
           </Menu.Target>
@@ -103,7 +99,7 @@ function Content({
               c="var(--mantine-color-red-text)"
               onClick={() => setDialog('delete')}
             >
-              {text.remove}
+              {text.words.delete}
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
@@ -111,7 +107,7 @@ function Content({
       </Group>
       {disabled !== undefined && (
         <Group gap="xs">
-          <State tone="idle">{text.disabled}</State>
+          <State tone="idle">{text.words.disabled}</State>
           <Text size="sm">{text.disabledAbove(disabled.name)}</Text>
         </Group>
       )}
@@ -129,7 +125,7 @@ function Content({
                   </Anchor>
                   <Muted className="number">
                     {text.peopleCount(format.number(child.people))} ·{' '}
-                    {left === undefined ? text.noLimit : text.leftOf(format.money(left))}
+                    {left === undefined ? text.words.noLimit : text.leftOf(format.money(left))}
                   </Muted>
                 </Group>
               );
@@ -150,7 +146,7 @@ function Content({
 }
 
 function Budgets({ department, onEdit }: { readonly department: Department; onEdit(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const budgets = budgetsOf(department);
   const tightest = tightestOf(department);
@@ -190,8 +186,8 @@ function Budgets({ department, onEdit }: { readonly department: Department; onEd
 
 /** Usage of the month; nothing if the gateway keeps no usage records. */
 function Usage({ department: { id } }: { readonly department: Department }) {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
+  const names = usePageNames();
   const format = useFormat();
   const { data } = useApi('GET /api/team/overview', { search: { department_id: id } }, { retry: false });
   if (data === undefined) return null;

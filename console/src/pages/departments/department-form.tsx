@@ -4,13 +4,11 @@ import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
-import { DialogForm } from '../../parts/dialog-form.tsx';
-import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Department } from './forest.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The department being created or changed. */
 export type Editing =
@@ -27,12 +25,12 @@ export function DepartmentForm({
   onClose(): void;
   onMade(id: number): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Modal
       opened={editing !== undefined}
       onClose={onClose}
-      title={editing?.what === 'edit' ? text.formEdit(editing.department.name) : text.formCreate}
+      title={editing?.what === 'edit' ? text.formEdit(editing.department.name) : text.words.newDepartment}
     >
       {editing !== undefined && <Fields editing={editing} onClose={onClose} onMade={onMade} />}
     </Modal>
@@ -48,7 +46,7 @@ function Fields({
   onClose(): void;
   onMade(id: number): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const before = editing.what === 'edit' ? editing.department : undefined;
   const parentBefore = editing.what === 'edit' ? editing.department.parent_id : (editing.below?.id ?? null);
@@ -99,12 +97,12 @@ function Fields({
   return (
     <DialogForm
       refusal={refusal}
-      action={before === undefined ? text.make : text.save}
+      action={before === undefined ? text.make : text.words.save}
       running={send}
       onClose={onClose}
     >
       <TextInput
-        label={text.itsName}
+        label={text.words.name}
         {...refusal.field('name', name, setName)}
         maxLength={64}
         required
@@ -122,15 +120,15 @@ function Fields({
       <MoneyInput
         label={text.monthly}
         about={text.monthlyAbout + usedUp(month, before?.monthly_used_quota)}
-        placeholder={text.noLimit}
+        placeholder={text.words.noLimit}
         units={month}
         onUnits={setMonth}
         error={refusal.at('monthly_quota')}
       />
       <MoneyInput
-        label={text.totalBudget}
+        label={text.words.totalBudget}
         about={text.totalAbout + usedUp(total, before?.used_quota)}
-        placeholder={text.noLimit}
+        placeholder={text.words.noLimit}
         units={total}
         onUnits={setTotal}
         error={refusal.at('quota')}
@@ -150,7 +148,7 @@ function Fields({
       />
       {before !== undefined && (
         <Switch
-          label={text.enabled}
+          label={text.words.enabled}
           description={text.enabledAbout}
           checked={enabled}
           onChange={(event) => setEnabled(event.currentTarget.checked)}

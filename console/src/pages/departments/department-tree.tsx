@@ -2,13 +2,12 @@
 import { Box, Text } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState } from 'react';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import './departments.css';
 import { type Budget, type Department, disabledBy, ownBudgets, type Row, tightestOf } from './forest.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The number of rows that are rendered at first. */
 const MOST_ROWS = 200;
@@ -26,7 +25,7 @@ export function DepartmentTree({
   /** Expands or collapses a department. */
   onToggle(department: Department, isOpen: boolean): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const tree = useRef<HTMLDivElement>(null);
   const [most, setMost] = useState(MOST_ROWS);
@@ -92,12 +91,12 @@ export function DepartmentTree({
   return (
     <>
       <div className="department-head" aria-hidden>
-        <span>{text.name}</span>
+        <span>{text.words.department}</span>
         <Box className="department-wide" ta="right">
-          {text.people}
+          {text.words.members}
         </Box>
-        <span className="department-wide">{text.month}</span>
-        <span className="department-wide">{text.total}</span>
+        <span className="department-wide">{text.words.thisMonth}</span>
+        <span className="department-wide">{text.words.total}</span>
         <Box ta="right">{text.left}</Box>
         <Box className="department-wide" ta="right">
           {text.factor}
@@ -106,7 +105,7 @@ export function DepartmentTree({
       {/* Announced here and not in each row, so that unchanged rows are not rerendered. */}
       <div
         role="tree"
-        aria-label={text.tree}
+        aria-label={text.words.departments}
         ref={tree}
         tabIndex={-1}
         onKeyDown={onKey}
@@ -148,7 +147,7 @@ const TreeRow = memo(function TreeRow({
   isCurrent,
   isOpen,
 }: Row & { readonly isCurrent: boolean; readonly isOpen: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const tightest = tightestOf(department);
   const own = ownBudgets(department);
@@ -173,19 +172,19 @@ const TreeRow = memo(function TreeRow({
         <Text size="sm" fw={department.level === 1 ? 600 : 400} truncate title={department.name}>
           {department.name}
         </Text>
-        {isDisabled && <State tone="idle">{text.disabled}</State>}
+        {isDisabled && <State tone="idle">{text.words.disabled}</State>}
       </div>
       <Text size="sm" ta="right" className="department-wide number">
-        <span className="aloud">{text.people}: </span>
+        <span className="aloud">{text.words.members}: </span>
         {format.number(department.people)}
       </Text>
-      <Bar title={text.month} budget={own.find(({ period }) => period === 'month')} />
-      <Bar title={text.total} budget={own.find(({ period }) => period === 'total')} />
+      <Bar title={text.words.thisMonth} budget={own.find(({ period }) => period === 'month')} />
+      <Bar title={text.words.total} budget={own.find(({ period }) => period === 'total')} />
       <Box ta="right" miw={0}>
         <Text size="sm" component="div" {...(tightest?.left === 0 && { c: 'red', fw: 600 })}>
           <span className="aloud">{text.left}: </span>
           {tightest === undefined ? (
-            text.noLimit
+            text.words.noLimit
           ) : (
             <span title={format.quota(tightest.left)}>{format.money(tightest.left)}</span>
           )}
@@ -203,7 +202,7 @@ const TreeRow = memo(function TreeRow({
 
 /** The used part of a budget; a dash without a budget. Plain elements, because hundreds are rendered at once. */
 function Bar({ title, budget }: { readonly title: string; readonly budget: Budget | undefined }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (budget === undefined) {
     return (

@@ -1,24 +1,21 @@
-/** Members of a department: search, add, remove. */
-import { Anchor, Box, Group } from '@mantine/core';
+/** The members of a department, and a search of users to add. */
+import { Anchor, Box, Group, MultiSelect } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
-import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
+import { isRoot, KEEPS_DATA, useAction, useApi, useSelf } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { IconButton, PlainButton } from '../../parts/plain.tsx';
+import { IconButton, PlainButton, Section } from '../../parts/page.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { isRoot, useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
 import type { Department } from './forest.ts';
-import { PeopleSearch } from './people-search.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Person = User;
 const PAGE_SIZE = 20;
@@ -26,7 +23,7 @@ const CHANGES = ['GET /api/department/tree', 'GET /api/user/', 'GET /api/user/se
 
 /** The section of the drawer. */
 export function Members({ department }: { readonly department: Department }) {
-  const text = useText(TEXT);
+  const text = useText();
   const self = useSelf();
   const [page, setPage] = useState(1);
   const leaving = useDialog<Person>();
@@ -45,26 +42,26 @@ export function Members({ department }: { readonly department: Department }) {
   const columns: readonly Column<Person>[] = [
     {
       key: 'person',
-      title: text.person,
+      title: text.words.user,
       cell: (person) => (
         <Group gap={6}>
           <Anchor component={Link} href={`/users?user=${person.id}`} size="sm">
             {person.display_name || person.username}
           </Anchor>
-          {person.status === 2 && <State tone="idle">{text.frozen}</State>}
+          {person.status === 2 && <State tone="idle">{text.words.disabled}</State>}
         </Group>
       ),
     },
     {
       when: department.children.length > 0,
       key: 'in',
-      title: text.in,
+      title: text.words.department,
       from: 'sm',
       cell: (person) => person.department_name,
     },
     {
       key: 'balance',
-      title: text.balance,
+      title: text.words.balance,
       align: 'right',
       cell: (person) => <Money units={person.unlimited_quota ? null : person.quota} />,
     },
@@ -90,11 +87,11 @@ export function Members({ department }: { readonly department: Department }) {
     },
   ];
   return (
-    <Section title={text.members} about={text.membersAbout} flush>
+    <Section title={text.words.members} about={text.membersAbout} flush>
       <AddPeople department={department} />
       <QueryTable
         query={members}
-        caption={text.members}
+        caption={text.words.members}
         columns={columns}
         rowKey={({ id }) => id}
         empty={<Empty title={text.membersNone}>{text.membersNoneAbout}</Empty>}
@@ -116,7 +113,7 @@ export function Members({ department }: { readonly department: Department }) {
 }
 
 function AddPeople({ department }: { readonly department: Department }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [ids, setIds] = useState<readonly string[]>([]);
   const add = useAction(
@@ -150,4 +147,67 @@ function AddPeople({ department }: { readonly department: Department }) {
       </Group>
     </form>
   );
+}
+
+type FoundPerson = User;
+
+/** The number of users that one request can add. */
+const MOST = 100;
+
+/** The field. Users whose role is not below the viewer's are shown but cannot be selected. */
+export function PeopleSearch({
+  label,
+  about,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly about?: string;
+  readonly value: readonly string[];
+  onChange(ids: string[]): void;
+}) {
+  const text = useText();
+  const self = useSelf();
+  const [typed, setTyped] = useState('');
+  const [keyword] = useDebouncedValue(typed.trim(), 200);
+  const [chosen, setChosen] = useState<readonly FoundPerson[]>([]);
+  const results = useApi(
+    'GET /api/user/search',
+    { search: { keyword: keyword || undefined, status: 1, page_size: 20 } },
+    KEEPS_DATA,
+  );
+  const people = new Map([...chosen, ...(results.data?.items ?? [])].map((person) => [`${person.id}`, person]));
+  return (
+    <MultiSelect
+      label={label}
+      description={about}
+      placeholder={value.length === 0 ? text.findPeople : undefined}
+      data={[...people].map(([id, person]) => ({
+        value: id,
+        label: labelOf(person, text),
+        disabled: !isRoot(self) && person.role >= 10,
+      }))}
+      // The gateway did the filtering.
+      filter={({ options }) => options}
+      value={[...value]}
+      onChange={(ids) => {
+        setChosen(ids.flatMap((id) => people.get(id) ?? []));
+        onChange(ids);
+      }}
+      searchable
+      searchValue={typed}
+      onSearchChange={setTyped}
+      nothingFoundMessage={text.words.noMatchingUsers}
+      hidePickedOptions
+      maxValues={MOST}
+    />
+  );
+}
+
+function labelOf(
+  { username, display_name: displayName, department_name: department }: FoundPerson,
+  text: ReturnType<typeof useText>,
+): string {
+  const name = displayName === '' || displayName === username ? username : `${displayName} (${username})`;
+  return department === '' ? name : `${name} · ${text.nowIn(department)}`;
 }

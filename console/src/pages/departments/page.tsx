@@ -1,28 +1,29 @@
 /** Departments: the tree and its dialogs. */
-import { Box, Button, Group } from '@mantine/core';
+import { Anchor, Box, Button, Group, Modal, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { IconPlus } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { Link } from 'wouter';
+import { call } from '../../api/client.ts';
+import { useAction, useApi, useStatus } from '../../api/hooks.ts';
 import { useAddress } from '../../parts/address.ts';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { MoneyInput } from '../../parts/money-input.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { Page, PlainButton, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
-import { useText } from '../../text.ts';
 import { DepartmentDrawer } from './department-drawer.tsx';
 import { DepartmentForm, type Editing } from './department-form.tsx';
 import { DepartmentTree } from './department-tree.tsx';
 import { type Forest, forestOf, rowsOf } from './forest.ts';
-import { TeamOfThree } from './team-of-three.tsx';
-import { TEXT } from './text.ts';
+import { PeopleSearch } from './members.tsx';
+import { useText } from './text.ts';
 
 /** Levels of the tree that are expanded at first. */
 const SEEN_LEVELS = 2;
 
 export default function DepartmentsPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const [address, setAddress] = useAddress({ q: '', department: '' });
   const [editing, setEditing] = useState<Editing>();
   const [hasTemplate, setTemplate] = useState(false);
@@ -31,26 +32,22 @@ export default function DepartmentsPage() {
   const open = forest?.byId.get(Number(address.department));
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setEditing({ what: 'create', below: undefined })}>
-      {text.create}
+      {text.words.newDepartment}
     </Button>
   );
   return (
-    <Page
-      title={names.departments}
-      about={text.about}
-      actions={forest !== undefined && forest.tops.length > 0 && create}
-    >
+    <Page name="departments" about={text.about} actions={forest !== undefined && forest.tops.length > 0 && create}>
       <Loaded query={tree} height={320}>
         {() =>
           forest === undefined || forest.tops.length === 0 ? (
             <Section>
               <Empty
-                title={text.emptyTitle}
+                title={text.words.noDepartmentsYet}
                 action={
                   <>
                     <Button onClick={() => setTemplate(true)}>{text.template}</Button>
                     <PlainButton onClick={() => setEditing({ what: 'create', below: undefined })}>
-                      {text.create}
+                      {text.words.newDepartment}
                     </PlainButton>
                   </>
                 }
@@ -103,7 +100,7 @@ function TreeSection({
   readonly open: number | undefined;
   onOpen(id: number): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [expanded, setExpanded] = useState<ReadonlySet<number>>(
     () => new Set([...forest.byId.values()].filter(({ level }) => level < SEEN_LEVELS).map(({ id }) => id)),
   );
@@ -143,5 +140,86 @@ function TreeSection({
         />
       )}
     </Section>
+  );
+}
+
+/** Monthly budget per member in currency units: enough to work with, and affordable. */
+const EACH = 20;
+const PEOPLE = 3;
+
+interface Template {
+  readonly opened: boolean;
+  onClose(): void;
+  onMade(id: number): void;
+}
+
+/** A template: a department with a monthly budget and its members. */
+function TeamOfThree(props: Template) {
+  const text = useText();
+  return (
+    <Modal opened={props.opened} onClose={props.onClose} title={text.templateTitle}>
+      <Fields {...props} />
+    </Modal>
+  );
+}
+
+function Fields({ onClose, onMade }: Template) {
+  const text = useText();
+  const status = useStatus();
+  const [name, setName] = useState(text.templateName);
+  const [month, setMonth] = useState<number | null>(EACH * PEOPLE * (status?.quota_per_unit ?? 500_000));
+  const [ids, setIds] = useState<readonly string[]>([]);
+  const refusal = useFormRefusal('name', 'monthly_quota');
+  const make = useAction(
+    async () => {
+      const { id } = await call('POST /api/department/', { body: { name: name.trim(), monthly_quota: month } });
+      if (ids.length === 0) return { id, isWhole: true };
+      const body = { user_ids: ids.map(Number) };
+      // The department exists by now: its drawer lets the user add the members again.
+      const isWhole = await call('POST /api/department/{id}/members', { params: { id }, body }).then(
+        () => true,
+        () => false,
+      );
+      return { id, isWhole };
+    },
+    {
+      changes: ['GET /api/department/tree', 'GET /api/department/names', 'GET /api/user/'],
+      done({ id, isWhole }) {
+        notifications.show({
+          message: isWhole ? text.made(name.trim()) : text.madeWithout(name.trim()),
+          ...(!isWhole && { color: 'orange' }),
+        });
+        onClose();
+        onMade(id);
+      },
+      refused: refusal.refused,
+    },
+  );
+  return (
+    <DialogForm refusal={refusal} action={text.templateMake} running={make} onClose={onClose}>
+      <Text size="sm">{text.templateAbout}</Text>
+      <TextInput
+        label={text.words.name}
+        {...refusal.field('name', name, setName)}
+        maxLength={64}
+        required
+        data-autofocus
+      />
+      <MoneyInput
+        label={text.monthly}
+        about={text.monthlyAbout}
+        placeholder={text.words.noLimit}
+        units={month}
+        onUnits={setMonth}
+        error={refusal.at('monthly_quota')}
+      />
+      <PeopleSearch label={text.words.members} about={text.templatePeopleAbout} value={ids} onChange={setIds} />
+      <Text size="sm">
+        {text.templateNobody}{' '}
+        <Anchor component={Link} href="/users?tab=invitations" size="sm">
+          {text.templateInvite}
+        </Anchor>
+      </Text>
+    </DialogForm>
   );
 }

@@ -2,27 +2,19 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Budgets and price factors for groups of users. A call is charged to the budgets of its department and of all departments above.',
     '为一组用户设置预算和价格倍率。一次调用会同时计入所在部门及所有上级部门的预算。',
   ],
   search: ['Find a department', '查找部门'],
-  create: ['New department', '新建部门'],
   createBelow: ['New department below', '新建下级部门'],
   expandAll: ['Expand all', '全部展开'],
   collapseAll: ['Collapse', '收起'],
-  tree: ['Departments', '部门'],
-  name: ['Department', '部门'],
-  itsName: ['Name', '名称'],
-  people: ['Members', '成员'],
   peopleCount: [
     (count: string) => (count === '1' ? '1 member' : `${count} members`),
     (count: string) => `${count} 名成员`,
   ],
-  month: ['This month', '本月'],
-  total: ['Total', '总计'],
-  noLimit: ['no limit', '不限'],
   of: [(used: string, limit: string) => `${used} of ${limit}`, (used: string, limit: string) => `${used} / ${limit}`],
   left: ['Remaining', '剩余'],
   through: [
@@ -31,7 +23,6 @@ export const TEXT = texts({
   ],
   periods: { month: ['this month', '本月'], total: ['total', '总计'] },
   factor: ['Price factor', '价格倍率'],
-  disabled: ['disabled', '已停用'],
   disabledAbove: [
     (name: string) => `Department “${name}” is disabled; its members and those of departments below cannot make calls.`,
     (name: string) => `部门“${name}”已停用；该部门及其下级部门的成员无法调用。`,
@@ -40,7 +31,6 @@ export const TEXT = texts({
   nothingFound: ['No matching departments', '没有符合条件的部门'],
   clearSearch: ['Clear search', '清除搜索'],
 
-  emptyTitle: ['No departments yet', '还没有部门'],
   emptyAbout: [
     'A department has a budget for its members: when it is used up, their calls are refused, whatever their own balance. Users without a department spend only their own balance.',
     '部门的成员共用一份预算：预算用完后，无论个人余额多少，调用都会被拒绝。不属于任何部门的用户只消耗自己的余额。',
@@ -52,7 +42,6 @@ export const TEXT = texts({
     '一个带有每月预算的部门，成员共用预算。用完后，调用会被拒绝，直到下个月或您提高预算。',
   ],
   templateName: ['Team', '团队'],
-  templatePeople: ['Members', '成员'],
   templatePeopleAbout: ['Optional.', '可选。'],
   templateNobody: ['No accounts yet?', '还没有账户？'],
   templateInvite: ['Invite users', '邀请用户'],
@@ -63,14 +52,11 @@ export const TEXT = texts({
     (name: string) => `“${name}”已创建，但未能添加成员。`,
   ],
 
-  edit: ['Edit', '编辑'],
   recharge: ['Add to budget', '追加预算'],
   rechargeNone: [
     'This department has no total budget. Set one with “Edit” first.',
     '该部门没有总预算。请先通过“编辑”设置。',
   ],
-  remove: ['Delete', '删除'],
-  moreActions: ['More actions', '更多操作'],
   usage: ['Used this month', '本月用量'],
   usageAbout: [
     'Of this department and all departments below, from the usage records; UTC.',
@@ -104,17 +90,12 @@ export const TEXT = texts({
   priceFree: ['Calls cost nothing.', '调用免费。'],
   below: ['Departments below', '下级部门'],
 
-  members: ['Members', '成员'],
   membersAbout: ['Members of this department and of those below.', '本部门及下级部门的成员。'],
   membersNone: ['No members yet', '还没有成员'],
   membersNoneAbout: [
     'Calls of members are charged to its budgets. Search for users above to add them.',
     '成员的调用会计入该部门的预算。请在上方搜索用户并添加。',
   ],
-  person: ['User', '用户'],
-  in: ['Department', '部门'],
-  balance: ['Balance', '余额'],
-  frozen: ['disabled', '已停用'],
   takeOut: [(name: string) => `Remove ${name}`, (name: string) => `移出 ${name}`],
   takeOutTitle: ['Remove from department', '移出部门'],
   takeOutAbout: [
@@ -132,27 +113,23 @@ export const TEXT = texts({
     '一个用户同一时间只属于一个部门。添加到这里会将其移出原部门。',
   ],
   findPeople: ['Enter a name or an email address', '输入名称或邮箱'],
-  nobodyFound: ['No matching users', '没有符合条件的用户'],
   addedPeople: [
     (count: string) => (count === '1' ? '1 member added.' : `${count} members added.`),
     (count: string) => `已添加 ${count} 名成员。`,
   ],
   nowIn: [(name: string) => `now in ${name}`, (name: string) => `现在属于 ${name}`],
 
-  formCreate: ['New department', '新建部门'],
   formEdit: [(name: string) => `Edit “${name}”`, (name: string) => `编辑“${name}”`],
   parent: ['Parent department', '上级部门'],
   parentAbout: ['Calls are also charged to the budgets of parent departments.', '调用也计入上级部门的预算。'],
   parentNone: ['none (top level)', '无（顶层）'],
   monthly: ['Monthly budget', '每月预算'],
   monthlyAbout: ['Resets on the first of the month, UTC.', '每月一日（UTC）重置。'],
-  totalBudget: ['Total budget', '总预算'],
   totalAbout: ['Never resets. Counts from when it is first set.', '从不重置，从首次设置时起计。'],
   factorAbout: [
     'Multiplies the price of members’ calls; 0: free. Departments below have their own factor.',
     '成员调用的价格乘以此倍率；0 表示免费。下级部门各有自己的倍率。',
   ],
-  enabled: ['Enabled', '启用'],
   enabledAbout: [
     'If disabled, calls of its members and of departments below are refused.',
     '停用后，该部门及下级部门成员的调用会被拒绝。',
@@ -161,7 +138,6 @@ export const TEXT = texts({
     (used: string) => `${used} is already used: calls will be refused at once.`,
     (used: string) => `已用 ${used}：保存后调用会立即被拒绝。`,
   ],
-  save: ['Save', '保存'],
   make: ['Create', '创建'],
 
   rechargeTitle: [(name: string) => `Add to the budget of “${name}”`, (name: string) => `为“${name}”追加预算`],
@@ -196,7 +172,6 @@ export const TEXT = texts({
     (count: string) => `有 ${count} 个下级部门：请先移动或删除。`,
   ],
   deleted: [(name: string) => `“${name}” was deleted.`, (name: string) => `“${name}”已删除。`],
-  close: ['Close', '关闭'],
   gone: ['Department not found', '未找到部门'],
   goneAbout: ['It may have been deleted.', '它可能已被删除。'],
 });

@@ -2,14 +2,13 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { Link } from 'wouter';
+import type { Self } from '../../api/hooks.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Channel, Key, PricedModel, SubscriptionState, Vitals } from '../../api/operations.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
-import type { Self } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { type Costs, daysLeft } from './costs.ts';
-import { TEXT } from './text.ts';
+import { type Costs, daysLeft } from './calls.ts';
+import { useText } from './text.ts';
 
 const DAY_S = 86_400;
 const SOON_S = 7 * DAY_S;
@@ -24,7 +23,7 @@ interface Alert {
   readonly message: string;
   readonly place: TargetPage;
 }
-type Words = (typeof TEXT)['en'];
+type Words = ReturnType<typeof useText>;
 type Subscription = SubscriptionState;
 
 /** Data for alerts other than money. */
@@ -64,7 +63,7 @@ export function Alerts({
   readonly costs: Costs | undefined;
   readonly subscription: Subscription | undefined;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const now = Date.now() / 1_000;
   const alerts = [

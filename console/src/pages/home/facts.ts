@@ -1,7 +1,8 @@
-/** The first steps and whether they are done, derived from the state of the account and the gateway. */
-import { useApi } from '../../api/hooks.ts';
-import type { SubscriptionState } from '../../api/operations.ts';
-import { isAdmin, type Self } from '../../shell/self.ts';
+/** The first steps and whether they are done, derived from the state of the account and the gateway; the key of the first call. */
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { isAdmin, type Self, useAction, useApi } from '../../api/hooks.ts';
+import type { Key, SubscriptionState } from '../../api/operations.ts';
 
 /** The steps in order; the last three are for administrators. */
 export type StepName = 'balance' | 'key' | 'call' | 'vendor' | 'factor' | 'people';
@@ -50,4 +51,30 @@ export function useSteps(
     { name: 'factor', done: codes.data?.enabled !== false || passkey.data?.enabled !== false },
     { name: 'people', done: (people.data?.total ?? 2) > 1 || (invitations.data?.total ?? 0) > 0 },
   ];
+}
+
+/** The key of the first call: the newest one, or one created here, whose secret is known until the user leaves the page. */
+export interface FirstKey {
+  readonly key: Key | undefined;
+  /** Undefined unless it was created here. */
+  readonly text: string | undefined;
+  readonly isMaking: boolean;
+  make(): void;
+}
+
+/** Creates a key with a name. */
+export function useFirstKey(name: string): FirstKey {
+  const { data } = useApi('GET /api/token/', { search: { page_size: 100 } });
+  const [created, setMade] = useState<{ readonly id: number; readonly text: string }>();
+  const making = useAction(() => call('POST /api/token/', { body: { name } }), {
+    changes: ['GET /api/token/'],
+    done: ({ id, key }) => setMade({ id, text: key }),
+  });
+  const key = data?.items.find(({ id }) => id === created?.id) ?? data?.items.find(({ status }) => status === 1);
+  return {
+    key,
+    text: key !== undefined && key.id === created?.id ? created.text : undefined,
+    isMaking: making.isPending,
+    make: () => making.mutate(),
+  };
 }

@@ -4,14 +4,13 @@ import { IconCheck, IconPlugConnected } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { GATEWAY } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
-import { callHref } from '../../parts/links.ts';
-import { Muted } from '../../parts/plain.tsx';
+import { callHref } from '../../parts/links.tsx';
+import { Muted } from '../../parts/page.tsx';
 import { Money, Snippet } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { fillStep, type Recipe } from '../connect/recipe.ts';
 import type { Calls, Line } from './calls.ts';
-import type { FirstKey } from './first-key.ts';
-import { TEXT } from './text.ts';
+import type { FirstKey } from './facts.ts';
+import { useText } from './text.ts';
 
 const CURL = Object.values(
   import.meta.glob<Recipe>('../../../recipes/curl-chat.yaml', { eager: true, import: 'default' }),
@@ -20,7 +19,7 @@ const SOME_KEY = 'sk-…';
 
 /** The command, with the key filled in if its secret is known. */
 export function FirstCall({ calls, firstKey }: { readonly calls: Calls; readonly firstKey: FirstKey }) {
-  const text = useText(TEXT);
+  const text = useText();
   const model = useFirstModel();
   const { key, text: secret } = firstKey;
   if (key === undefined) return <span>{text.callNoKey}</span>;
@@ -44,7 +43,7 @@ export function FirstCall({ calls, firstKey }: { readonly calls: Calls; readonly
           variant={secret === undefined ? 'filled' : 'default'}
           leftSection={<IconPlugConnected size={14} />}
         >
-          {text.connect}
+          {text.words.connectAClient}
         </Button>
         <Group gap={6} role="status">
           <Loader size={14} aria-hidden />
@@ -59,7 +58,7 @@ export function FirstCall({ calls, firstKey }: { readonly calls: Calls; readonly
 }
 
 function RefusedFirst({ line }: { readonly line: Line }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Alert color="orange" p="xs">
       <Text size="sm">
@@ -74,7 +73,7 @@ function RefusedFirst({ line }: { readonly line: Line }) {
 
 /** The call has arrived. */
 export function FirstArrived({ line }: { readonly line: Line }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Alert color="green" icon={<IconCheck />} title={text.arrived}>
       <Text size="sm">

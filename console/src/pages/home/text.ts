@@ -2,9 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
-  reading: ['Loading…', '加载中…'],
-  balance: ['Balance', '余额'],
+export const useText = texts({
   lasts: [
     (days: string) => `about ${days} days at this week’s rate`,
     (days: string) => `按本周的用量约可用 ${days} 天`,
@@ -47,14 +45,11 @@ export const TEXT = texts({
     '请使用兑换码，或联系管理员为您充值。',
   ],
   balanceTopUp: ['Top up or redeem a code:', '充值或使用兑换码：'],
-  wallet: ['Wallet', '钱包'],
   keyTodo: [
     'Programs authenticate with an API key. Their calls are paid from your balance.',
     '程序使用 API 密钥进行身份验证，调用费用从您的余额中扣除。',
   ],
-  makeKey: ['Create key', '创建密钥'],
   firstKey: ['First key', '第一个密钥'],
-  yourKey: ['Your new key', '您的新密钥'],
   keyOnce: [
     'Copy the key now. It is not shown again after you leave this page.',
     '请立即复制密钥。离开本页后将不再显示。',
@@ -76,7 +71,6 @@ export const TEXT = texts({
   waiting: ['Waiting for the first call…', '正在等待首次调用…'],
   refusedFirst: ['A call arrived and was refused:', '收到一次调用，但已被拒绝：'],
   seeWhy: ['See why in Logs', '在日志中查看原因'],
-  connect: ['Connect a client', '接入客户端'],
   arrived: ['The first call has arrived', '已收到首次调用'],
   arrivedAbout: [(model: string) => `${model} answered.`, (model: string) => `${model} 已响应。`],
   line: ['Open in Logs', '在日志中打开'],
@@ -87,13 +81,11 @@ export const TEXT = texts({
     '目前只有 demo 模型可用。请设置供应商的 API 密钥并重启网关，例如：',
   ],
   vendorConfig: ['Channels and their keys are configured in gateway.yaml.', '渠道及其密钥在 gateway.yaml 中配置。'],
-  config: ['Config', '配置'],
   vendors: ['Vendors', '供应商'],
   factorTodo: [
     'Anyone with your password could spend money and change permissions. An authenticator app or a passkey prevents that.',
     '任何知道您密码的人都可以花费余额、更改权限。身份验证器应用或通行密钥可以防止这种情况。',
   ],
-  security: ['Security', '安全'],
   peopleTodo: [
     'You are the only user. Invite users, or create accounts for them.',
     '目前只有您一个用户。您可以邀请用户，或为他们创建账户。',
@@ -166,21 +158,11 @@ export const TEXT = texts({
   costsOfAll: ['The last 30 days of all users, by model', '最近 30 天，所有用户，按模型'],
   others: ['all others', '其他'],
   noModel: ['no model', '无模型'],
-  usage: ['Usage', '用量'],
   quiet: ['No calls in the last 30 days', '最近 30 天没有调用'],
   quietAbout: ['Cost by day and model appears here.', '每日费用会按模型显示在这里。'],
-  windows: ['Subscription', '订阅'],
-  until: ['ends', '有效期至'],
   recent: ['Latest calls', '最近的调用'],
   logs: ['View all in Logs', '在日志中查看全部'],
-  again: ['Refresh', '刷新'],
-  time: ['Time', '时间'],
-  model: ['Model', '模型'],
-  key: ['Key', '密钥'],
   tokens: ['Tokens in / out', 'Token 输入 / 输出'],
-  took: ['Duration', '耗时'],
-  costColumn: ['Cost', '费用'],
-  state: ['Result', '结果'],
   outcomes: {
     served: ['Served', '成功'],
     refused: ['Refused', '已拒绝'],

@@ -20,13 +20,12 @@ import { useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Muted, PlainButton } from '../../parts/plain.tsx';
+import { Muted, PlainButton } from '../../parts/page.tsx';
 import { useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { toField } from '../../shell/zone.ts';
-import { useText } from '../../text.ts';
-import type { Key } from './key-state.ts';
 import { KeyStateBadge } from './key-table.tsx';
+import type { Key } from './key-values.ts';
 import {
   changesOf,
   EXPIRIES,
@@ -37,7 +36,7 @@ import {
   newKeyOf,
   valuesOf,
 } from './key-values.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer. `open`: `new`, the ID of a key, or empty. */
 export function KeyDrawer({
@@ -49,13 +48,13 @@ export function KeyDrawer({
   onClose(): void;
   onMade(key: Key): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const id = /^\d+$/.test(open) ? open : undefined;
   return (
     <Drawer
       opened={id !== undefined || open === 'new'}
       onClose={onClose}
-      title={id === undefined ? text.form.new : text.form.edit}
+      title={id === undefined ? text.words.newKey : text.form.edit}
     >
       {id === undefined ? (
         <KeyForm of={undefined} onClose={onClose} onMade={onMade} />
@@ -76,7 +75,7 @@ function StoredKey({ id, ...on }: { readonly id: string; onClose(): void; onMade
 }
 
 function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClose(): void; onMade(key: Key): void }) {
-  const { form: text, saved } = useText(TEXT);
+  const { form: text, saved, words } = useText();
   const language = useLanguage();
   const form = useForm<KeyValues>({
     initialValues: valuesOf(of),
@@ -119,7 +118,7 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
       <Stack>
         {of !== undefined && <Facts of={of} />}
         <TextInput
-          label={text.name}
+          label={words.name}
           description={text.nameAbout}
           placeholder={text.nameExample}
           required
@@ -139,7 +138,7 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
         </Radio.Group>
         {form.values.limited && (
           <MoneyInput
-            label={text.amount}
+            label={words.amount}
             about={of === undefined ? text.amountAbout : text.amountLeft}
             units={form.values.amount}
             onUnits={(units) => form.setFieldValue('amount', units)}
@@ -150,7 +149,7 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
         <ExpiryField form={form} />
         <ModelsField form={form} />
         <Textarea
-          label={text.addresses}
+          label={words.addresses}
           description={text.addressesAbout}
           placeholder={text.addressesExample}
           autosize
@@ -166,9 +165,9 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
           {...form.getInputProps('strict', { type: 'checkbox' })}
         />
         <Group justify="flex-end" gap="xs">
-          <PlainButton onClick={onClose}>{text.cancel}</PlainButton>
+          <PlainButton onClick={onClose}>{words.cancel}</PlainButton>
           <Button type="submit" loading={save.isPending}>
-            {of === undefined ? text.create : text.save}
+            {of === undefined ? words.createKey : words.save}
           </Button>
         </Group>
       </Stack>
@@ -176,14 +175,13 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
   );
 }
 
-/** The props of a part of the form. */
 type Form = Pick<
   UseFormReturnType<KeyValues>,
   'values' | 'errors' | 'setFieldValue' | 'clearFieldError' | 'getInputProps'
 >;
 
 function Facts({ of }: { readonly of: Key }) {
-  const { form: text, lastUsed, notUsed } = useText(TEXT);
+  const { lastUsed, notUsed, words } = useText();
   return (
     <Stack gap={4}>
       <Group gap="xs">
@@ -193,14 +191,14 @@ function Facts({ of }: { readonly of: Key }) {
         <KeyStateBadge of={of} />
       </Group>
       <Muted>
-        {text.made} <When at={of.created_time} /> · {lastUsed} <When at={of.accessed_time} none={notUsed} />
+        {words.created} <When at={of.created_time} /> · {lastUsed} <When at={of.accessed_time} none={notUsed} />
       </Muted>
     </Stack>
   );
 }
 
 function ExpiryField({ form }: { readonly form: Form }) {
-  const { form: text } = useText(TEXT);
+  const { form: text, words } = useText();
   const format = useFormat();
   const { expiry, date } = form.values;
   const end = endOf(form.values, Date.now());
@@ -213,7 +211,7 @@ function ExpiryField({ form }: { readonly form: Form }) {
   return (
     <Stack gap="xs">
       <Input.Wrapper
-        label={text.expiry}
+        label={words.expires}
         labelElement="div"
         labelProps={{ id: 'key-expiry' }}
         description={
@@ -248,19 +246,19 @@ function ExpiryField({ form }: { readonly form: Form }) {
 }
 
 function ModelsField({ form }: { readonly form: Form }) {
-  const { form: text } = useText(TEXT);
+  const { form: text, words } = useText();
   const { data = [] } = useApi('GET /api/user/models', undefined, { staleTime: 60_000 });
   const { models } = form.values;
   return (
     <MultiSelect
-      label={text.models}
+      label={words.models}
       description={text.modelsAbout}
       // A model that no longer exists stays until the user removes it.
       data={[...new Set([...data, ...models])]}
       value={[...models]}
       onChange={(chosen) => form.setFieldValue('models', chosen)}
       placeholder={models.length === 0 ? text.modelsAll : undefined}
-      nothingFoundMessage={text.modelsNone}
+      nothingFoundMessage={words.noMatchingModels}
       searchable
       clearable
       hidePickedOptions

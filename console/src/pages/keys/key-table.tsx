@@ -4,14 +4,12 @@ import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, Ic
 import { Link } from 'wouter';
 import type { KeyUsage } from '../../api/operations.ts';
 import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
-import { logsHref } from '../../parts/links.ts';
-import { Muted, Small } from '../../parts/plain.tsx';
-import { Sparkline } from '../../parts/sparkline.tsx';
+import { logsHref } from '../../parts/links.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { Meter, Money, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { type Key, STATE_TONES, stateOf } from './key-state.ts';
-import { TEXT } from './text.ts';
+import { type Key, STATE_TONES, stateOf } from './key-values.ts';
+import { useText } from './text.ts';
 
 /** Usage of a key on each of the last days. */
 export type KeyUse = KeyUsage;
@@ -37,7 +35,7 @@ export function KeyTable({
   onSelect(ids: ReadonlySet<number>): void;
   readonly actions: KeyActions;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const select = (id: number, chosen: boolean): void => {
     const next = new Set(selected);
     if (chosen) next.add(id);
@@ -60,7 +58,7 @@ export function KeyTable({
     },
     {
       key: 'name',
-      title: text.name,
+      title: text.words.name,
       cell: (key) => (
         <Stack gap={0} miw={0} maw="18rem">
           <UnstyledButton className="row-opener" fz="sm" ta="start" onClick={() => actions.edit(key)}>
@@ -74,16 +72,16 @@ export function KeyTable({
         </Stack>
       ),
     },
-    { key: 'state', title: text.state, cell: (key) => <KeyStateBadge of={key} /> },
-    { key: 'allowance', title: text.allowance, from: 'sm', cell: (key) => <Allowance of={key} /> },
+    { key: 'state', title: text.words.state, cell: (key) => <KeyStateBadge of={key} /> },
+    { key: 'allowance', title: text.words.limit, from: 'sm', cell: (key) => <Allowance of={key} /> },
     {
       key: 'expires',
-      title: text.expires,
+      title: text.words.expires,
       from: 'md',
-      cell: (key) => <Nowrap at={key.expired_time} none={text.never} />,
+      cell: (key) => <Nowrap at={key.expired_time} none={text.words.never} />,
     },
-    { key: 'models', title: text.models, from: 'lg', cell: (key) => <Scope of={key} /> },
-    { key: 'addresses', title: text.addresses, from: 'lg', cell: (key) => <Addresses of={key} /> },
+    { key: 'models', title: text.words.models, from: 'lg', cell: (key) => <Scope of={key} /> },
+    { key: 'addresses', title: text.words.addresses, from: 'lg', cell: (key) => <Addresses of={key} /> },
     {
       key: 'used',
       title: text.lastUsed,
@@ -98,7 +96,7 @@ export function KeyTable({
     },
     {
       key: 'switch',
-      title: text.switchTitle,
+      title: text.words.enabled,
       quiet: true,
       from: 'sm',
       cell: (key) => (
@@ -110,14 +108,14 @@ export function KeyTable({
         />
       ),
     },
-    { key: 'actions', title: text.actions, quiet: true, cell: (key) => <RowMenu of={key} actions={actions} /> },
+    { key: 'actions', title: text.words.actions, quiet: true, cell: (key) => <RowMenu of={key} actions={actions} /> },
   ];
   return <QueryTable {...list} caption={text.list} columns={columns} rowKey={({ id }) => id} />;
 }
 
 /** The state of a key, with a tooltip on hover and focus. */
 export function KeyStateBadge({ of }: { readonly of: Key }) {
-  const text = useText(TEXT);
+  const text = useText();
   const state = stateOf(of);
   return (
     <Tooltip label={text.stateAbout[state]}>
@@ -129,27 +127,27 @@ export function KeyStateBadge({ of }: { readonly of: Key }) {
 }
 
 function Allowance({ of }: { readonly of: Key }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (of.unlimited_quota)
     return (
       <Stack gap={0}>
         <span>
-          {text.used} <Money units={of.used_quota} />
+          {text.words.used} <Money units={of.used_quota} />
         </span>
-        <Small>{text.noLimit}</Small>
+        <Small>{text.words.noLimit}</Small>
       </Stack>
     );
   return (
     <div style={{ minWidth: '10rem' }}>
-      <Meter used={of.used_quota} limit={of.used_quota + of.remain_quota} label={text.used} />
+      <Meter used={of.used_quota} limit={of.used_quota + of.remain_quota} label={text.words.used} />
     </div>
   );
 }
 
 function Scope({ of }: { readonly of: Key }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
-  if (!of.model_limits_enabled) return <>{text.allModels}</>;
+  if (!of.model_limits_enabled) return <>{text.words.all}</>;
   const names = of.model_limits.split(',');
   return (
     <Listed
@@ -160,7 +158,7 @@ function Scope({ of }: { readonly of: Key }) {
 }
 
 function Addresses({ of }: { readonly of: Key }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (of.allow_ips === '') return <>{text.anywhere}</>;
   const all = of.allow_ips.split('\n');
@@ -185,7 +183,7 @@ function Listed({ summary, all }: { readonly summary: string; readonly all: read
 }
 
 function Fortnight({ of, use }: { readonly of: Key; readonly use: KeyUse | undefined }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (use === undefined) return null;
   const calls = use.calls.reduce((sum, count) => sum + count, 0);
@@ -200,7 +198,7 @@ function Fortnight({ of, use }: { readonly of: Key; readonly use: KeyUse | undef
 }
 
 function RowMenu({ of, actions }: { readonly of: Key; readonly actions: KeyActions }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -210,10 +208,10 @@ function RowMenu({ of, actions }: { readonly of: Key; readonly actions: KeyActio
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconEdit size={16} />} onClick={() => actions.edit(of)}>
-          {text.edit}
+          {text.words.edit}
         </Menu.Item>
         <Menu.Item leftSection={<IconPlugConnected size={16} />} component={Link} href={`/connect?key=${of.id}`}>
-          {text.connect}
+          {text.words.connectAClient}
         </Menu.Item>
         <Menu.Item
           leftSection={<IconListDetails size={16} />}
@@ -231,18 +229,31 @@ function RowMenu({ of, actions }: { readonly of: Key; readonly actions: KeyActio
           leftSection={<IconTrash size={16} />}
           onClick={() => actions.remove(of)}
         >
-          {text.delete}
+          {text.words.delete}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
 }
 
-/** A moment on one line. */
 function Nowrap(props: Parameters<typeof When>[0]) {
   return (
     <span className="number">
       <When {...props} />
     </span>
+  );
+}
+
+/** A line without axes for a table cell; without uPlot, so that tables do not wait for it. */
+function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
+  const most = Math.max(...values, 0);
+  const [width, height] = [84, 20];
+  const step = width / Math.max(1, values.length - 1);
+  const at = (value: number): number => height - 1 - (most === 0 ? 0 : (value / most) * (height - 2));
+  const points = values.map((value, index) => `${(index * step).toFixed(1)},${at(value).toFixed(1)}`).join(' ');
+  return (
+    <svg width={width} height={height} role="img" aria-label={label} className="sparkline">
+      <polyline points={points} fill="none" stroke="currentColor" strokeWidth="1.5" />
+    </svg>
   );
 }

@@ -1,7 +1,8 @@
-/** The values of the key form, and their conversion for `/api`. */
+/** Key states, and the values of the key form and their conversion for `/api`. */
 import type { Body } from '../../api/client.ts';
+import type * as api from '../../api/operations.ts';
+import type { Tone } from '../../parts/values.tsx';
 import { fromField, toField } from '../../shell/zone.ts';
-import type { Key } from './key-state.ts';
 
 /** Ways to enter the expiry; `keep`: unchanged. */
 export const EXPIRIES = ['never', 'week', 'month', 'quarter', 'year', 'date'] as const;
@@ -103,4 +104,32 @@ export function fieldNamed(param: string): keyof KeyValues | undefined {
     default:
       return undefined;
   }
+}
+
+/** A key in the list. */
+export type Key = api.Key;
+
+/** State names of the console for the numbers in `/api`, in the order in which they are listed. */
+export const STATES = ['enabled', 'disabled', 'expired', 'spent'] as const;
+type KeyState = (typeof STATES)[number];
+
+const BY_STATUS: Readonly<Record<Key['status'], KeyState>> = { 1: 'enabled', 2: 'disabled', 3: 'expired', 4: 'spent' };
+
+/** The colour of each state. */
+export const STATE_TONES: Readonly<Record<KeyState, Tone>> = {
+  enabled: 'good',
+  disabled: 'idle',
+  expired: 'bad',
+  spent: 'warn',
+};
+
+/** The state name of a key. */
+export function stateOf({ status }: Pick<Key, 'status'>): KeyState {
+  return BY_STATUS[status];
+}
+
+/** The number of a state; undefined for unknown names. */
+export function statusOf(state: string): Key['status'] | undefined {
+  const at = STATES.indexOf(state as KeyState);
+  return at < 0 ? undefined : ((at + 1) as Key['status']);
 }

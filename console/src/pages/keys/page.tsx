@@ -5,30 +5,25 @@ import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { Page, PlainButton, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { KeyDrawer } from './key-form.tsx';
-import { KeyRotate } from './key-rotate.tsx';
-import { KeyShown, type ShownKey } from './key-shown.tsx';
-import { type Key, STATES, statusOf } from './key-state.ts';
+import { KeyRotate, KeyShown, type ShownKey } from './key-secret.tsx';
 import { KeyTable } from './key-table.tsx';
+import { type Key, STATES, statusOf } from './key-values.ts';
 import './keys.css';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 20;
 const NOTHING: ReadonlySet<number> = new Set();
 
 export default function KeysPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const [address, change] = useAddress({ q: '', state: '', page: '1', open: '' });
   const page = pageOf(address.page);
   const keys = useApi(
@@ -87,20 +82,20 @@ export default function KeysPage() {
 
   const make = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => change({ open: 'new' })}>
-      {text.make}
+      {text.words.newKey}
     </Button>
   );
   return (
-    <Page title={names.keys} about={text.about} actions={make}>
+    <Page name="keys" about={text.about} actions={make}>
       <Section
         flush
         title={text.list}
         actions={
           <>
-            <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
+            <SearchField label={text.words.searchByName} value={address.q} onSearch={(q) => filter({ q })} />
             <FilterSelect
-              label={text.state}
-              data={anyOr(text.anyState, STATES, (state) => text.states[state])}
+              label={text.words.state}
+              data={anyOr(text.words.anyState, STATES, (state) => text.states[state])}
               value={address.state}
               onChange={(state) => filter({ state })}
             />
@@ -133,7 +128,7 @@ export default function KeysPage() {
           empty={
             filtered ? (
               <Empty
-                title={text.noneFound}
+                title={text.words.noMatchingKeys}
                 action={<PlainButton onClick={() => filter({ q: '', state: '' })}>{text.allKeys}</PlainButton>}
               >
                 {text.noneFoundAbout}
@@ -184,7 +179,7 @@ function SelectionBar({
   onSelect(ids: ReadonlySet<number>): void;
   onDelete(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const all = chosen.length === keys.length;
   return (

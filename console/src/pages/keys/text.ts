@@ -2,16 +2,12 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Programs authenticate with API keys. Their calls are paid from your balance, within the limits of the key.',
     '程序使用 API 密钥进行身份验证。调用费用从您的余额中扣除，并受密钥的限制约束。',
   ],
-  make: ['New key', '创建密钥'],
   list: ['Your keys', '您的密钥'],
-  search: ['Search by name', '按名称搜索'],
-  state: ['State', '状态'],
-  anyState: ['Any state', '所有状态'],
   states: {
     enabled: ['Enabled', '已启用'],
     disabled: ['Disabled', '已停用'],
@@ -29,17 +25,8 @@ export const TEXT = texts({
   },
   select: [(name: string) => `Select ${name}`, (name: string) => `选择 ${name}`],
   selectAll: ['Select all on this page', '选择本页全部'],
-  name: ['Name', '名称'],
-  allowance: ['Limit', '额度'],
-  used: ['Used', '已用'],
-  noLimit: ['no limit', '不限'],
-  expires: ['Expires', '过期时间'],
-  never: ['never', '永不'],
-  models: ['Models', '模型'],
-  allModels: ['All', '全部'],
   someModels: [(count: string) => `${count} models`, (count: string) => `${count} 个模型`],
   oneModel: ['1 model', '1 个模型'],
-  addresses: ['Addresses', '来源地址'],
   anywhere: ['Anywhere', '不限'],
   someAddresses: [(count: string) => `${count} networks`, (count: string) => `${count} 个网段`],
   lastUsed: ['Last used', '最近使用'],
@@ -51,14 +38,9 @@ export const TEXT = texts({
   ],
   noCalls: ['no calls', '无调用'],
   switch: [(name: string) => `${name} is enabled`, (name: string) => `启用 ${name}`],
-  switchTitle: ['Enabled', '启用'],
-  actions: ['Actions', '操作'],
   more: [(name: string) => `More actions for ${name}`, (name: string) => `${name} 的更多操作`],
-  edit: ['Edit', '编辑'],
-  connect: ['Connect a client', '接入客户端'],
   calls: ['View calls', '查看调用'],
   rotate: ['Rotate', '轮换'],
-  delete: ['Delete', '删除'],
   enabled: [(name: string) => `${name} is enabled.`, (name: string) => `${name} 已启用。`],
   disabled: [
     (name: string) => `${name} is disabled: calls with it are refused from now on.`,
@@ -77,27 +59,22 @@ export const TEXT = texts({
     '请为每个程序（编辑器、脚本、服务器）各创建一个 API 密钥，以便查看各自的费用，并可单独停用而不影响其他密钥。',
   ],
   emptyMake: ['Create your first key', '创建首个密钥'],
-  noneFound: ['No matching keys', '没有符合条件的密钥'],
   noneFoundAbout: ['No key matches this name and state.', '没有密钥符合此名称和状态。'],
   allKeys: ['Show all keys', '显示所有密钥'],
   form: {
-    new: ['New key', '创建密钥'],
     edit: ['Edit key', '编辑密钥'],
-    name: ['Name', '名称'],
     nameAbout: ['A note on where the key is used.', '备注密钥的用途。'],
     nameExample: ['laptop, CI, chat server …', '笔记本、CI、聊天服务器……'],
     nameWanted: ['Enter a name.', '请填写名称。'],
     allowance: ['Spending limit', '额度'],
     unlimited: ['No limit', '不限'],
     limited: ['Limited', '限制'],
-    amount: ['Amount', '金额'],
     amountAbout: ['When it is used up, calls with this key are refused.', '用完后，使用此密钥的调用会被拒绝。'],
     amountLeft: [
       'Remaining quota. When it is used up, calls with this key are refused.',
       '剩余额度。用完后，使用此密钥的调用会被拒绝。',
     ],
     amountWanted: ['Enter an amount.', '请填写金额。'],
-    expiry: ['Expires', '过期时间'],
     presets: {
       never: ['Never', '永不'],
       week: ['7 days', '7 天'],
@@ -110,14 +87,11 @@ export const TEXT = texts({
     dateWanted: ['Choose a time in the future.', '请选择一个将来的时间。'],
     expiresAt: [(moment: string) => `Valid until ${moment}.`, (moment: string) => `有效期至 ${moment}。`],
     expiresNever: ['Valid until you disable or delete it.', '在您停用或删除之前一直有效。'],
-    models: ['Models', '模型'],
     modelsAbout: [
       'The key can call only these models. Leave it empty to allow every model, including future ones.',
       '此密钥只能调用这些模型。留空表示允许所有模型，包括以后新增的。',
     ],
     modelsAll: ['All models', '全部模型'],
-    modelsNone: ['No matching models', '没有符合条件的模型'],
-    addresses: ['Addresses', '来源地址'],
     addressesExample: ['For example:\n203.0.113.7\n10.0.0.0/8', '例如：\n203.0.113.7\n10.0.0.0/8'],
     addressesAbout: [
       'Allowed IP addresses or networks such as 10.0.0.0/8, one per line. Leave it empty to allow all.',
@@ -128,28 +102,20 @@ export const TEXT = texts({
       'If a request cannot be translated exactly, the gateway lists warnings in a response header. With strict translation, it refuses the request instead.',
       '如果请求无法精确转换，网关会在响应头中列出警告。启用严格转换后，网关会拒绝该请求。',
     ],
-    create: ['Create key', '创建密钥'],
-    save: ['Save', '保存'],
-    cancel: ['Cancel', '取消'],
-    made: ['Created', '创建于'],
   },
   shown: {
-    title: ['Your new key', '您的新密钥'],
     onlyNow: [
       'Copy it now: it is shown only once, because the gateway stores only its hash.',
       '请立即复制：密钥只显示一次，网关只保存其哈希值。',
     ],
-    key: ['Key', '密钥'],
     oldUntil: [
       (moment: string) => `The old key works until ${moment}.`,
       (moment: string) => `旧密钥在 ${moment} 之前仍然有效。`,
     ],
     oldEnded: ['The old key is refused from now on.', '旧密钥已失效。'],
-    connect: ['Connect a client', '接入客户端'],
     done: ['I have copied it', '我已复制'],
   },
   rotating: {
-    title: ['Rotate key', '轮换密钥'],
     about: [
       (name: string) =>
         `“${name}” gets a new secret with the same name, limits and history. Update the programs that use it.`,
@@ -164,7 +130,6 @@ export const TEXT = texts({
     },
     hours: ['Hours', '小时数'],
     leaked: ['If the key has leaked, let it expire at once.', '如果旧密钥已经泄露，请让它立即失效。'],
-    action: ['Rotate key', '轮换密钥'],
   },
   deleting: {
     title: [

@@ -4,13 +4,11 @@ import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { FactList, Links } from '../../parts/facts.tsx';
 import { WarningList } from '../../parts/loss-notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Section, Small } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { CallContents } from './content.tsx';
-import { DETAIL } from './detail-text.ts';
+import { useDetailText } from './detail-text.ts';
 import { type CallDetail, factsOf } from './line.ts';
 import { LineState } from './lines.tsx';
 import { useReason } from './reasons.ts';
@@ -22,14 +20,14 @@ const SHORTEST_MS = 200;
 
 /** The details. */
 export function CallDetails({ call, view }: { readonly call: CallDetail; readonly view: View }) {
-  const text = useText(DETAIL);
+  const text = useDetailText();
   return (
     <Stack gap="md">
       <Summary call={call} />
       <CallFacts call={call} view={view} />
       {call.has_content && <CallContents key={call.request_id} call={call} />}
       <Timing call={call} admin={view.admin} />
-      <Section title={text.usage.title} flush>
+      <Section title={text.words.usage} flush>
         <Usage call={call} />
       </Section>
       {call.translation.length > 0 && <Translation call={call} />}
@@ -47,7 +45,7 @@ export function CallDetails({ call, view }: { readonly call: CallDetail; readonl
 }
 
 function Summary({ call }: { readonly call: CallDetail }) {
-  const { summary: text } = useText(DETAIL);
+  const { summary: text } = useDetailText();
   const format = useFormat();
   const reason = useReason()(factsOf(call));
   const model = call.model_name || text.nameless;
@@ -69,30 +67,30 @@ function Summary({ call }: { readonly call: CallDetail }) {
 }
 
 function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: View }) {
-  const { facts: text } = useText(DETAIL);
+  const { facts: text, words } = useDetailText();
   const format = useFormat();
   const { code: _, usageAnomalies, ...notes } = call.notes;
   return (
     <Section title={text.title}>
       <FactList
         facts={[
-          [text.when, format.moment(call.created_at)],
-          [text.state, <LineState key="state" line={call} />],
-          [text.status, `${call.status}`],
+          [words.when, format.moment(call.created_at)],
+          [words.state, <LineState key="state" line={call} />],
+          [words.status, `${call.status}`],
           [text.times, call.times > 1 ? text.timesOf(format.number(call.times)) : undefined],
-          [text.person, view.admin ? call.username : undefined],
-          [text.key, call.token_name || undefined],
-          [text.model, call.model_name || undefined],
+          [words.user, view.admin ? call.username : undefined],
+          [words.key, call.token_name || undefined],
+          [words.model, call.model_name || undefined],
           [text.style, call.stream ? `${call.style}, ${text.stream}` : call.style || undefined],
-          [text.channel, call.channel_name || undefined],
+          [words.channel, call.channel_name || undefined],
           [
             text.speed,
             call.tokens_per_second === null || !wasTimed(call)
               ? undefined
               : text.perSecond(format.number(call.tokens_per_second)),
           ],
-          [text.ip, call.ip || undefined],
-          [text.id, <Copy key="id" value={call.request_id} what={text.id} />],
+          [words.ipAddress, call.ip || undefined],
+          [words.requestId, <Copy key="id" value={call.request_id} what={words.requestId} />],
           [
             text.clientId,
             call.client_request_id === null ? undefined : (
@@ -138,7 +136,7 @@ interface Count {
 }
 
 function Usage({ call }: { readonly call: CallDetail }) {
-  const { usage: text, counts } = useText(DETAIL);
+  const { usage: text, counts, words } = useDetailText();
   const format = useFormat();
   const rows: readonly Count[] = Object.entries(call.usage).map(([name, count]) => ({ name, count }));
   if (rows.length === 0) return <Muted p="sm">{text.none}</Muted>;
@@ -148,11 +146,11 @@ function Usage({ call }: { readonly call: CallDetail }) {
       title: text.what,
       cell: ({ name }) => (Object.hasOwn(counts, name) ? counts[name as keyof typeof counts] : name),
     },
-    { key: 'count', title: text.count, align: 'right', cell: ({ count }) => format.number(count) },
+    { key: 'count', title: words.count, align: 'right', cell: ({ count }) => format.number(count) },
   ];
   return (
     <>
-      <DataTable caption={text.title} columns={columns} rows={rows} rowKey={({ name }) => name} />
+      <DataTable caption={words.usage} columns={columns} rows={rows} rowKey={({ name }) => name} />
       {(call.estimated || call.image !== null) && (
         <Small p="sm" pt={4}>
           {call.image !== null && `${text.image(call.image.size, call.image.quality)} `}
@@ -164,9 +162,9 @@ function Usage({ call }: { readonly call: CallDetail }) {
 }
 
 function Translation({ call }: { readonly call: CallDetail }) {
-  const { translation: text } = useText(DETAIL);
+  const { translation: text, words } = useDetailText();
   return (
-    <Section title={text.title} about={text.about}>
+    <Section title={words.translationWarnings} about={text.about}>
       <Stack gap="xs">
         <WarningList losses={call.translation} />
         <Text size="sm">
@@ -180,9 +178,8 @@ function Translation({ call }: { readonly call: CallDetail }) {
   );
 }
 
-type Names = (typeof DETAIL)['en']['links'];
+type Names = ReturnType<typeof useDetailText>['links'];
 
-/** Links to related pages. */
 function linksOf(call: CallDetail, { allUsers, admin }: View, text: Names): readonly (readonly [string, string])[] {
   const scope: Record<string, string> = allUsers ? { whose: 'all' } : {};
   const to = (page: string, search: Record<string, string>): string => `${page}?${new URLSearchParams(search)}`;

@@ -1,20 +1,17 @@
 /** The stored prompt and answer of a call. Loaded only on request, because the audit log records it. */
 import { Code, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { useApi, useSelf } from '../../api/hooks.ts';
 import type { CallContent, ContentBlock } from '../../api/operations.ts';
 import { Loaded } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { PlainButton, Section, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { CONTENT } from './content-text.ts';
+import { texts } from '../../text.ts';
 import type { CallDetail } from './line.ts';
 
 /** The section; shown if the call has stored content. */
 export function CallContents({ call }: { readonly call: CallDetail }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const self = useSelf();
   const [isShown, setShown] = useState(false);
   const isOwn = call.user_id === self?.id;
@@ -37,7 +34,7 @@ export function CallContents({ call }: { readonly call: CallDetail }) {
 }
 
 function Conversation({ content }: { readonly content: CallContent }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const format = useFormat();
   const { messages, earlier_messages: earlier, tools, parameters, answer, omitted } = content;
   return (
@@ -75,11 +72,17 @@ function Conversation({ content }: { readonly content: CallContent }) {
 }
 
 function Answer({ answer }: { readonly answer: NonNullable<CallContent['answer']> }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const { blocks, finish_reason: reason } = answer;
   const finish =
     reason !== null && Object.hasOwn(text.finish, reason) ? text.finish[reason as keyof typeof text.finish] : reason;
-  return <Message title={finish === null ? text.answer : `${text.answer} · ${finish}`} blocks={blocks} isAnswer />;
+  return (
+    <Message
+      title={finish === null ? text.words.answer : `${text.words.answer} · ${finish}`}
+      blocks={blocks}
+      isAnswer
+    />
+  );
 }
 
 function Message({
@@ -113,7 +116,7 @@ function Blocks({ blocks }: { readonly blocks: readonly ContentBlock[] }) {
 }
 
 function OneBlock({ block }: { readonly block: ContentBlock }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const format = useFormat();
   const name = block.name ?? '';
   switch (block.type) {
@@ -124,7 +127,7 @@ function OneBlock({ block }: { readonly block: ContentBlock }) {
     case 'reasoning':
       return (
         <details className="logs-folded">
-          <summary>{text.reasoning}</summary>
+          <summary>{text.words.reasoning}</summary>
           <Said block={block} />
         </details>
       );
@@ -151,7 +154,7 @@ function Said({
   readonly label?: string;
   readonly isCode?: boolean;
 }) {
-  const text = useText(CONTENT);
+  const text = useContentText();
   const format = useFormat();
   return (
     <div>
@@ -167,3 +170,44 @@ function Said({
 function Note({ children }: { readonly children: ReactNode }) {
   return <Small style={{ overflowWrap: 'anywhere' }}>{children}</Small>;
 }
+
+const useContentText = texts({
+  title: ['Prompt and answer', '提示词和回答'],
+  about: ['Stored encrypted.', '已加密存储。'],
+  recorded: ['Stored encrypted. The audit log records that you read them.', '已加密存储。审计日志会记录您的查看。'],
+  show: ['Show prompt and answer', '显示提示词和回答'],
+  earlier: [
+    (count: string) => `Earlier messages that are not stored: ${count}`,
+    (count: string) => `更早的 ${count} 条消息未保存`,
+  ],
+  roles: {
+    system: ['System', '系统'],
+    developer: ['Developer', '开发者'],
+    user: ['User', '用户'],
+    assistant: ['Assistant', '模型'],
+    tool: ['Tool', '工具'],
+  },
+  noAnswer: [
+    'No answer is stored: none was received, or it is not text.',
+    '未保存回答：没有收到回答，或回答不是文本。',
+  ],
+  finish: {
+    stop: ['Complete', '完整'],
+    stop_sequence: ['Ended at a stop sequence', '遇到停止序列而结束'],
+    length: ['Truncated at the token limit', '达到 Token 上限而截断'],
+    context_full: ['Truncated: the context was full', '上下文已满而截断'],
+    tool_calls: ['Ended with tool calls', '以工具调用结束'],
+    refusal: ['Refused by the model', '被模型拒绝'],
+    content_filter: ['Stopped by a content filter', '被内容过滤停止'],
+    pause: ['Paused by the vendor', '被供应商暂停'],
+  },
+  refusal: ['Refusal', '拒绝'],
+  call: [(name: string) => `Tool call: ${name}`, (name: string) => `工具调用：${name}`],
+  result: ['Tool result', '工具结果'],
+  failed: ['Tool error', '工具错误'],
+  media: ['Media, not stored', '媒体，未保存'],
+  cut: [(bytes: string) => `Not stored: ${bytes} more`, (bytes: string) => `另有 ${bytes} 未保存`],
+  tools: [(count: string) => `Tools: ${count}`, (count: string) => `工具：${count} 个`],
+  parameters: ['Parameters', '参数'],
+  omitted: ['Not in these messages', '这些消息中未包含'],
+});

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const DETAIL = texts({
+export const useDetailText = texts({
   title: ['Call', '调用'],
   event: ['Event', '事件'],
   request: ['Request', '请求'],
@@ -36,32 +36,21 @@ export const DETAIL = texts({
   },
   facts: {
     title: ['The call', '调用信息'],
-    when: ['When', '时间'],
-    state: ['State', '状态'],
-    person: ['User', '用户'],
-    key: ['Key', '密钥'],
-    model: ['Model', '模型'],
     style: ['API', 'API'],
     stream: ['streamed', '流式'],
-    status: ['Status', '状态码'],
     times: ['Count', '次数'],
     timesOf: [
       (count: string) => `${count} identical requests within one minute; the details are of the first`,
       (count: string) => `一分钟内有 ${count} 次相同的请求；详情为第一次的信息`,
     ],
-    channel: ['Channel', '渠道'],
     speed: ['Speed', '速度'],
     perSecond: [
       (count: string) => `${count} output tokens per second`,
       (count: string) => `每秒 ${count} 个输出 Token`,
     ],
-    ip: ['IP address', 'IP 地址'],
-    id: ['Request ID', '请求 ID'],
     clientId: ['Client request ID', '客户端请求 ID'],
     anomalies: ['Unusual usage', '用量异常'],
     notes: ['Notes', '备注'],
-    happened: ['Event', '事件'],
-    amount: ['Amount', '金额'],
   },
   links: {
     title: ['Related pages', '相关页面'],
@@ -72,8 +61,6 @@ export const DETAIL = texts({
     playground: ['Try the model in the playground', '在“模型体验”中试用该模型'],
     keys: ['View the key', '查看密钥'],
     usage: ['Usage of this model', '此模型的用量'],
-    wallet: ['Wallet', '钱包'],
-    security: ['Security', '安全'],
   },
   timing: {
     title: ['Timing', '耗时'],
@@ -81,23 +68,16 @@ export const DETAIL = texts({
     firstByte: ['Time to first byte', '首字节时间'],
     streaming: ['From the first byte to the end', '从首字节到结束'],
     answer: ['Until the answer was complete', '回答完成之前'],
-    total: ['Total', '总计'],
     label: [(parts: string) => `Timing: ${parts}`, (parts: string) => `耗时：${parts}`],
     attempts: ['Attempts', '上游尝试'],
     none: ['No upstream attempt.', '没有上游尝试。'],
     at: ['No.', '序号'],
-    channel: ['Channel', '渠道'],
     model: ['Upstream model', '上游模型'],
-    status: ['Status', '状态码'],
-    result: ['Result', '结果'],
-    took: ['Duration', '耗时'],
     good: ['answered', '已回答'],
     cut: ['truncated', '被截断'],
   },
   usage: {
-    title: ['Usage', '用量'],
     what: ['Item', '项目'],
-    count: ['Count', '数量'],
     none: ['No usage.', '没有用量。'],
     estimated: [
       'The vendor reported no usage; the gateway counted the tokens.',
@@ -129,7 +109,6 @@ export const DETAIL = texts({
     code_execution: ['Code containers', '代码容器'],
   },
   translation: {
-    title: ['Translation warnings', '转换警告'],
     about: [
       'Client and vendor use different APIs. The response header x-turnpike-translation lists the same warnings.',
       '客户端与供应商使用不同的 API。响应头 x-turnpike-translation 列出了相同的警告。',
@@ -144,7 +123,6 @@ export const DETAIL = texts({
     title: ['Receipt', '计费明细'],
     none: ['This gateway has no ledger.', '此网关没有账本。'],
     what: ['Item', '项目'],
-    count: ['Count', '数量'],
     price: ['Price', '单价'],
     quota: ['Quota', '额度'],
     buckets: {
@@ -179,7 +157,6 @@ export const DETAIL = texts({
       (quota: string) => `At that time, $1 was ${quota} quota units.`,
       (quota: string) => `当时 $1 为 ${quota} 额度单位。`,
     ],
-    total: ['Total', '总计'],
     charged: ['Charged', '实际扣费'],
     inMoney: ['In US dollars', '折合美元'],
     capped: {
@@ -210,7 +187,6 @@ export const DETAIL = texts({
     title: ['Ledger entries', '账本记录'],
     none: ['No ledger entries.', '没有账本记录。'],
     layer: ['Bucket', '账目'],
-    hold: ['Reserved', '预留'],
     moved: ['Debited', '扣除'],
     release: ['Released', '释放'],
     about: ['In quota units.', '以额度单位计。'],

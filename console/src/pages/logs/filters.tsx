@@ -6,11 +6,10 @@ import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
 import { anyOr } from '../../parts/filter-select.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
-import { useText } from '../../text.ts';
 import type { Line } from './line.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import {
   type Change,
   type Filter,
@@ -28,12 +27,12 @@ const OFFERED = 50;
 
 /** The record kind. */
 export function KindSelect({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <NativeSelect
       size="xs"
       aria-label={text.filter.kind}
-      data={anyOr(text.filter.everything, Object.keys(KINDS) as Kind[], (kind) => text.kinds[kind])}
+      data={anyOr(text.words.all, Object.keys(KINDS) as Kind[], (kind) => text.kinds[kind])}
       value={filterOf(view, 'kind')}
       onChange={({ currentTarget }) => change({ kind: currentTarget.value, outcome: '', before: '' })}
     />
@@ -42,12 +41,12 @@ export function KindSelect({ view, change }: { readonly view: View; change(chang
 
 /** The outcome of calls. */
 export function OutcomeSelect({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <NativeSelect
       size="xs"
-      aria-label={text.filter.outcome}
-      data={anyOr(text.filter.anyOutcome, OUTCOMES, (outcome) => text.outcomes[outcome])}
+      aria-label={text.words.state}
+      data={anyOr(text.words.anyState, OUTCOMES, (outcome) => text.outcomes[outcome])}
       value={filterOf(view, 'outcome')}
       // Only calls have an outcome: with another kind, the list would be empty.
       onChange={({ currentTarget }) => change({ outcome: currentTarget.value, kind: '', before: '' })}
@@ -57,7 +56,7 @@ export function OutcomeSelect({ view, change }: { readonly view: View; change(ch
 
 /** The fields. A selection applies at once, typed text on Enter or with the button. */
 export function FilterFields({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT).filter;
+  const { filter: text, words } = useText();
   const current = (name: Filter['name']): string => filterOf(view, name);
   const active = {
     model: current('model'),
@@ -122,9 +121,9 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
   return (
     <form onSubmit={submit}>
       <Group gap="xs" align="flex-start" className="logs-fields">
-        <Autocomplete label={text.model} data={candidates.model} error={severalOf('model')} {...field('model')} />
+        <Autocomplete label={words.model} data={candidates.model} error={severalOf('model')} {...field('model')} />
         <Autocomplete
-          label={text.key}
+          label={words.key}
           placeholder={text.keyAbout}
           data={view.allUsers ? [] : unique((keys.data?.items ?? []).map(({ name }) => name))}
           {...field('key')}
@@ -132,19 +131,19 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
         {view.allUsers && (
           <>
             <PersonSelect
-              label={text.person}
-              placeholder={text.anybody}
+              label={words.user}
+              placeholder={words.allUsers}
               value={current('user_id')}
               onChange={(user_id) => change({ user_id, username: '', whose: 'all', before: '' })}
             />
             <DepartmentSelect
-              label={text.department}
-              placeholder={text.anyDepartment}
+              label={words.department}
+              placeholder={words.allDepartments}
               value={current('department_id')}
               onChange={(department_id) => change({ department_id, whose: 'all', before: '' })}
             />
             <Autocomplete
-              label={text.channel}
+              label={words.channel}
               data={candidates.channel}
               error={severalOf('channel')}
               {...field('channel')}
@@ -152,7 +151,7 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
           </>
         )}
         <TextInput
-          label={text.request}
+          label={words.requestId}
           placeholder={text.requestAbout}
           maxLength={64}
           value={typed.request_id}
@@ -209,26 +208,26 @@ function Chip({
   readonly lines: readonly Line[];
   onRemove(): void;
 }) {
-  const text = useText(TEXT).filter;
+  const { filter: text, words } = useText();
   const value = useFilterValue(filter, lines);
   const what = {
     kind: text.kind,
-    outcome: text.outcome,
-    model: text.model,
-    key: text.key,
-    token_id: text.key,
-    channel: text.channel,
-    request_id: text.request,
-    username: text.person,
-    user_id: text.person,
-    department_id: text.department,
+    outcome: words.state,
+    model: words.model,
+    key: words.key,
+    token_id: words.key,
+    channel: words.channel,
+    request_id: words.requestId,
+    username: words.user,
+    user_id: words.user,
+    department_id: words.department,
   }[filter.name];
   return <FilterChip what={what} value={value} onRemove={onRemove} />;
 }
 
 /** The display name of a filter value. */
 function useFilterValue({ name, value }: Filter, lines: readonly Line[]): string {
-  const { kinds, outcomes } = useText(TEXT);
+  const { kinds, outcomes } = useText();
   const person = useApi(
     'GET /api/user/{id}',
     { params: { id: value } },

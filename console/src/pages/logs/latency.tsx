@@ -3,18 +3,16 @@ import { Box, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useId } from 'react';
 import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { LatencyDistribution } from '../../api/operations.ts';
-import { Foldout } from '../../parts/foldout.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Foldout, Muted, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { type Change, filterOf, searchOf, type View } from './view.ts';
 
 type Spread = LatencyDistribution;
 
 /** The section; renders nothing if the filters exclude calls. */
 export function Latency({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT).latency;
+  const { latency: text, words } = useText();
   const format = useFormat();
   const id = useId();
   const { request_id: _, ...search } = searchOf(view);
@@ -54,7 +52,7 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
           </Small>
           <Box className="two-columns">
             <Histogram title={text.duration} spread={data.duration} />
-            <Histogram title={text.firstByte} spread={data.first_byte} />
+            <Histogram title={words.firstByte} spread={data.first_byte} />
           </Box>
         </Stack>
       )}
@@ -63,7 +61,7 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
 }
 
 function usePercentiles(): (spread: Spread) => string | undefined {
-  const text = useText(TEXT).latency;
+  const text = useText().latency;
   const { duration } = useFormat();
   return ({ p50_ms, p95_ms, p99_ms }) =>
     p50_ms === null || p95_ms === null || p99_ms === null
@@ -72,7 +70,7 @@ function usePercentiles(): (spread: Spread) => string | undefined {
 }
 
 function Histogram({ title, spread }: { readonly title: string; readonly spread: Spread }) {
-  const text = useText(TEXT).latency;
+  const text = useText().latency;
   const format = useFormat();
   const percentiles = usePercentiles()(spread) ?? text.none;
   const last = spread.histogram.findLast(({ le_ms }) => le_ms !== null)?.le_ms ?? 0;

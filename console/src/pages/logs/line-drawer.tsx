@@ -6,13 +6,11 @@ import { useApi } from '../../api/hooks.ts';
 import type { Step } from '../../parts/address.ts';
 import { FactList, Links } from '../../parts/facts.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { IconButton } from '../../parts/plain.tsx';
+import { IconButton, Section } from '../../parts/page.tsx';
 import { Copy, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { CallDetails } from './call-details.tsx';
-import { DETAIL } from './detail-text.ts';
+import { useDetailText } from './detail-text.ts';
 import { factsOf, isCall, kindOf, type Line } from './line.ts';
 import { LineState } from './lines.tsx';
 import { useReason } from './reasons.ts';
@@ -28,7 +26,7 @@ export function LineDrawer({
   change(change: Change, step?: Step): void;
   readonly lines: readonly Line[];
 }) {
-  const text = useText(DETAIL);
+  const text = useDetailText();
   const { open } = view;
   const at = lines.findIndex(({ request_id }) => request_id === open);
   const newer = at > 0 ? lines[at - 1] : undefined;
@@ -63,7 +61,7 @@ export function LineDrawer({
   );
 }
 
-function titleOf(line: Line | undefined, text: (typeof DETAIL)['en']): string {
+function titleOf(line: Line | undefined, text: ReturnType<typeof useDetailText>): string {
   if (line === undefined || isCall(line)) return text.title;
   return kindOf(line) === 'request' ? text.request : text.event;
 }
@@ -138,13 +136,12 @@ function Details({ line, view }: { readonly line: Line; readonly view: View }) {
 }
 
 function Missing() {
-  const text = useText(DETAIL);
+  const text = useDetailText();
   return <Empty title={text.missing}>{text.missingAbout}</Empty>;
 }
 
-/** The details. */
 function EventDetails({ line, view }: { readonly line: Line; readonly view: View }) {
-  const text = useText(DETAIL);
+  const text = useDetailText();
   const format = useFormat();
   const kind = kindOf(line);
   const facts = factsOf(line);
@@ -152,25 +149,25 @@ function EventDetails({ line, view }: { readonly line: Line; readonly view: View
   const links: (readonly [string, string])[] = [];
   if (view.admin && (line.username ?? '') !== '')
     links.push([text.links.person, `/logs?${new URLSearchParams({ whose: 'all', username: line.username ?? '' })}`]);
-  if (kind === 'login') links.push([text.links.security, '/security']);
-  else if (kind !== 'request') links.push([text.links.wallet, '/wallet']);
+  if (kind === 'login') links.push([text.words.security, '/security']);
+  else if (kind !== 'request') links.push([text.words.wallet, '/wallet']);
   return (
     <Stack gap="md">
       <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
         {kind === 'request' ? `${facts.route}${reason === '' ? '' : `: ${reason}`}` : line.content}
       </Text>
-      <Section title={text.facts.happened}>
+      <Section title={text.words.event}>
         <FactList
           facts={[
-            [text.facts.when, format.moment(line.created_at)],
-            [text.facts.state, <LineState key="state" line={line} />],
-            [text.facts.status, facts.status === 0 ? undefined : `${facts.status}`],
+            [text.words.when, format.moment(line.created_at)],
+            [text.words.state, <LineState key="state" line={line} />],
+            [text.words.status, facts.status === 0 ? undefined : `${facts.status}`],
             [text.facts.times, line.times > 1 ? text.facts.timesOf(format.number(line.times)) : undefined],
-            [text.facts.key, line.token_name || undefined],
-            [text.facts.person, view.admin ? line.username : undefined],
-            [text.facts.amount, line.quota === 0 ? undefined : <Money key="money" units={line.quota} sign />],
-            [text.facts.ip, (line.ip ?? '') === '' ? undefined : line.ip],
-            [text.facts.id, <Copy key="id" value={line.request_id} what={text.facts.id} />],
+            [text.words.key, line.token_name || undefined],
+            [text.words.user, view.admin ? line.username : undefined],
+            [text.words.amount, line.quota === 0 ? undefined : <Money key="money" units={line.quota} sign />],
+            [text.words.ipAddress, (line.ip ?? '') === '' ? undefined : line.ip],
+            [text.words.requestId, <Copy key="id" value={line.request_id} what={text.words.requestId} />],
           ]}
         />
       </Section>

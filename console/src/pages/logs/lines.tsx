@@ -2,13 +2,12 @@
 import { Box, Button, Group, Stack, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { factsOf, isCall, kindOf, type Line, OUTCOME_TONES } from './line.ts';
 import { useReason } from './reasons.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The table. */
 export function Lines({
@@ -26,41 +25,41 @@ export function Lines({
   hrefOf(line: Line): string;
   readonly empty: ReactNode;
 }) {
-  const { columns: text, lines: caption } = useText(TEXT);
+  const { columns: text, lines: caption, words } = useText();
   const format = useFormat();
   const columns: readonly Column<Line>[] = [
-    { key: 'time', title: `${text.time} (${format.zone})`, cell: ({ created_at }) => <Moment at={created_at} /> },
-    { when: allUsers, key: 'person', title: text.person, from: 'sm', cell: ({ username }) => username ?? '' },
-    { key: 'state', title: text.state, from: 'sm', cell: (line) => <LineState line={line} /> },
-    { key: 'model', title: text.model, cell: (line) => <Subject line={line} /> },
+    { key: 'time', title: `${words.time} (${format.zone})`, cell: ({ created_at }) => <Moment at={created_at} /> },
+    { when: allUsers, key: 'person', title: words.user, from: 'sm', cell: ({ username }) => username ?? '' },
+    { key: 'state', title: words.state, from: 'sm', cell: (line) => <LineState line={line} /> },
+    { key: 'model', title: words.model, cell: (line) => <Subject line={line} /> },
     {
       key: 'key',
-      title: text.key,
+      title: words.key,
       from: 'md',
       cell: ({ token_name }) => <span className="logs-name">{token_name}</span>,
     },
     { key: 'tokens', title: text.tokens, align: 'right', from: 'sm', cell: (line) => <Tokens line={line} /> },
     {
       key: 'cost',
-      title: text.cost,
+      title: words.cost,
       align: 'right',
       cell: (line) => (isCall(line) || line.quota !== 0 ? <Money units={line.quota} sign={!isCall(line)} /> : ''),
     },
     {
       key: 'took',
-      title: text.took,
+      title: words.duration,
       align: 'right',
       from: 'md',
       cell: (line) => durationOf(factsOf(line).durationMs, format.duration),
     },
     {
       key: 'first',
-      title: text.firstByte,
+      title: words.firstByte,
       align: 'right',
       from: 'lg',
       cell: (line) => durationOf(factsOf(line).firstByteMs, format.duration),
     },
-    { when: allUsers, key: 'channel', title: text.channel, from: 'lg', cell: (line) => line.channel_name ?? '' },
+    { when: allUsers, key: 'channel', title: words.channel, from: 'lg', cell: (line) => line.channel_name ?? '' },
   ];
   return (
     <DataTable
@@ -94,7 +93,7 @@ function durationOf(ms: number | undefined, write: (ms: number) => string): stri
 
 /** The outcome of a call, or the kind of an event. */
 export function LineState({ line }: { readonly line: Line }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { outcome } = factsOf(line);
   if (outcome === undefined) return <State tone="info">{text.kind[kindOf(line)]}</State>;
   return <State tone={OUTCOME_TONES[outcome]}>{text.outcomes[outcome]}</State>;
@@ -102,7 +101,7 @@ export function LineState({ line }: { readonly line: Line }) {
 
 /** The number of requests that the record stands for, if more than one. */
 function Times({ line }: { readonly line: Line }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   if (line.times <= 1) return null;
   const count = format.number(line.times);
@@ -143,7 +142,7 @@ function Subject({ line }: { readonly line: Line }) {
 
 /** Tokens in and out; cached tokens in a tooltip. */
 function Tokens({ line }: { readonly line: Line }) {
-  const { tokensAbout: text } = useText(TEXT);
+  const { tokensAbout: text } = useText();
   const format = useFormat();
   const { prompt_tokens = 0, completion_tokens = 0 } = line;
   if (!isCall(line) || prompt_tokens + completion_tokens === 0) return null;
@@ -173,7 +172,7 @@ export function PageControls({
   readonly newer: (() => void) | undefined;
   readonly older: (() => void) | undefined;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (newest === undefined && older === undefined) return null;
   return (
     <Box component="nav" aria-label={text.paging}>
@@ -187,7 +186,7 @@ export function PageControls({
           {text.newer}
         </PlainButton>
         <PlainButton disabled={older === undefined} onClick={older}>
-          {text.older}
+          {text.words.older}
         </PlainButton>
       </Group>
     </Box>

@@ -4,12 +4,10 @@ import { useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Foldout } from '../../parts/foldout.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Foldout, Muted, Small } from '../../parts/page.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type RunningCall = api.RunningCall & {
   /** For administrators only. */
@@ -30,7 +28,7 @@ const PHASE_MOODS: Readonly<Record<RunningCall['phase'], Tone>> = {
 
 /** The strip. `onEnded`: a call has ended. */
 export function Live({ allUsers, onEnded }: { readonly allUsers: boolean; onEnded(): void }) {
-  const text = useText(TEXT).live;
+  const text = useText().live;
   const format = useFormat();
   const id = useId();
   const { data, dataUpdatedAt } = useApi(allUsers ? 'GET /api/log/live' : 'GET /api/log/self/live', undefined, {
@@ -83,17 +81,17 @@ function Calls({
   readonly readAt: number;
   readonly allUsers: boolean;
 }) {
-  const { live: text, columns: names } = useText(TEXT);
+  const { live: text, words } = useText();
   const format = useFormat();
   const now = useNow();
   const several = data.items.some(({ gateway }) => typeof gateway === 'string');
   const columns: readonly Column<RunningCall>[] = [
-    { key: 'model', title: names.model, cell: ({ model }) => model || text.unread },
-    { when: allUsers, key: 'person', title: names.person, from: 'sm', cell: ({ username }) => username || text.unread },
-    { key: 'key', title: names.key, from: 'md', cell: ({ token_name }) => token_name },
+    { key: 'model', title: words.model, cell: ({ model }) => model || text.unread },
+    { when: allUsers, key: 'person', title: words.user, from: 'sm', cell: ({ username }) => username || text.unread },
+    { key: 'key', title: words.key, from: 'md', cell: ({ token_name }) => token_name },
     {
       key: 'phase',
-      title: text.phase,
+      title: words.phase,
       cell: ({ phase, attempts }) => (
         <Group gap={6} wrap="nowrap">
           <State tone={PHASE_MOODS[phase]}>{text.phases[phase]}</State>
@@ -101,18 +99,18 @@ function Calls({
         </Group>
       ),
     },
-    { when: allUsers, key: 'channel', title: names.channel, from: 'md', cell: ({ channel }) => channel ?? '–' },
-    { when: several, key: 'gateway', title: text.gateway, from: 'md', cell: ({ gateway }) => gateway ?? '–' },
+    { when: allUsers, key: 'channel', title: words.channel, from: 'md', cell: ({ channel }) => channel ?? '–' },
+    { when: several, key: 'gateway', title: words.gateway, from: 'md', cell: ({ gateway }) => gateway ?? '–' },
     {
       key: 'output',
-      title: text.output,
+      title: words.outputTokens,
       align: 'right',
       from: 'sm',
       cell: ({ output_tokens }) => format.number(output_tokens),
     },
     {
       key: 'running',
-      title: text.running,
+      title: words.runningFor,
       align: 'right',
       // Whole seconds, because tenths would flicker.
       cell: ({ ms }) => format.duration(Math.max(1, Math.floor((ms + Math.max(0, now - readAt)) / 1_000)) * 1_000),
@@ -141,7 +139,6 @@ function useOnEnded(data: Running | undefined, onEnded: () => void): void {
   }, [data, before, onEnded]);
 }
 
-/** The current time, every second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,32 +1,28 @@
 /** The page of logs: running calls, usage records, and the details of each. */
+import './logs.css';
 import { Box, Button, Collapse, Group, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { useAction, useApi } from '../../api/hooks.ts';
 import { Empty, Failure } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { IconButton, PlainButton } from '../../parts/plain.tsx';
+import { IconButton, Page, PlainButton, Section } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { ScopeSelect } from '../../parts/whose.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { Chips, clearedOf, FilterFields, KindSelect, OutcomeSelect } from './filters.tsx';
 import { Latency } from './latency.tsx';
+import type { Line } from './line.ts';
 import { LineDrawer } from './line-drawer.tsx';
 import { Lines, PageControls } from './lines.tsx';
 import { Live } from './live.tsx';
-import './logs.css';
-import { TEXT } from './text.ts';
-import { useLines } from './use-lines.ts';
+import { useText } from './text.ts';
 import { type Change, filterOf, searchOf, useView, type View, WITHOUT_FILTERS } from './view.ts';
 
 export default function LogsPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const rangeText = useRangeWords();
   const format = useFormat();
   const [view, change, hrefOf] = useView();
@@ -46,7 +42,7 @@ export default function LogsPage() {
   );
   return (
     <Page
-      title={names.logs}
+      name="logs"
       about={(view.allUsers ? text.all : text.mine)(rangeText(view.range))}
       actions={<Actions view={view} change={change} onRefresh={lines.readAgain} />}
     >
@@ -112,23 +108,25 @@ function usePageControls(view: View, change: (change: Change) => void, next: str
 
 /** Why the list is empty, and what to do. */
 function EmptyState({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const { empty: text, newest, filter } = useText(TEXT);
+  const { empty: text, newest, words } = useText();
   const rangeText = useRangeWords();
   if (view.before !== '')
     return (
       <Empty title={text.past} action={<PlainButton onClick={() => change({ before: '' })}>{newest}</PlainButton>} />
     );
   const longer = view.range.name !== '30d' && (
-    <PlainButton onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>{text.longer}</PlainButton>
+    <PlainButton onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>
+      {words.show30Days}
+    </PlainButton>
   );
   if (view.filters.length > 0)
     return (
       <Empty
-        title={text.filtered}
+        title={words.noMatchingEntries}
         action={
           <>
             {longer}
-            <PlainButton onClick={() => change(clearedOf(view))}>{filter.clear}</PlainButton>
+            <PlainButton onClick={() => change(clearedOf(view))}>{words.clearFilters}</PlainButton>
           </>
         }
       >
@@ -142,7 +140,7 @@ function EmptyState({ view, change }: { readonly view: View; change(change: Chan
         <>
           {longer}
           <Button component={Link} href="/connect">
-            {text.connect}
+            {words.connectAClient}
           </Button>
         </>
       }
@@ -152,7 +150,6 @@ function EmptyState({ view, change }: { readonly view: View; change(change: Chan
   );
 }
 
-/** Scope, CSV download and Refresh. */
 function Actions({
   view,
   change,
@@ -162,7 +159,7 @@ function Actions({
   change(change: Change): void;
   onRefresh(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { allUsers, range } = view;
   const save = useAction(() =>
     saveFile(
@@ -182,11 +179,85 @@ function Actions({
         />
       )}
       <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending} onClick={() => save.mutate()}>
-        {text.csv}
+        {text.words.downloadCsv}
       </PlainButton>
-      <IconButton label={text.refresh} variant="default" size={30} onClick={onRefresh}>
+      <IconButton label={text.words.refresh} variant="default" size={30} onClick={onRefresh}>
         <IconRefresh size={16} />
       </IconButton>
     </Group>
   );
+}
+
+const PAGE_SIZE = 50;
+/** The largest number of newer records that are counted. */
+const MOST_NEW = 30;
+const EVERY_MS = 5_000;
+
+interface ListState {
+  /** Undefined while loading. */
+  readonly items: readonly Line[] | undefined;
+  /** The number of records; with previous pages, from here on. */
+  readonly total: number;
+  /** True if there are more than were counted. */
+  readonly beyond: boolean;
+  /** The `before` cursor of the next page; null: none. */
+  readonly next: string | null;
+  /** True while the records of the previous filters are shown. */
+  readonly stale: boolean;
+  readonly error: unknown;
+  /** The number of newer records as text; `30+` if there are more than were counted. */
+  readonly newCount: string;
+  readAgain(): void;
+  /** Looks for newer records now. */
+  look(): void;
+}
+
+/** The records on the page, and the number of newer ones, which are shown on request only. */
+function useLines(view: View): ListState {
+  const operation = view.allUsers ? 'GET /api/log/' : 'GET /api/log/self';
+  const search = searchOf(view);
+  const page = useApi(
+    operation,
+    { search: { ...search, page_size: PAGE_SIZE, before: view.before || undefined } as object },
+    // Rows do not move while the user reads.
+    { staleTime: Number.POSITIVE_INFINITY, gcTime: 0, refetchOnWindowFocus: false, placeholderData: (was) => was },
+  );
+  const watches =
+    view.before === '' &&
+    view.range.end * 1_000 >= Date.now() &&
+    filterOf(view, 'request_id') === '' &&
+    !page.isPending;
+  const newest = useApi(
+    operation,
+    { search: { ...search, page_size: MOST_NEW } as object },
+    { enabled: watches, refetchInterval: EVERY_MS, staleTime: EVERY_MS, gcTime: 0 },
+  );
+  const { refetch: readPage } = page;
+  const { refetch: readNewest } = newest;
+  const newCount = useMemo(
+    () => (watches && !page.isPlaceholderData ? newCountOf(newest.data?.items ?? [], page.data) : 0),
+    [watches, newest.data, page.data, page.isPlaceholderData],
+  );
+  return {
+    items: page.data?.items,
+    total: page.data?.total ?? 0,
+    beyond: view.allUsers && (page.data?.total ?? 0) >= 10_000,
+    next: page.data?.next ?? null,
+    stale: page.isPlaceholderData,
+    error: page.data === undefined ? page.error : null,
+    newCount: newCount === 0 ? '' : newCount >= MOST_NEW ? `${MOST_NEW}+` : `${newCount}`,
+    readAgain: useCallback(() => void readPage(), [readPage]),
+    look: useCallback(() => void (watches && readNewest()), [watches, readNewest]),
+  };
+}
+
+/** The number of new records. A call is sorted by its start, so a long one may be inserted between others. */
+function newCountOf(
+  newest: readonly Line[],
+  current: { readonly items: readonly Line[]; readonly next: string | null } | undefined,
+): number {
+  if (current === undefined) return 0;
+  const ids = new Set(current.items.map(({ request_id }) => request_id));
+  const last = current.next === null ? '' : (current.items.at(-1)?.request_id ?? '');
+  return newest.filter(({ request_id }) => !ids.has(request_id) && request_id > last).length;
 }

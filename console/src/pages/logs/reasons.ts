@@ -1,10 +1,10 @@
 /** Why a request was refused or failed, in words. */
 import { useContext } from 'react';
 import { sentenceOfCode } from '../../api/refusals.ts';
-import { LanguageContext, texts, useText } from '../../text.ts';
+import { LanguageContext, texts } from '../../text.ts';
 import type { Facts } from './line.ts';
 
-const TEXT = texts({
+const useText = texts({
   failures: {
     connect: ['no connection to the vendor', '无法连接供应商'],
     timeout: ['the vendor timed out', '供应商响应超时'],
@@ -30,7 +30,7 @@ const TEXT = texts({
 
 /** The reason of a call that was not served; '' if it was served. */
 export function useReason(): (facts: Pick<Facts, 'outcome' | 'status' | 'code' | 'failure'>) => string {
-  const text = useText(TEXT);
+  const text = useText();
   const { language } = useContext(LanguageContext);
   const failureWords = useFailure();
   return ({ outcome, status, code, failure }) => {
@@ -45,7 +45,7 @@ export function useReason(): (facts: Pick<Facts, 'outcome' | 'status' | 'code' |
 
 /** How an attempt failed. */
 export function useFailure(): (failure: string) => string {
-  const text = useText(TEXT);
+  const text = useText();
   return (failure) => lookUp(text.failures, failure) ?? failure;
 }
 

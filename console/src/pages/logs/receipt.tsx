@@ -1,10 +1,9 @@
 /** The receipt of a call: its items, and its ledger entries. Numbers are shown to the last digit. */
 import { Alert, Box, Stack, Table, Text } from '@mantine/core';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { DETAIL } from './detail-text.ts';
+import { useDetailText } from './detail-text.ts';
 import type { CallDetail } from './line.ts';
 
 type Receipt = NonNullable<CallDetail['receipt']>;
@@ -13,7 +12,7 @@ type Entry = CallDetail['entries'][number];
 
 /** The receipt. */
 export function ReceiptTable({ call: { receipt } }: { readonly call: CallDetail }) {
-  const { receipt: text } = useText(DETAIL);
+  const { receipt: text } = useDetailText();
   if (receipt === null) return <Muted p="sm">{text.none}</Muted>;
   return (
     <>
@@ -34,13 +33,13 @@ export function ReceiptTable({ call: { receipt } }: { readonly call: CallDetail 
 }
 
 function PerUnit({ receipt: { quota_per_unit: perUnit } }: { readonly receipt: Receipt }) {
-  const { receipt: text } = useText(DETAIL);
+  const { receipt: text } = useDetailText();
   const format = useFormat();
   return perUnit === null ? null : <> {text.perUnit(format.number(perUnit))}</>;
 }
 
 function Sum({ receipt }: { readonly receipt: Receipt }) {
-  const { receipt: text } = useText(DETAIL);
+  const { receipt: text, words } = useDetailText();
   const format = useFormat();
   const exact = (value: string): string => exactNumber(value, format.locale);
   const foot = (name: string, value: string) => (
@@ -61,7 +60,7 @@ function Sum({ receipt }: { readonly receipt: Receipt }) {
           <Table.Tr>
             <Table.Th scope="col">{text.what}</Table.Th>
             <Table.Th scope="col" ta="right">
-              {text.count}
+              {words.count}
             </Table.Th>
             <Table.Th scope="col" ta="right">
               {text.price}
@@ -92,7 +91,7 @@ function Sum({ receipt }: { readonly receipt: Receipt }) {
         </Table.Tbody>
         <Table.Tfoot className="logs-table-foot">
           {Number(factor) !== 1 && foot(text.factor, `× ${exact(factor)}`)}
-          {items.length > 0 && foot(text.total, exact(total))}
+          {items.length > 0 && foot(words.total, exact(total))}
           {foot(text.charged, exact(charged))}
           {foot(text.inMoney, moneyOf(receipt, format.locale) ?? format.money(Number(charged)))}
         </Table.Tfoot>
@@ -104,7 +103,7 @@ function Sum({ receipt }: { readonly receipt: Receipt }) {
 function priceOf(
   { price, per }: Item,
   exact: (value: string) => string,
-  text: (typeof DETAIL)['en']['receipt']['per'],
+  text: ReturnType<typeof useDetailText>['receipt']['per'],
 ) {
   const money = `$${exact(price)}`;
   if (per === 1_000_000) return text.million(money);
@@ -124,7 +123,7 @@ function moneyOf({ charged, quota_per_unit: perUnit }: Receipt, locale: string):
 
 /** The ledger entries by bucket. */
 export function LedgerEntries({ call: { entries } }: { readonly call: CallDetail }) {
-  const { ledger: text, none } = useText(DETAIL);
+  const { ledger: text, none, words } = useDetailText();
   const { locale } = useFormat();
   if (entries.length === 0) return <Muted p="sm">{text.none}</Muted>;
   const exact = (value: string | null): string => (value === null ? none : exactNumber(value, locale));
@@ -137,7 +136,7 @@ export function LedgerEntries({ call: { entries } }: { readonly call: CallDetail
         return [text.layers[kind](owner_name || `#${owner_id}`), ...more].join(', ');
       },
     },
-    { key: 'hold', title: text.hold, align: 'right', cell: ({ hold }) => exact(hold) },
+    { key: 'hold', title: words.reserved, align: 'right', cell: ({ hold }) => exact(hold) },
     { key: 'moved', title: text.moved, align: 'right', cell: ({ amount }) => exact(amount) },
     { key: 'release', title: text.release, align: 'right', cell: ({ release }) => exact(release) },
   ];

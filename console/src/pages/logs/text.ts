@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   mine: [
     (range: string) => `Your calls and account events. ${range}.`,
     (range: string) => `您的调用和账户事件。${range}。`,
@@ -12,15 +12,12 @@ export const TEXT = texts({
     (range: string) => `所有用户的调用和事件。${range}。`,
   ],
   whose: ['Scope', '范围'],
-  csv: ['Download CSV', '下载 CSV'],
-  refresh: ['Refresh', '刷新'],
   lines: ['Calls and events', '调用与事件'],
   count: [
     (count: string, more: boolean) =>
       more ? `more than ${count} entries` : count === '1' ? '1 entry' : `${count} entries`,
     (count: string, more: boolean) => (more ? `超过 ${count} 条` : `共 ${count} 条`),
   ],
-  older: ['Older', '更早'],
   newer: ['Newer', '更新'],
   newest: ['Newest', '最新'],
   paging: ['Pages', '翻页'],
@@ -31,16 +28,7 @@ export const TEXT = texts({
     (count: string) => `此密钥在一分钟内有 ${count} 次结果相同的请求；此处为第一次`,
   ],
   columns: {
-    time: ['Time', '时间'],
-    person: ['User', '用户'],
-    key: ['Key', '密钥'],
-    model: ['Model', '模型'],
     tokens: ['Tokens in / out', 'Token 输入 / 输出'],
-    cost: ['Cost', '费用'],
-    took: ['Duration', '耗时'],
-    firstByte: ['First byte', '首字节'],
-    state: ['State', '状态'],
-    channel: ['Channel', '渠道'],
   },
   tokensAbout: {
     cached: [
@@ -84,26 +72,13 @@ export const TEXT = texts({
   filter: {
     open: ['Filter', '筛选'],
     kind: ['Kind', '类型'],
-    everything: ['All', '全部'],
-    outcome: ['State', '状态'],
-    anyOutcome: ['Any state', '所有状态'],
-    model: ['Model', '模型'],
-    key: ['Key', '密钥'],
     keyAbout: ['The exact name of a key', '密钥的完整名称'],
-    channel: ['Channel', '渠道'],
-    person: ['User', '用户'],
-    anybody: ['All users', '所有用户'],
-    anyDepartment: ['All departments', '所有部门'],
     several: ['Several names match. Select one.', '有多个名称匹配：请选择一个。'],
-    department: ['Department', '部门'],
-    request: ['Request ID', '请求 ID'],
     requestAbout: ['The value of the response header x-request-id', '即响应头 x-request-id 的值'],
     notAnId: ['A request ID has 26 letters and digits.', '请求 ID 由 26 位字母和数字组成。'],
     apply: ['Apply', '应用'],
-    clear: ['Clear filters', '清除筛选'],
   },
   empty: {
-    filtered: ['No matching entries', '没有符合条件的记录'],
     filteredAbout: [
       (range: string) => `No entry of this period (${range}) matches all filters.`,
       (range: string) => `此时间范围（${range}）内没有记录符合所有筛选条件。`,
@@ -115,8 +90,6 @@ export const TEXT = texts({
     none: ['No entries in this period', '此时间范围内没有记录'],
     noneAbout: ['Calls appear here as soon as they end, with their cost.', '调用结束后会显示在这里，并附上费用。'],
     past: ['No older entries.', '没有更早的记录。'],
-    longer: ['Show 30 days', '查看 30 天'],
-    connect: ['Connect a client', '接入客户端'],
   },
   live: {
     title: [(count: string) => `${count} running`, (count: string) => `${count} 个进行中`],
@@ -129,11 +102,7 @@ export const TEXT = texts({
       asking: ['Waiting for the vendor', '等待供应商'],
       answering: ['Answering', '正在回答'],
     },
-    phase: ['Phase', '阶段'],
-    running: ['Running for', '已运行'],
-    output: ['Output tokens', '输出 Token'],
     unread: ['not read yet', '尚未读取'],
-    gateway: ['Gateway', '网关'],
     attempt: [(count: string) => `attempt ${count}`, (count: string) => `第 ${count} 次尝试`],
   },
   latency: {
@@ -143,7 +112,6 @@ export const TEXT = texts({
     of: [(calls: string) => `the newest ${calls} served`, (calls: string) => `最近 ${calls} 次成功的调用`],
     since: [(moment: string) => `since ${moment}`, (moment: string) => `自 ${moment} 起`],
     duration: ['Whole answer', '完整回答'],
-    firstByte: ['First byte', '首字节'],
     upTo: [(time: string) => `up to ${time}`, (time: string) => `不超过 ${time}`],
     longer: [(time: string) => `over ${time}`, (time: string) => `超过 ${time}`],
     percentiles: [

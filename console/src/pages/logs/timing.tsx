@@ -3,12 +3,10 @@ import { Box, Stack, Text } from '@mantine/core';
 import { useSeriesColor } from '../../parts/chart-colors.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { FactList } from '../../parts/facts.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Section, Small } from '../../parts/page.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { DETAIL } from './detail-text.ts';
+import { useDetailText } from './detail-text.ts';
 import type { CallDetail } from './line.ts';
 import { useFailure } from './reasons.ts';
 
@@ -24,7 +22,7 @@ interface Attempt {
 
 /** The section. */
 export function Timing({ call, admin }: { readonly call: CallDetail; readonly admin: boolean }) {
-  const { timing: text } = useText(DETAIL);
+  const { timing: text, words } = useDetailText();
   const format = useFormat();
   const colorAt = useSeriesColor();
   const attempts = attemptsOf(call);
@@ -52,7 +50,7 @@ export function Timing({ call, admin }: { readonly call: CallDetail; readonly ad
                   </span>,
                 ] as const,
             ),
-            [text.total, format.duration(call.duration_ms)],
+            [words.total, format.duration(call.duration_ms)],
           ]}
         />
         {attempts.length === 0 && <Muted>{text.none}</Muted>}
@@ -93,7 +91,7 @@ function attemptsOf(call: CallDetail): readonly Attempt[] {
 }
 
 function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; readonly admin: boolean }) {
-  const { timing: text, none } = useText(DETAIL);
+  const { timing: text, none, words } = useDetailText();
   const format = useFormat();
   const failureWords = useFailure();
   const resultOf = ({ failure, ms }: Attempt): readonly [Tone, string] => {
@@ -104,7 +102,7 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
     { key: 'at', title: text.at, cell: ({ at }) => format.number(at) },
     {
       key: 'channel',
-      title: text.channel,
+      title: words.channel,
       cell: ({ channel, model }) => (
         <Stack gap={0}>
           <span>{channel}</span>
@@ -114,7 +112,7 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
     },
     {
       key: 'result',
-      title: text.result,
+      title: words.result,
       cell: (attempt) => {
         const [color, words] = resultOf(attempt);
         return (
@@ -131,8 +129,18 @@ function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; 
         );
       },
     },
-    { key: 'status', title: text.status, align: 'right', cell: ({ status }) => (status === undefined ? none : status) },
-    { key: 'ms', title: text.took, align: 'right', cell: ({ ms }) => (ms === undefined ? none : format.duration(ms)) },
+    {
+      key: 'status',
+      title: words.status,
+      align: 'right',
+      cell: ({ status }) => (status === undefined ? none : status),
+    },
+    {
+      key: 'ms',
+      title: words.duration,
+      align: 'right',
+      cell: ({ ms }) => (ms === undefined ? none : format.duration(ms)),
+    },
   ];
   return <DataTable caption={text.attempts} columns={columns} rows={attempts} rowKey={({ at }) => at} />;
 }

@@ -1,16 +1,15 @@
 /** Small elements for a model: health, APIs, capabilities. */
 import { Badge, Group, Text, Tooltip } from '@mantine/core';
 import { ABILITIES, type ModelCard, mainStyles } from '../../parts/model-card.ts';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const COLORS = { well: 'green', degraded: 'orange', down: 'red' } as const;
 
 /** The health as a dot and a word. */
 export function Health({ health }: Pick<ModelCard, 'health'>) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Tooltip label={text.healthAbout[health]}>
       <Badge variant="dot" size="sm" color={COLORS[health]} miw="max-content" tabIndex={0}>
@@ -22,7 +21,7 @@ export function Health({ health }: Pick<ModelCard, 'health'>) {
 
 /** The APIs for its purpose; translated ones are marked. */
 export function Styles({ card }: { readonly card: ModelCard }) {
-  const text = useText(TEXT);
+  const text = useText();
   const nameOf = useStyleName();
   const names = mainStyles(card);
   const native = names.filter((style) => style.native).map(({ name }) => nameOf(name));
@@ -37,13 +36,13 @@ export function Styles({ card }: { readonly card: ModelCard }) {
 
 /** The name of an API. */
 export function useStyleName(): (style: string) => string {
-  const { styles } = useText(TEXT);
+  const { styles } = useText();
   return (style) => styles[style as keyof typeof styles] ?? style;
 }
 
 /** Its known capabilities. */
 export function Abilities({ abilities }: Pick<ModelCard, 'abilities'>) {
-  const text = useText(TEXT);
+  const text = useText();
   const supported = ABILITIES.filter((ability) => abilities[ability] === true);
   if (supported.length === 0) return null;
   return (
@@ -58,17 +57,17 @@ export function Abilities({ abilities }: Pick<ModelCard, 'abilities'>) {
 }
 
 /** Its purpose in words. */
-export function usePurposes(): (purposes: readonly (keyof (typeof TEXT)['en']['purposes'])[]) => string {
-  const text = useText(TEXT);
+export function usePurposes(): (purposes: readonly (keyof ReturnType<typeof useText>['purposes'])[]) => string {
+  const text = useText();
   return (purposes) => purposes.map((purpose) => text.purposes[purpose]).join(', ');
 }
 
 /** The share of recent calls that were served. */
 export function Recent({ recent }: Pick<ModelCard, 'recent'>) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const { success_share: share, since, attempts } = recent;
-  if (share === null) return <Muted span>{text.noCalls}</Muted>;
+  if (share === null) return <Muted span>{text.words.noneSinceStart}</Muted>;
   return (
     <Tooltip
       label={

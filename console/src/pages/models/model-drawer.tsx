@@ -5,14 +5,13 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Fact } from '../../parts/facts.tsx';
 import { ABILITIES, type ModelCard, purposesOf } from '../../parts/model-card.ts';
-import { LinkButton, Muted, Small } from '../../parts/plain.tsx';
-import { AMOUNT_TEXT, amountsOf, unitOf } from '../../parts/price-amounts.ts';
+import { LinkButton, Muted, Small } from '../../parts/page.tsx';
+import { amountsOf, unitOf, useAmountText } from '../../parts/price-amounts.ts';
 import { PriceOf } from '../../parts/price-line.tsx';
 import { Copy, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { FirstByte, Health, Recent, usePurposes, useStyleName } from './marks.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer; undefined: closed. */
 export function ModelDrawer({
@@ -33,12 +32,13 @@ export function ModelDrawer({
 }
 
 function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: readonly string[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const purposes = usePurposes();
   const { name, model, recent, channels } = card;
   const search = `?model=${encodeURIComponent(name)}`;
-  const tokens = (count: number | null): string => (count === null ? text.unknown : text.tokens(format.number(count)));
+  const tokens = (count: number | null): string =>
+    count === null ? text.words.unknown : text.tokens(format.number(count));
   return (
     <Stack gap="md">
       <Group gap="sm" justify="space-between">
@@ -53,7 +53,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
         </Group>
       </Group>
       <dl className="model-facts">
-        {model !== name && <Fact name={text.name}>{text.aliasOf(model)}</Fact>}
+        {model !== name && <Fact name={text.words.name}>{text.aliasOf(model)}</Fact>}
         {aliases.length > 0 && <Fact name={text.alsoCalled}>{aliases.join(', ')}</Fact>}
         <Fact name={text.purpose}>
           {card.purposes === null && <Small>{text.purposeUnknown}</Small>}
@@ -62,7 +62,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
         <Fact name={text.contextWindow}>{tokens(card.context_window)}</Fact>
         <Fact name={text.maxOutput}>{tokens(card.max_output)}</Fact>
       </dl>
-      <Part title={text.price}>
+      <Part title={text.words.price}>
         <Prices card={card} />
       </Part>
       <Part title={text.health}>
@@ -73,7 +73,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
           <Fact name={text.recent}>
             <Recent recent={recent} />
           </Fact>
-          <Fact name={text.calls}>{format.number(recent.attempts)}</Fact>
+          <Fact name={text.words.calls}>{format.number(recent.attempts)}</Fact>
           <Fact name={text.failures}>{format.number(recent.failures)}</Fact>
           <Fact name={text.firstByteHalf}>
             <FirstByte ms={recent.p50_first_byte_ms} />
@@ -96,7 +96,7 @@ function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: 
             const can = card.abilities[ability];
             return (
               <Fact key={ability} name={text.abilities[ability]}>
-                {can === null ? <Muted span>{text.unknown}</Muted> : can ? text.yes : text.no}
+                {can === null ? <Muted span>{text.words.unknown}</Muted> : can ? text.yes : text.no}
               </Fact>
             );
           })}
@@ -134,8 +134,8 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 }
 
 function Prices({ card: { free, price } }: { readonly card: ModelCard }) {
-  const text = useText(AMOUNT_TEXT);
-  if (free || price?.free === true) return <Text size="sm">{text.free}</Text>;
+  const text = useAmountText();
+  if (free || price?.free === true) return <Text size="sm">{text.words.free}</Text>;
   if (price === null) return <Text size="sm">{text.refused}</Text>;
   return (
     <dl className="model-facts">
@@ -149,7 +149,7 @@ function Prices({ card: { free, price } }: { readonly card: ModelCard }) {
 }
 
 function StyleTable({ card: { styles } }: { readonly card: ModelCard }) {
-  const text = useText(TEXT);
+  const text = useText();
   const nameOf = useStyleName();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be focusable

@@ -5,13 +5,12 @@ import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { type ModelCard, purposesOf } from '../../parts/model-card.ts';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { PriceCell } from '../../parts/price-line.tsx';
 import { CopyIcon } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { Abilities, FirstByte, Health, Recent, Styles, usePurposes } from './marks.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 interface Listed {
   readonly cards: readonly ModelCard[];
@@ -26,13 +25,13 @@ export function ModelList(listed: Listed) {
 }
 
 function ModelTable({ cards, open, onOpen }: Listed) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const purposes = usePurposes();
   const columns: readonly Column<ModelCard>[] = [
     {
       key: 'name',
-      title: text.name,
+      title: text.words.name,
       cell: ({ name, model }) => (
         <Text component="span" size="sm" display="block" miw="8rem">
           {name}
@@ -91,11 +90,11 @@ function ModelTable({ cards, open, onOpen }: Listed) {
         </>
       ),
     },
-    { key: 'actions', title: text.actions, quiet: true, from: 'md', cell: ({ name }) => <Actions name={name} /> },
+    { key: 'actions', title: text.words.actions, quiet: true, from: 'md', cell: ({ name }) => <Actions name={name} /> },
   ];
   return (
     <DataTable
-      caption={text.list}
+      caption={text.words.models}
       columns={columns}
       rows={cards}
       rowKey={({ name }) => name}
@@ -110,7 +109,7 @@ function hasCapabilities({ abilities }: ModelCard): boolean {
 }
 
 function Actions({ name }: { readonly name: string }) {
-  const text = useText(TEXT);
+  const text = useText();
   const search = `?model=${encodeURIComponent(name)}`;
   const links = [
     { href: `/playground${search}`, label: text.tryModel(name), Icon: IconPrompt },
@@ -131,15 +130,15 @@ function Actions({ name }: { readonly name: string }) {
 }
 
 function Unknown() {
-  const text = useText(TEXT);
-  return <Muted span>{text.unknown}</Muted>;
+  const text = useText();
+  return <Muted span>{text.words.unknown}</Muted>;
 }
 
 function Cards({ cards, onOpen }: Listed) {
-  const text = useText(TEXT);
+  const text = useText();
   const purposes = usePurposes();
   return (
-    <ul className="model-cards" aria-label={text.list}>
+    <ul className="model-cards" aria-label={text.words.models}>
       {cards.map((card) => (
         <li key={card.name}>
           <Stack gap={4}>
@@ -164,7 +163,7 @@ function Cards({ cards, onOpen }: Listed) {
               {card.recent.p50_first_byte_ms !== null && (
                 <>
                   {' · '}
-                  {text.firstByte} <FirstByte ms={card.recent.p50_first_byte_ms} />
+                  {text.words.firstByte} <FirstByte ms={card.recent.p50_first_byte_ms} />
                 </>
               )}
             </Text>

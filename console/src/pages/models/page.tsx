@@ -1,32 +1,36 @@
 /** The models: what can be called, prices and health. */
-import { Alert, Anchor, Text } from '@mantine/core';
+import './models.css';
+import { Alert, Anchor, Checkbox, Group, NativeSelect, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { paged } from '../../parts/data-table.tsx';
-import { type ModelCard, type ModelFilters, matchingModels } from '../../parts/model-card.ts';
-import { NoModels } from '../../parts/no-models.tsx';
-import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { anyOr } from '../../parts/filter-select.tsx';
+import {
+  ABILITIES,
+  type ModelCard,
+  type ModelFilters,
+  matchingModels,
+  PURPOSES,
+  purposesOf,
+} from '../../parts/model-card.ts';
+import { Empty, Loaded, NoModels } from '../../parts/notes.tsx';
+import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { Filters } from './filters.tsx';
+import { useStyleName } from './marks.tsx';
 import { ModelDrawer } from './model-drawer.tsx';
 import { ModelList } from './model-list.tsx';
-import './models.css';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 50;
 const ANYTHING: ModelFilters = { q: '', purpose: '', style: '', ability: '', free: '' };
 
 export default function ModelsPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const catalog = useApi('GET /api/models/catalog', undefined, { staleTime: 30_000 });
   return (
-    <Page title={names.models} about={text.about}>
+    <Page name="models" about={text.about}>
       <Loaded query={catalog} height={320}>
         {(cards) => (cards.length === 0 ? <NoModels /> : <Catalogue cards={cards} />)}
       </Loaded>
@@ -35,7 +39,7 @@ export default function ModelsPage() {
 }
 
 function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [address, change] = useAddress({ ...ANYTHING, page: '1', open: '' });
   const matches = matchingModels(cards, address);
@@ -50,7 +54,7 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
           <Text size="sm">
             {text.onlyDemo}{' '}
             <Anchor component={Link} href="/vendors" size="sm">
-              {text.openVendors}
+              {text.words.openVendors}
             </Anchor>
           </Text>
         </Alert>
@@ -62,8 +66,10 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
       >
         {matches.length === 0 ? (
           <Empty
-            title={text.noneFound}
-            action={<PlainButton onClick={() => change({ ...ANYTHING, page: '1' })}>{text.clear}</PlainButton>}
+            title={text.words.noMatchingModels}
+            action={
+              <PlainButton onClick={() => change({ ...ANYTHING, page: '1' })}>{text.words.clearFilters}</PlainButton>
+            }
           >
             {text.noneFoundAbout}
           </Empty>
@@ -81,5 +87,52 @@ function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
         onClose={() => change({ open: '' })}
       />
     </>
+  );
+}
+
+/** The fields. They offer only values that some model has. */
+function Filters({
+  cards,
+  filters,
+  onWant,
+}: {
+  readonly cards: readonly ModelCard[];
+  readonly filters: ModelFilters;
+  onWant(change: Partial<ModelFilters>): void;
+}) {
+  const text = useText();
+  const nameOf = useStyleName();
+  const purposes = PURPOSES.filter((purpose) => cards.some((card) => purposesOf(card).includes(purpose)));
+  const styles = [...new Set(cards.flatMap((card) => card.styles.map(({ name }) => name)))];
+  const abilities = ABILITIES.filter((ability) => cards.some((card) => card.abilities[ability] === true));
+  return (
+    <Group gap="xs">
+      <SearchField label={text.words.searchByName} value={filters.q} onSearch={(q) => onWant({ q })} />
+      <NativeSelect
+        aria-label={text.purpose}
+        data={anyOr(text.anyPurpose, purposes, (value) => text.purposes[value])}
+        value={filters.purpose}
+        onChange={({ currentTarget: { value } }) => onWant({ purpose: value })}
+      />
+      <NativeSelect
+        aria-label={text.style}
+        data={anyOr(text.anyStyle, styles, (value) => nameOf(value))}
+        value={filters.style}
+        onChange={({ currentTarget: { value } }) => onWant({ style: value })}
+      />
+      {(abilities.length > 0 || filters.ability !== '') && (
+        <NativeSelect
+          aria-label={text.ability}
+          data={anyOr(text.anyAbility, abilities.length > 0 ? abilities : ABILITIES, (value) => text.abilities[value])}
+          value={filters.ability}
+          onChange={({ currentTarget: { value } }) => onWant({ ability: value })}
+        />
+      )}
+      <Checkbox
+        label={text.onlyFree}
+        checked={filters.free !== ''}
+        onChange={({ currentTarget: { checked } }) => onWant({ free: checked ? 'yes' : '' })}
+      />
+    </Group>
   );
 }

@@ -2,11 +2,8 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['Models that you can call: purpose, price and health.', '您可以调用的模型：用途、价格和健康状况。'],
-  list: ['Models', '模型'],
-  search: ['Search by name', '按名称搜索'],
-  name: ['Name', '名称'],
   purpose: ['Purpose', '用途'],
   purposes: {
     chat: ['Chat', '对话'],
@@ -46,15 +43,12 @@ export const TEXT = texts({
   },
   yes: ['yes', '支持'],
   no: ['no', '不支持'],
-  unknown: ['unknown', '未知'],
   context: ['Context', '上下文'],
   contextWindow: ['Context window', '上下文窗口'],
   maxOutput: ['Maximum output', '最大输出'],
   upTo: [(count: string) => `${count} out`, (count: string) => `输出 ${count}`],
   tokens: [(count: string) => `${count} tokens`, (count: string) => `${count} Token`],
-  price: ['Price', '价格'],
   inOut: ['In / out per 1M tokens', '输入 / 输出，每百万 Token'],
-  actions: ['Actions', '操作'],
   tryModel: [(name: string) => `Try ${name} in the playground`, (name: string) => `在“模型体验”中试用 ${name}`],
   connectModel: [(name: string) => `Connect a client to ${name}`, (name: string) => `将客户端接入 ${name}`],
   onlyFree: ['Free only', '仅免费'],
@@ -68,13 +62,10 @@ export const TEXT = texts({
   },
   recent: ['Recent calls', '近期调用'],
   served: [(share: string) => `${share} served`, (share: string) => `成功 ${share}`],
-  noCalls: ['none since start', '启动以来没有'],
-  firstByte: ['First byte', '首字节'],
   firstByteIn: [(time: string) => `first byte ${time}`, (time: string) => `首字节 ${time}`],
   firstByteHalf: ['First byte p50', '首字节 p50'],
   firstByteMost: ['First byte p95', '首字节 p95'],
   lastServed: ['Last served', '最近成功'],
-  calls: ['Calls', '调用'],
   failures: ['Failed', '失败'],
   callsSince: [
     (count: string, when: string) => `${count} calls since ${when}`,
@@ -105,15 +96,12 @@ export const TEXT = texts({
     (shown: string, all: string) => (shown === all ? `${all} models` : `${shown} of ${all} models`),
     (shown: string, all: string) => (shown === all ? `共 ${all} 个模型` : `${shown} / ${all} 个模型`),
   ],
-  noneFound: ['No matching models', '没有符合条件的模型'],
   noneFoundAbout: [
     'No model matches all filters. Models with unknown properties do not match.',
     '没有模型符合所有筛选条件。属性未知的模型不符合。',
   ],
-  clear: ['Clear filters', '清除筛选'],
   onlyDemo: [
     'Only the demo vendor is connected. Connect a vendor for real answers.',
     '目前只接入了演示供应商。接入供应商后才有真实的回答。',
   ],
-  openVendors: ['Open Vendors', '打开“供应商”'],
 });

@@ -7,12 +7,11 @@ import { call, saveBytes } from '../../api/client.ts';
 import { useAction, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { fromField } from '../../shell/zone.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 interface Values {
   readonly name: string;
@@ -22,7 +21,6 @@ interface Values {
   readonly date: string;
 }
 
-/** Newly created codes. */
 interface CreatedCodes {
   readonly codes: readonly string[];
   readonly name: string;
@@ -33,7 +31,7 @@ interface CreatedCodes {
 
 /** The drawer. */
 export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
-  const { making: text } = useText(TEXT);
+  const { making: text, words } = useText();
   const [created, setMade] = useState<CreatedCodes>();
   const close = (): void => {
     onClose();
@@ -43,7 +41,7 @@ export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClos
     <Drawer
       opened={opened}
       onClose={close}
-      title={created === undefined ? text.title : text.madeTitle(created.codes.length)}
+      title={created === undefined ? words.createCodes : text.madeTitle(created.codes.length)}
       closeOnClickOutside={created === undefined}
     >
       {created === undefined ? (
@@ -56,7 +54,7 @@ export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClos
 }
 
 function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClose(): void }) {
-  const { making: text, cancel } = useText(TEXT);
+  const { making: text, cancel, words } = useText();
   const { zone } = useFormat();
   const language = useLanguage();
   const form = useForm<Values>({
@@ -95,7 +93,7 @@ function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClos
     <form onSubmit={form.onSubmit((values) => make.mutate(values))} noValidate>
       <Stack>
         <TextInput
-          label={text.name}
+          label={words.name}
           description={text.nameAbout}
           required
           maxLength={20}
@@ -122,7 +120,7 @@ function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClos
         />
         <TextInput
           type="datetime-local"
-          label={`${text.expires} (${zone})`}
+          label={`${words.expires} (${zone})`}
           description={text.expiresAbout}
           {...form.getInputProps('date')}
         />
@@ -138,7 +136,7 @@ function Form({ onMade, onClose }: { onMade(created: CreatedCodes): void; onClos
 }
 
 function MadeCodes({ created, onClose }: { readonly created: CreatedCodes; onClose(): void }) {
-  const { making: text } = useText(TEXT);
+  const { making: text, words } = useText();
   const format = useFormat();
   return (
     <Stack>
@@ -146,10 +144,10 @@ function MadeCodes({ created, onClose }: { readonly created: CreatedCodes; onClo
       <Snippet code={created.codes.join('\n')} label={text.list} />
       <Group justify="flex-end" gap="xs">
         <PlainButton leftSection={<IconDownload size={16} />} onClick={() => saveCodes(created)}>
-          {text.csv}
+          {words.downloadCsv}
         </PlainButton>
         <Button onClick={onClose} data-autofocus>
-          {text.done}
+          {words.done}
         </Button>
       </Group>
     </Stack>

@@ -3,10 +3,9 @@ import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import type { RedemptionCode } from '../../api/operations.ts';
 import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Small } from '../../parts/page.tsx';
 import { Copy, Money, State, type Tone, When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** A code as administrators see it. */
 export type Code = RedemptionCode;
@@ -42,11 +41,11 @@ export function CodeTable({
   onEnable(id: number, enabled: boolean): void;
   onDelete(code: Code): void;
 }) {
-  const { codes: text } = useText(TEXT);
+  const { codes: text, words } = useText();
   const columns: readonly Column<Code>[] = [
     {
       key: 'name',
-      title: text.name,
+      title: words.name,
       cell: ({ name, id }) => (
         <Stack gap={0} miw="7rem">
           {name}
@@ -54,11 +53,11 @@ export function CodeTable({
         </Stack>
       ),
     },
-    { key: 'state', title: text.state, cell: (code) => <CodeState of={code} /> },
-    { key: 'amount', title: text.amount, align: 'right', cell: ({ quota }) => <Money units={quota} /> },
+    { key: 'state', title: words.state, cell: (code) => <CodeState of={code} /> },
+    { key: 'amount', title: words.amount, align: 'right', cell: ({ quota }) => <Money units={quota} /> },
     {
       key: 'code',
-      title: text.code,
+      title: words.code,
       cell: ({ key }) =>
         isUnreadable(key) ? (
           <Muted>{text.unreadable}</Muted>
@@ -72,9 +71,9 @@ export function CodeTable({
     },
     {
       key: 'expires',
-      title: text.expires,
+      title: words.expires,
       from: 'lg',
-      cell: ({ expired_time }) => <When at={expired_time} none={text.never} />,
+      cell: ({ expired_time }) => <When at={expired_time} none={words.never} />,
     },
     {
       key: 'made',
@@ -88,7 +87,7 @@ export function CodeTable({
     },
     {
       key: 'used',
-      title: text.used,
+      title: words.usedBy,
       from: 'md',
       cell: ({ used_user_id, used_username, redeemed_time }) =>
         used_user_id === 0 ? (
@@ -101,7 +100,7 @@ export function CodeTable({
     },
     {
       key: 'actions',
-      title: text.actions,
+      title: words.actions,
       quiet: true,
       cell: (code) => (
         <RowMenu of={code} onEnable={(enabled) => onEnable(code.id, enabled)} onDelete={() => onDelete(code)} />
@@ -119,7 +118,7 @@ function stateOf({ status, expired_time }: Code): (typeof CODE_STATES)[number] {
 }
 
 function CodeState({ of }: { readonly of: Code }) {
-  const { codes: text } = useText(TEXT);
+  const { codes: text } = useText();
   const state = stateOf(of);
   return <State tone={MOODS[state]}>{text.states[state]}</State>;
 }
@@ -133,7 +132,7 @@ function RowMenu({
   onEnable(enabled: boolean): void;
   onDelete(): void;
 }) {
-  const { codes: text } = useText(TEXT);
+  const { codes: text, words } = useText();
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -144,16 +143,16 @@ function RowMenu({
       <Menu.Dropdown>
         {of.status === 1 && (
           <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => onEnable(false)}>
-            {text.disable}
+            {words.disable}
           </Menu.Item>
         )}
         {of.status === 2 && (
           <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={() => onEnable(true)}>
-            {text.enable}
+            {words.enable}
           </Menu.Item>
         )}
         <Menu.Item c="var(--mantine-color-red-text)" leftSection={<IconTrash size={16} />} onClick={onDelete}>
-          {text.delete}
+          {words.delete}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

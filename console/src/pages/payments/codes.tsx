@@ -8,19 +8,17 @@ import { pageOf } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { CodeForm } from './code-form.tsx';
 import { CODE_STATES, type Code, CodeTable, isCutOff } from './code-table.tsx';
 import { type Filtered, PAGE_SIZE } from './filters.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The list. */
 export function Codes({ address, onChange }: Filtered) {
-  const { codes: text, deleting: deletingText } = useText(TEXT);
+  const { codes: text, deleting: deletingText, words } = useText();
   const format = useFormat();
   const state = CODE_STATES.find((each) => each === address.state);
   const page = pageOf(address.page);
@@ -67,14 +65,14 @@ export function Codes({ address, onChange }: Filtered) {
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
             <FilterSelect
-              label={text.state}
-              data={anyOr(text.any, CODE_STATES, (each) => text.states[each])}
+              label={words.state}
+              data={anyOr(words.anyState, CODE_STATES, (each) => text.states[each])}
               value={state ?? ''}
               onChange={(chosen) => filter({ state: chosen })}
             />
             <PlainButton onClick={() => cleaning.open(true)}>{text.removeDead}</PlainButton>
             <Button leftSection={<IconPlus size={16} />} onClick={() => onChange({ open: 'new' })}>
-              {text.make}
+              {words.createCodes}
             </Button>
           </>
         }
@@ -113,7 +111,7 @@ export function Codes({ address, onChange }: Filtered) {
             ) : (
               <Empty
                 title={text.empty}
-                action={<PlainButton onClick={() => onChange({ open: 'new' })}>{text.make}</PlainButton>}
+                action={<PlainButton onClick={() => onChange({ open: 'new' })}>{words.createCodes}</PlainButton>}
               >
                 {text.emptyAbout}
               </Empty>

@@ -1,32 +1,37 @@
 /** The orders of all accounts. */
-import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
+import { Button, Drawer, Group, Modal, Stack, Text, Textarea, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { type FormEvent, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { KEEPS_DATA, useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
-import { Empty } from '../../parts/notes.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
 import {
+  Fact,
   ORDER_STATES,
-  ORDER_TEXT,
   type Order,
+  OrderFacts,
   OrderItem,
   OrderPrice,
   OrderState,
+  OrderTimeline,
+  useMoneyOf,
+  useOrderText,
   useProviderName,
 } from '../../parts/order.tsx';
-import { Section } from '../../parts/page.tsx';
+import { PlainButton, Section } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
 import { type Filtered, PAGE_SIZE } from './filters.ts';
-import { OrderDrawer } from './order-drawer.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The list. */
 export function Orders({ address, onChange }: Filtered) {
-  const { orders: text } = useText(TEXT);
-  const { states } = useText(ORDER_TEXT);
+  const { orders: text, words } = useText();
+  const { states } = useOrderText();
   const providerName = useProviderName();
   const { data: offer } = useApi('GET /api/user/topup/info', undefined, { staleTime: 60_000, retry: false });
   const status = ORDER_STATES.find((each) => each === address.state);
@@ -51,12 +56,17 @@ export function Orders({ address, onChange }: Filtered) {
   const filtered = [address.q, address.state, address.provider, address.person].some((filter) => filter !== '');
   const filter = (change: Parameters<typeof onChange>[0]): void => onChange({ page: '1', ...change });
   const columns: readonly Column<Order>[] = [
-    { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },
-    { key: 'who', title: text.who, cell: ({ username, user_id }) => username || `#${user_id}` },
-    { key: 'state', title: text.state, cell: ({ status }) => <OrderState status={status} /> },
-    { key: 'buys', title: text.buys, from: 'sm', cell: (order) => <OrderItem order={order} /> },
-    { key: 'with', title: text.with, from: 'md', cell: ({ payment_provider }) => providerName(payment_provider) },
-    { key: 'price', title: text.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
+    { key: 'when', title: words.when, cell: ({ create_time }) => <When at={create_time} /> },
+    { key: 'who', title: words.user, cell: ({ username, user_id }) => username || `#${user_id}` },
+    { key: 'state', title: words.state, cell: ({ status }) => <OrderState status={status} /> },
+    { key: 'buys', title: words.item, from: 'sm', cell: (order) => <OrderItem order={order} /> },
+    {
+      key: 'with',
+      title: words.paymentMethod,
+      from: 'md',
+      cell: ({ payment_provider }) => providerName(payment_provider),
+    },
+    { key: 'price', title: words.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
   ];
   return (
     <>
@@ -67,8 +77,8 @@ export function Orders({ address, onChange }: Filtered) {
           <>
             <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
             <FilterSelect
-              label={text.state}
-              data={anyOr(text.any, ORDER_STATES, (each) => states[each])}
+              label={words.state}
+              data={anyOr(words.anyState, ORDER_STATES, (each) => states[each])}
               value={status ?? ''}
               onChange={(state) => filter({ state })}
             />
@@ -80,8 +90,8 @@ export function Orders({ address, onChange }: Filtered) {
             />
             <PersonSelect
               hiddenLabel
-              label={text.person}
-              placeholder={text.anybody}
+              label={words.user}
+              placeholder={words.allUsers}
               value={address.person}
               onChange={(person) => filter({ person })}
             />
@@ -98,17 +108,17 @@ export function Orders({ address, onChange }: Filtered) {
           empty={
             filtered ? (
               <Empty
-                title={text.none}
+                title={words.noMatchingOrders}
                 action={
                   <PlainButton onClick={() => filter({ q: '', state: '', provider: '', person: '' })}>
-                    {text.all}
+                    {words.showAllOrders}
                   </PlainButton>
                 }
               >
                 {text.noneAbout}
               </Empty>
             ) : (
-              <Empty title={text.empty}>
+              <Empty title={words.noOrdersYet}>
                 {offer?.pay_methods.length === 0 && !offer.enable_creem_topup ? text.emptyOff : text.emptyAbout}
               </Empty>
             )
@@ -124,5 +134,129 @@ export function Orders({ address, onChange }: Filtered) {
         onClose={() => onChange({ open: '' })}
       />
     </>
+  );
+}
+
+/** States of orders that are not credited yet. */
+const OPEN: readonly Order['status'][] = ['pending', 'failed', 'expired', 'parked'];
+
+/** One order with its history. An order whose payment was not confirmed can be completed manually. `listed`: the order, if the list has it. */
+function OrderDrawer({
+  tradeNo,
+  listed,
+  onClose,
+}: {
+  readonly tradeNo: string;
+  readonly listed: Order | undefined;
+  onClose(): void;
+}) {
+  const { words } = useText();
+  // The address may name an order that is not on the current page of the list.
+  const query = useApi(
+    'GET /api/user/topup',
+    { search: { p: 1, page_size: 1, keyword: tradeNo } },
+    { enabled: tradeNo !== '' && listed === undefined },
+  );
+  return (
+    <Drawer opened={tradeNo !== ''} onClose={onClose} title={words.order}>
+      {listed !== undefined ? (
+        <OneOrder order={listed} />
+      ) : (
+        tradeNo !== '' && (
+          <Loaded query={query}>
+            {({ items }) =>
+              items[0]?.trade_no === tradeNo ? <OneOrder order={items[0]} /> : <Empty title={words.noMatchingOrders} />
+            }
+          </Loaded>
+        )
+      )}
+    </Drawer>
+  );
+}
+
+function OneOrder({ order }: { readonly order: Order }) {
+  const { orders: text, words } = useText();
+  const [completing, setCompleting] = useState(false);
+  return (
+    <Stack gap="md">
+      <div>
+        <OrderState status={order.status} />
+      </div>
+      <OrderFacts
+        order={order}
+        more={
+          <>
+            <Fact name={words.user}>{order.username || `#${order.user_id}`}</Fact>
+            {order.note !== '' && <Fact name={text.note}>{order.note}</Fact>}
+          </>
+        }
+      />
+      <Title order={3} size="h5">
+        {words.history}
+      </Title>
+      <OrderTimeline order={order} />
+      {OPEN.includes(order.status) && (
+        <Group justify="flex-end">
+          <PlainButton onClick={() => setCompleting(true)}>{text.complete}</PlainButton>
+        </Group>
+      )}
+      <Complete order={order} opened={completing} onClose={() => setCompleting(false)} />
+    </Stack>
+  );
+}
+
+function Complete({ order, opened, onClose }: { readonly order: Order; readonly opened: boolean; onClose(): void }) {
+  const { complete: text, cancel } = useText();
+  const moneyOf = useMoneyOf();
+  const [reason, setReason] = useState('');
+  const [problem, setProblem] = useState('');
+  const complete = useAction(
+    () => call('POST /api/user/topup/complete', { body: { trade_no: order.trade_no, reason: reason.trim() } }),
+    {
+      changes: ['GET /api/user/topup'],
+      done() {
+        notifications.show({ color: 'green', message: text.done });
+        onClose();
+      },
+    },
+  );
+  useCancelled(complete, opened);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (reason.trim() === '') setProblem(text.wanted);
+    else complete.mutate();
+  };
+  return (
+    <Modal opened={opened} onClose={onClose} title={text.title}>
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <Text size="sm">
+            {text.about(order.username || `#${order.user_id}`, moneyOf(order.money_text, order.currency))}
+          </Text>
+          <Textarea
+            label={text.reason}
+            description={text.reasonAbout}
+            placeholder={text.reasonExample}
+            value={reason}
+            onChange={({ currentTarget }) => {
+              setReason(currentTarget.value);
+              setProblem('');
+            }}
+            error={problem || undefined}
+            maxLength={500}
+            autosize
+            minRows={2}
+            required
+            data-autofocus
+          />
+          <Group justify="flex-end" gap="xs">
+            <PlainButton onClick={onClose}>{cancel}</PlainButton>
+            <Button type="submit" loading={complete.isPending}>
+              {text.action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
   );
 }

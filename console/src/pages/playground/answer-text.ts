@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const ANSWER_TEXT = texts({
+export const useAnswerText = texts({
   native: ['Native API', '原生 API'],
   translated: ['Translated', '经转换'],
   phases: {
@@ -14,7 +14,6 @@ export const ANSWER_TEXT = texts({
     stopped: ['Stopped', '已停止'],
   },
   heard: [(way: string, phase: string) => `${way}: ${phase}`, (way: string, phase: string) => `${way}：${phase}`],
-  stop: ['Stop', '停止'],
   stopWay: [(way: string) => `Stop ${way}`, (way: string) => `停止 ${way}`],
   tabs: { answer: ['Answer', '回答'], request: ['Request', '请求'], raw: ['Raw answer', '原始响应'] },
   tabsOf: [(way: string) => `Views of ${way}`, (way: string) => `${way} 的视图`],
@@ -26,7 +25,6 @@ export const ANSWER_TEXT = texts({
     'Stopped. The received part is above; the usage so far is charged.',
     '已停止。已收到的部分见上；到目前为止的用量照常计费。',
   ],
-  thoughts: ['Reasoning', '推理'],
   cut: ['Truncated: the token limit was reached.', '已截断：达到 Token 上限。'],
   filtered: ['The vendor’s content filter ended the answer.', '供应商的内容过滤器中止了回答。'],
   picture: [(at: number) => `Image ${at} of the answer`, (at: number) => `回答中的第 ${at} 张图片`],
@@ -48,16 +46,10 @@ export const ANSWER_TEXT = texts({
   resultAbout: ['Text or JSON; the model reads it.', '文本或 JSON，供模型读取。'],
   sendResults: ['Send results', '发送结果'],
   called: [(name: string) => `${name} was called`, (name: string) => `已调用 ${name}`],
-  gave: ['Result', '结果'],
   goOn: ['Continue this conversation', '继续此对话'],
   goOnAbout: ['Adds this answer and a new turn to the conversation.', '将此回答和新的一轮添加到对话中。'],
   facts: {
-    firstByte: ['First byte', '首字节'],
     total: ['Total', '总用时'],
-    tokens: ['Tokens', 'Token'],
-    cost: ['Cost', '费用'],
-    channel: ['Channel', '渠道'],
-    request: ['Call', '调用'],
   },
   tokens: [
     (input: string, output: string) => `${input} in, ${output} out`,
@@ -66,7 +58,6 @@ export const ANSWER_TEXT = texts({
   cached: [(count: string) => `${count} from a cache`, (count: string) => `其中缓存 ${count}`],
   thought: [(count: string) => `${count} reasoning`, (count: string) => `其中推理 ${count}`],
   estimated: ['counted by the gateway', '由网关计数'],
-  free: ['free', '免费'],
   uncharged: ['not charged', '未计费'],
   counting: ['loading …', '读取中……'],
   unknown: ['not in the log', '日志中没有'],
@@ -74,7 +65,6 @@ export const ANSWER_TEXT = texts({
   atFirst: ['Reserved', '已预留'],
   inputTokens: ['Input, about', '输入约'],
   tokensOf: [(count: string) => `${count} tokens`, (count: string) => `${count} 个 Token`],
-  goesTo: ['Channels', '渠道'],
   passedOver: ['currently skipped', '目前跳过'],
   wouldBeRefused: ['The call would be refused', '调用会被拒绝'],
   failed: ['The call failed', '失败'],

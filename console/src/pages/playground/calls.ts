@@ -15,7 +15,6 @@ export interface Calls {
   subscribe(changed: () => void): () => void;
 }
 
-/** Creates the store. */
 function createCalls(): Calls {
   const states = new Map<Endpoint, CallState>();
   const running = new Map<Endpoint, AbortController>();

@@ -1,20 +1,20 @@
-/** One API: status, answer, request, raw answer. */
+/** One API: estimate, status, answer, request, raw answer. */
 import { Group, Stack, Tabs, Text } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { memo } from 'react';
 import { GATEWAY } from '../../api/client.ts';
-import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
-import { CopyIcon, State, type Tone } from '../../parts/values.tsx';
+import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { Fact } from '../../parts/facts.tsx';
+import { TranslationWarnings } from '../../parts/loss-notes.tsx';
+import { Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { CopyIcon, Money, State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { ANSWER_TEXT } from './answer-text.ts';
+import { useAnswerText } from './answer-text.ts';
 import { type AnswerActions, AnswerView } from './answer-view.tsx';
-import { BeforeView } from './before-view.tsx';
 import type { CallState, Outgoing, Phase } from './calling.ts';
 import { type Calls, useCall } from './calls.ts';
 import { curlOf, shortened } from './curl.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { Step } from './tool-calls.tsx';
 import type { Estimate } from './use-estimate.ts';
 
@@ -52,8 +52,8 @@ export const Column = memo(function Column({
   readonly view: View;
   onView(view: View): void;
 }) {
-  const text = useText(ANSWER_TEXT);
-  const { ways } = useText(TEXT);
+  const text = useAnswerText();
+  const { ways } = useText();
   const { endpoint } = outgoing;
   const call = useCall(calls, endpoint);
   const isRunning = call?.phase === 'waiting' || call?.phase === 'streaming';
@@ -71,7 +71,7 @@ export const Column = memo(function Column({
               aria-label={text.stopWay(ways[endpoint])}
               onClick={() => calls.stop(endpoint)}
             >
-              {text.stop}
+              {text.words.stop}
             </PlainButton>
           )}
         </>
@@ -110,8 +110,8 @@ export const Column = memo(function Column({
 
 /** The view; a long answer is cut. */
 function RawView({ call }: { readonly call: CallState | undefined }) {
-  const text = useText(ANSWER_TEXT);
-  const { ways } = useText(TEXT);
+  const text = useAnswerText();
+  const { ways } = useText();
   const format = useFormat();
   if (call === undefined || call.rawLength === 0) return <Muted>{text.noRaw}</Muted>;
   const { raw, rawLength, status } = call;
@@ -134,8 +134,8 @@ function RawView({ call }: { readonly call: CallState | undefined }) {
 
 /** Both. `isSent`: false for a preview. */
 function RequestView({ outgoing, isSent }: { readonly outgoing: Outgoing; readonly isSent: boolean }) {
-  const text = useText(ANSWER_TEXT);
-  const { ways } = useText(TEXT);
+  const text = useAnswerText();
+  const { ways } = useText();
   const { endpoint, body, file } = outgoing;
   const json = JSON.stringify(body, null, 2);
   const curl = curlOf(GATEWAY, endpoint, body, endpoint === 'transcription' ? (file?.name ?? 'speech.mp3') : undefined);
@@ -168,5 +168,46 @@ function CodePart({ title, value, of }: { readonly title: string; readonly value
         <pre>{shortened(value)}</pre>
       </section>
     </div>
+  );
+}
+
+/** The estimate; undefined while unknown. */
+function BeforeView({ estimate }: { readonly estimate: Estimate | undefined }) {
+  const text = useAnswerText();
+  const format = useFormat();
+  if (estimate === undefined) return <Muted>{text.nothing}</Muted>;
+  const { refusal, at_most: most, may_grow: grows, input_estimate: input, would_go_to: places } = estimate;
+  if (refusal !== null)
+    return (
+      <CallFailureNote
+        color="orange"
+        title={text.wouldBeRefused}
+        refused={{ ...refusal, channel: '', requestId: '', retryAfter: undefined }}
+      />
+    );
+  return (
+    <Stack gap="sm">
+      <Muted>{text.nothing}</Muted>
+      <TranslationWarnings losses={estimate.losses} before />
+      <dl className="pg-facts">
+        {most !== null && (
+          <Fact name={grows && most > 0 ? text.atFirst : text.atMost}>
+            {most === 0 ? text.words.free : <Money units={most} />}
+          </Fact>
+        )}
+        {input !== null && <Fact name={text.inputTokens}>{text.tokensOf(format.number(input))}</Fact>}
+        {places !== null && places.length > 0 && (
+          <Fact name={text.words.channels}>
+            {places.map(({ channel, asked }, index) => (
+              <span key={channel}>
+                {index > 0 && ', '}
+                {channel}
+                {!asked && ` (${text.passedOver})`}
+              </span>
+            ))}
+          </Fact>
+        )}
+      </dl>
+    </Stack>
   );
 }

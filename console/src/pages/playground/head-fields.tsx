@@ -1,17 +1,19 @@
-/** Selects model, key and task. */
+/** The choice of kind, model, APIs and key, and its fields. */
 import { Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { Choice } from '../../parts/choice.tsx';
-import type { ChosenKey } from '../../parts/chosen-key.ts';
-import { KeySelect } from '../../parts/key-select.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
-import { useText } from '../../text.ts';
-import type { Kind } from './prompt.ts';
-import { TEXT } from './text.ts';
+import { useMemo } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { useAddress } from '../../parts/address.ts';
+import { type ChosenKey, type Key, KeySelect, useChosenKey } from '../../parts/chosen-key.tsx';
+import { Choice } from '../../parts/filter-select.tsx';
+import { type ModelCard, purposesOf } from '../../parts/model-card.ts';
+import { PlainButton, Small } from '../../parts/page.tsx';
+import { type Endpoint, type Kind, STYLES, type Style } from './prompt.ts';
+import { useText } from './text.ts';
 
 /** The key for the calls; without a key, offers to create one. */
 export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { none } = chosen;
   if (none)
     return (
@@ -52,11 +54,11 @@ export function ModelField({
   readonly about: string | undefined;
   onChoose(model: string): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const isGone = model !== '' && names?.includes(model) === false;
   return (
     <Select
-      label={text.model}
+      label={text.words.model}
       description={about}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       error={isGone ? text.modelGone : undefined}
@@ -64,7 +66,7 @@ export function ModelField({
       value={model === '' ? null : model}
       onChange={(chosen) => chosen !== null && onChoose(chosen)}
       placeholder={names?.length === 0 ? text.noModel : undefined}
-      nothingFoundMessage={text.noModelFound}
+      nothingFoundMessage={text.words.noMatchingModels}
       limit={50}
       searchable
       allowDeselect={false}
@@ -82,8 +84,86 @@ export function KindField({
   readonly kind: Kind;
   onChoose(kind: Kind): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (kinds.length < 2) return null;
   const data = kinds.map((each) => ({ value: each, label: text.kinds[each] }));
-  return <Choice label={text.kind} data={data} value={kind} onChange={onChoose} />;
+  return <Choice label={text.words.type} data={data} value={kind} onChange={onChoose} />;
 }
+
+/** The selection, and how to change it. */
+export interface Target {
+  readonly key: ChosenKey;
+  /** The models that the key can call. */
+  readonly models: readonly string[];
+  /** Empty: none. */
+  readonly model: string;
+  /** Undefined: an unknown model. */
+  readonly card: ModelCard | undefined;
+  readonly kinds: readonly Kind[];
+  readonly kind: Kind;
+  /** The selected APIs that the model supports. */
+  readonly styles: readonly Style[];
+  /** The calls that one press of Send makes. */
+  readonly ways: readonly Endpoint[];
+  choose(change: { readonly model?: string; readonly kind?: Kind; readonly styles?: readonly Style[] }): void;
+}
+
+/** The same page size as the key field, so that keys are loaded once. */
+const KEYS_LISTED = 50;
+const NO_STYLE = 'none';
+
+/** `cards`: all models. */
+export function useChoice(cards: readonly ModelCard[]): Target {
+  const [address, change] = useAddress({ model: '', key: '', kind: '', styles: '' });
+  const listed = useApi('GET /api/token/', { search: { page_size: KEYS_LISTED, keyword: '' } });
+  // If the address names a model, select a key that can call it.
+  const fits = listed.data?.items.find((key) => key.status === 1 && scopeOf(key)?.has(address.model) !== false);
+  const usualKey = address.model === '' ? undefined : fits;
+  const chosen = useChosenKey(address.key === '' ? `${usualKey?.id ?? ''}` : address.key, (key) => change({ key }));
+  const { key } = chosen;
+  const allowed = useMemo(() => {
+    const scope = key && scopeOf(key);
+    return cards.filter(({ name }) => scope?.has(name) !== false);
+  }, [cards, key]);
+  // By default a chat model that can be called.
+  const defaultModel =
+    allowed.find((card) => (card.free || card.price !== null) && purposesOf(card).includes('chat')) ?? allowed[0];
+  const model = address.model !== '' ? address.model : (defaultModel?.name ?? '');
+  const card = cards.find(({ name }) => name === model);
+  const kinds = card === undefined ? CHAT : purposesOf(card);
+  const kind = kinds.find((each) => each === address.kind) ?? kinds[0] ?? 'chat';
+  const styles = useMemo(() => {
+    // By default one API, because each call is charged.
+    const defaultEndpoint =
+      card?.styles.find(({ name, native }) => native && STYLES.some((style) => style === name))?.name ?? 'chat';
+    const selected = address.styles === '' ? [defaultEndpoint] : address.styles.split(',');
+    return STYLES.filter(
+      (style) => selected.includes(style) && (card === undefined || card.styles.some(({ name }) => name === style)),
+    );
+  }, [address.styles, card]);
+  const ways = useMemo(() => (kind === 'chat' ? styles : [kind]), [kind, styles]);
+  return {
+    key: chosen,
+    models: useMemo(() => allowed.map(({ name }) => name), [allowed]),
+    model,
+    card,
+    kinds,
+    kind,
+    styles,
+    ways,
+    choose(to) {
+      change({
+        ...(to.model !== undefined && { model: to.model }),
+        ...(to.kind !== undefined && { kind: to.kind }),
+        ...(to.styles !== undefined && { styles: to.styles.join(',') || NO_STYLE }),
+      });
+    },
+  };
+}
+
+/** The models of a key; undefined: all. */
+function scopeOf(key: Key): ReadonlySet<string> | undefined {
+  return key.model_limits_enabled ? new Set(key.model_limits.split(',')) : undefined;
+}
+
+const CHAT: readonly Kind[] = ['chat'];

@@ -1,16 +1,15 @@
 /** Answers other than text: images, audio, vectors. */
 import { Anchor, Group, Table, Text } from '@mantine/core';
-import { Small } from '../../parts/plain.tsx';
+import { Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { ANSWER_TEXT } from './answer-text.ts';
+import { useAnswerText } from './answer-text.ts';
 
 /** Image types that browsers display without running scripts. */
 const DRAWN = /^data:image\/(png|jpeg|webp|gif|avif);base64,[A-Za-z0-9+/=\s]+$/;
 
 /** Images. Remote ones are not loaded; a link opens them. */
 export function Pictures({ urls }: { readonly urls: readonly string[] }) {
-  const text = useText(ANSWER_TEXT);
+  const text = useAnswerText();
   return urls.map((url, index) => {
     const at = index + 1;
     if (DRAWN.test(url))
@@ -33,7 +32,7 @@ export function Pictures({ urls }: { readonly urls: readonly string[] }) {
 
 /** Audio; empty: none. */
 export function Sound({ url, format }: { readonly url: string; readonly format: string }) {
-  const text = useText(ANSWER_TEXT);
+  const text = useAnswerText();
   if (url === '') return null;
   return (
     <Group gap="sm">
@@ -51,7 +50,7 @@ const MOST_COMPARED = 8;
 
 /** Vectors: their first dimensions, and the similarity of several. */
 export function Vectors({ vectors }: { readonly vectors: readonly (readonly number[])[] }) {
-  const text = useText(ANSWER_TEXT);
+  const text = useAnswerText();
   const format = useFormat();
   if (vectors.length === 0) return null;
   const compared = vectors.slice(0, MOST_COMPARED);

@@ -2,12 +2,10 @@
 import { Button, Group, Kbd, Text } from '@mantine/core';
 import { IconEraser, IconPlayerStop, IconSend } from '@tabler/icons-react';
 import { causeOf } from '../../parts/call-failure.ts';
-import { FAILURE_TEXT } from '../../parts/call-failure-text.ts';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
+import { useFailureText } from '../../parts/call-failure-note.tsx';
+import { GuardedButton, Muted, PlainButton, Small } from '../../parts/page.tsx';
 import { Money } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { CallEstimate } from './use-estimate.ts';
 import type { PromptState } from './use-prompt.ts';
 
@@ -31,7 +29,7 @@ export function SendBar({
   onSend(): void;
   onStop(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Group justify="space-between" gap="sm" className="pg-send">
       <Text size="sm" component="div" aria-live="polite" miw={0} flex="1 1 16rem">
@@ -49,7 +47,7 @@ export function SendBar({
         )}
         {isRunning && (
           <PlainButton leftSection={<IconPlayerStop size={14} />} onClick={onStop}>
-            {text.stopAll}
+            {text.words.stop}
           </PlainButton>
         )}
         <Kbd size="xs" visibleFrom="sm">
@@ -69,8 +67,8 @@ export function SendBar({
 }
 
 function Price({ reckoned }: { readonly reckoned: readonly CallEstimate[] }) {
-  const text = useText(TEXT).price;
-  const { causes } = useText(FAILURE_TEXT);
+  const text = useText().price;
+  const { causes } = useFailureText();
   const estimates = reckoned.flatMap(({ estimate }) => estimate ?? []);
   const refusals = estimates.flatMap(({ refusal }) => refusal ?? []);
   const refused = refusals.length;

@@ -1,14 +1,13 @@
 /** Settings: APIs, streaming, token limit, tools, structured output. */
-import { Chip, Group, Input, NumberInput, Select, Stack, Switch, Tooltip } from '@mantine/core';
+import { Button, Chip, Group, Input, NumberInput, Select, Stack, Switch, Text, Textarea, Tooltip } from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
 import type { ModelCard } from '../../parts/model-card.ts';
-import { Small } from '../../parts/plain.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { USUAL_LIMIT } from './bodies.ts';
-import { JsonField } from './json-field.tsx';
 import { EFFORTS, type Effort, STYLES, type Style } from './prompt.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { EXAMPLE_SCHEMA, EXAMPLE_TOOLS, schemaIn, type Typed, toolsIn } from './typed-json.ts';
 import type { PromptState } from './use-prompt.ts';
 
@@ -22,7 +21,7 @@ interface Props {
 
 /** The fields. */
 export function Settings({ typing: { prompt, change }, card, styles, onStyles, onKeyDown }: Props) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   return (
     <Stack gap="sm">
@@ -54,7 +53,7 @@ export function Settings({ typing: { prompt, change }, card, styles, onStyles, o
       <Group grow gap="sm" align="flex-start">
         <NumberInput
           label={text.maxTokens}
-          placeholder={text.maxTokensNone}
+          placeholder={text.words.modelDefault}
           value={prompt.maxTokens ?? ''}
           onChange={(value) => change({ maxTokens: numberOf(value) })}
           onKeyDown={onKeyDown}
@@ -66,7 +65,7 @@ export function Settings({ typing: { prompt, change }, card, styles, onStyles, o
         />
         <NumberInput
           label={text.temperature}
-          placeholder={text.temperatureNone}
+          placeholder={text.words.modelDefault}
           value={prompt.temperature ?? ''}
           onChange={(value) => change({ temperature: numberOf(value) })}
           onKeyDown={onKeyDown}
@@ -92,7 +91,7 @@ export function Settings({ typing: { prompt, change }, card, styles, onStyles, o
 
 /** Tools and structured output. */
 export function Shapes({ typing: { prompt, change }, card, onKeyDown }: Pick<Props, 'typing' | 'card' | 'onKeyDown'>) {
-  const text = useText(TEXT);
+  const text = useText();
   const abilities = card?.abilities;
   const wrong = ({ problem, ...more }: Typed<unknown>): string | undefined =>
     problem === undefined
@@ -127,4 +126,68 @@ export function Shapes({ typing: { prompt, change }, card, onKeyDown }: Pick<Pro
 function numberOf(value: string | number): number | null {
   const number = typeof value === 'number' ? value : Number.parseFloat(value);
   return Number.isFinite(number) ? number : null;
+}
+
+/** The field; shown while it has text. */
+function JsonField({
+  label,
+  about,
+  value,
+  example,
+  error,
+  onChange,
+  onKeyDown,
+}: {
+  readonly label: string;
+  readonly about: string;
+  readonly value: string;
+  readonly example: string;
+  readonly error: string | undefined;
+  onChange(value: string): void;
+  onKeyDown(event: KeyboardEvent): void;
+}) {
+  const text = useText();
+  if (value === '')
+    return (
+      <Group gap="xs">
+        <Text size="sm" fw={500}>
+          {label}
+        </Text>
+        <PlainButton
+          size="compact-sm"
+          leftSection={<IconPlus size={14} />}
+          aria-label={`${label}: ${text.example}`}
+          onClick={() => onChange(example)}
+        >
+          {text.example}
+        </PlainButton>
+      </Group>
+    );
+  return (
+    <div>
+      <Textarea
+        label={label}
+        description={about}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        onKeyDown={onKeyDown}
+        error={error}
+        autosize
+        minRows={4}
+        maxRows={14}
+        spellCheck={false}
+        classNames={{ input: 'pg-code' }}
+      />
+      <Button
+        mt={4}
+        variant="subtle"
+        size="compact-sm"
+        leftSection={<IconTrash size={14} />}
+        aria-label={`${label}: ${text.words.remove}`}
+        onClick={() => onChange('')}
+      >
+        {text.words.remove}
+      </Button>
+    </div>
+  );
 }

@@ -3,9 +3,8 @@ import { Autocomplete, Button, FileButton, Group, Select, Stack, Text, Textarea 
 import { IconFileMusic } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Task } from './prompt.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { PromptState } from './use-prompt.ts';
 
 const SIZES = ['1024x1024', '1536x1024', '1024x1536', '512x512', '256x256'];
@@ -26,7 +25,7 @@ export function TaskFields({
   onFile(file: File | undefined): void;
   onKeyDown(event: KeyboardEvent): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   return (
     <Stack gap="sm" miw={0}>

@@ -2,15 +2,13 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Send one prompt through up to three APIs, and compare requests, answers and costs. Calls are charged as usual.',
     '通过最多三种 API 发送同一个提示词，比较请求、回答和费用。调用照常计费。',
   ],
   prompt: ['Prompt', '提示词'],
-  model: ['Model', '模型'],
   noModel: ['No model can be called with this key', '此密钥没有可用的模型'],
-  noModelFound: ['No matching models', '没有符合条件的模型'],
   modelGone: ['The model does not exist, or this key is not allowed to call it.', '模型不存在，或此密钥不允许调用它。'],
   keyAbout: ['This key’s limits apply.', '受此密钥的限制约束。'],
   needsKey: ['You need a key first', '请先创建密钥'],
@@ -19,7 +17,6 @@ export const TEXT = texts({
     '此页面使用您的一个密钥调用模型，受该密钥的限制约束。',
   ],
   makeKey: ['Create a key called “playground”', '创建名为“playground”的密钥'],
-  kind: ['Type', '类型'],
   kinds: {
     chat: ['Chat', '对话'],
     embeddings: ['Embeddings', '向量'],
@@ -64,13 +61,11 @@ export const TEXT = texts({
   unreadable: [(name: string) => `${name} could not be read.`, (name: string) => `无法读取 ${name}。`],
   stream: ['Stream the answer', '流式输出'],
   maxTokens: ['Max tokens', '最大 Token 数'],
-  maxTokensNone: ['model default', '模型默认'],
   maxTokensAbout: [
     (usual: string) => `Empty: model default. The Messages API requires a value; its default is ${usual}.`,
     (usual: string) => `留空：模型默认。Messages API 必须填写，默认为 ${usual}。`,
   ],
   temperature: ['Temperature', '温度'],
-  temperatureNone: ['model default', '模型默认'],
   effort: ['Reasoning effort', '推理强度'],
   efforts: { none: ['Model default', '模型默认'], low: ['Low', '低'], medium: ['Medium', '中'], high: ['High', '高'] },
   tools: ['Tools', '工具'],
@@ -81,7 +76,6 @@ export const TEXT = texts({
   schema: ['Structured output', '结构化输出'],
   schemaAbout: ['A JSON Schema that the answer must follow.', '回答必须遵循的 JSON Schema。'],
   example: ['Insert an example', '插入示例'],
-  remove: ['Remove', '移除'],
   unable: ['This model probably does not support this.', '此模型可能不支持该功能。'],
   problems: {
     json: [(message: string) => `Invalid JSON: ${message}`, (message: string) => `无效的 JSON：${message}`],
@@ -114,7 +108,6 @@ export const TEXT = texts({
   chooseRecording: ['Choose a file', '选择文件'],
   send: ['Send', '发送'],
   sendShort: ['Ctrl + Enter', 'Ctrl + Enter'],
-  stopAll: ['Stop', '停止'],
   clear: ['Clear', '清空'],
   undo: ['Undo clearing', '撤销清空'],
   why: {

@@ -2,10 +2,9 @@
 import { Code, Stack, Text, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { useState } from 'react';
-import { PlainButton, Small } from '../../parts/plain.tsx';
-import { useText } from '../../text.ts';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { parsed, type ToolCall } from './answer.ts';
-import { ANSWER_TEXT } from './answer-text.ts';
+import { useAnswerText } from './answer-text.ts';
 
 /** Earlier calls and their results. */
 export interface Step {
@@ -15,7 +14,7 @@ export interface Step {
 
 /** The calls before the shown answer. */
 export function Steps({ steps }: { readonly steps: readonly Step[] }) {
-  const text = useText(ANSWER_TEXT);
+  const text = useAnswerText();
   return steps.flatMap(({ calls, results }, step) =>
     calls.map((call, at) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: steps are only appended
@@ -24,7 +23,7 @@ export function Steps({ steps }: { readonly steps: readonly Step[] }) {
           {text.called(call.name)}
         </Text>
         <Arguments of={call} />
-        <Small>{text.gave}</Small>
+        <Small>{text.words.result}</Small>
         <pre className="pg-json">{results[at]}</pre>
       </div>
     )),
@@ -39,7 +38,7 @@ export function ToolCalls({
   readonly calls: readonly ToolCall[];
   readonly onResults: ((results: readonly string[]) => void) | undefined;
 }) {
-  const text = useText(ANSWER_TEXT);
+  const text = useAnswerText();
   const [results, setGiven] = useState<Readonly<Record<number, string>>>({});
   if (calls.length === 0) return null;
   return (
@@ -86,7 +85,7 @@ export function ToolCalls({
 }
 
 function Arguments({ of: { input } }: { readonly of: ToolCall }) {
-  const text = useText(ANSWER_TEXT);
+  const text = useAnswerText();
   const read = parsed(input);
   if (input.trim() === '' || input.trim() === '{}') return <Small>{text.noArguments}</Small>;
   return <pre className="pg-json">{read === undefined ? input : JSON.stringify(read, null, 2)}</pre>;

@@ -1,34 +1,31 @@
-/** Prices of all models, their sources, and prices that need attention. */
-import { Alert, Box, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
+/** Prices of all models, their sources, and prices that need attention; those come first. */
+import './prices.css';
+import { Alert, Box, Button, Group, SegmentedControl, Stack, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Coded } from '../../parts/coded.tsx';
-import { paged } from '../../parts/data-table.tsx';
+import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { type AmountField, amountsOf, unitOf, useAmount, useAmountText } from '../../parts/price-amounts.ts';
 import { SearchField } from '../../parts/search-field.tsx';
+import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { PriceDrawer } from './price-drawer.tsx';
-import { PriceTable } from './price-table.tsx';
-import { inOrder, isIn, type Priced, priceFits, VIEWS, type View } from './priced.ts';
-import { TEXT } from './text.ts';
-import './prices.css';
+import { inOrder, isIn, type Priced, priceFits, useDay, useSource, VIEWS, type View } from './priced.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 50;
 
 export default function PricesPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const [address, change] = useAddress({ q: '', show: 'all', page: '1', model: '' });
   const prices = useApi('GET /api/price/');
   return (
-    <Page title={names.prices} about={text.about}>
+    <Page name="prices" about={text.about}>
       <Loaded query={prices} height={320}>
         {({ models, snapshot }) => (
           <>
@@ -48,7 +45,7 @@ export default function PricesPage() {
 
 /** Models whose calls are refused because they have no price. */
 function UnpricedNote({ models, onShow }: { readonly models: readonly Priced[]; onShow(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const count = models.filter(({ calls }) => calls === 'refused').length;
   if (count === 0) return null;
@@ -78,7 +75,7 @@ function Prices({
   readonly address: Address;
   onChange(change: Partial<Address>): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const view: View = VIEWS.find((each) => each === address.show) ?? 'all';
   const ordered = useMemo(() => inOrder(models), [models]);
@@ -94,7 +91,7 @@ function Prices({
         <SegmentedControl
           size="xs"
           className="price-kinds"
-          aria-label={text.show}
+          aria-label={text.words.show}
           value={view}
           onChange={(show) => onChange({ show, page: '1' })}
           data={VIEWS.map((each) => ({
@@ -113,7 +110,7 @@ function Prices({
               title={text.none}
               action={
                 <Button component={Link} href="/vendors?add=1">
-                  {text.toVendors}
+                  {text.words.addAVendor}
                 </Button>
               }
             >
@@ -135,16 +132,142 @@ function Prices({
 }
 
 function NoMatches({ view, onClear }: { readonly view: View; onClear(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const titles: Readonly<Record<View, string>> = {
-    all: text.nothingFound,
+    all: text.words.noMatchingModels,
     unpriced: text.nothingUnpriced,
     drift: text.nothingDrift,
     upcoming: text.nothingUpcoming,
   };
   return (
-    <Empty title={titles[view]} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
+    <Empty title={titles[view]} action={<PlainButton onClick={onClear}>{text.words.showAll}</PlainButton>}>
       {view === 'upcoming' && <Coded>{text.nothingUpcomingAbout}</Coded>}
     </Empty>
+  );
+}
+
+/** Rates with their own column. */
+const OWN: readonly AmountField[] = ['input', 'output', 'cacheRead'];
+
+/** `open`: the name of the open model. */
+function PriceTable({
+  rows,
+  open,
+  onOpen,
+  empty,
+}: {
+  readonly rows: readonly Priced[];
+  readonly open: string;
+  onOpen(name: string): void;
+  readonly empty: ReactNode;
+}) {
+  const text = useText();
+  const amountText = useAmount();
+  const sourceText = useSource();
+  const dayText = useDay();
+  const amount = (field: 'input' | 'output' | 'cacheRead', from?: 'sm' | 'md'): Column<Priced> => ({
+    key: field,
+    title: text[field],
+    align: 'right',
+    ...(from !== undefined && { from }),
+    cell: ({ price }) => (price?.[field] === undefined ? '–' : amountText(price[field])),
+  });
+  const columns: readonly Column<Priced>[] = [
+    {
+      key: 'model',
+      title: text.words.model,
+      cell: (model) => (
+        <div className="price-name">
+          {model.name}
+          {model.aliases.length > 0 && <SecondaryText>{text.aliases(model.aliases.join(', '))}</SecondaryText>}
+          {model.fallback_of.length > 0 && (
+            <SecondaryText>{text.fallbackOf(model.fallback_of.join(', '))}</SecondaryText>
+          )}
+          {/* Phones do not show the status column, so the price cell tells free from refused. */}
+          <Box hiddenFrom="sm">
+            <Notes model={model} />
+          </Box>
+        </div>
+      ),
+    },
+    amount('input'),
+    amount('output'),
+    { key: 'note', title: text.note, from: 'sm', cell: (model) => <Notes model={model} /> },
+    amount('cacheRead', 'md'),
+    { key: 'others', title: text.others, from: 'md', cell: (model) => <Others model={model} /> },
+    {
+      key: 'source',
+      title: text.source,
+      from: 'sm',
+      cell: ({ source, effective_from: from }) =>
+        source === null ? (
+          '–'
+        ) : (
+          <Text size="xs">
+            {sourceText(source)}
+            {from !== null && `, ${text.since(dayText(from))}`}
+          </Text>
+        ),
+    },
+  ];
+  return (
+    <DataTable
+      caption={text.prices}
+      columns={columns}
+      rows={rows}
+      rowKey={({ name }) => name}
+      open={open}
+      onOpen={({ name }) => onOpen(name)}
+      empty={empty}
+    />
+  );
+}
+
+/** The status in a word. */
+function Notes({ model: { price, unpriced, calls, drift, upcoming } }: { readonly model: Priced }) {
+  const text = useText();
+  const amountText = useAmountText();
+  const dayText = useDay();
+  const next = upcoming[0];
+  return (
+    <Group gap={6}>
+      {price?.free === true && <Text size="sm">{amountText.words.free}</Text>}
+      {unpriced && (
+        <Tooltip label={calls === 'refused' ? text.refused : text.freeForNow}>
+          <span>
+            <State tone={calls === 'refused' ? 'bad' : 'warn'}>
+              {price === null ? text.words.noPrice : text.fallbackUnpriced}
+            </State>
+          </span>
+        </Tooltip>
+      )}
+      {drift.length > 0 && (
+        <Tooltip label={text.driftAbout}>
+          <span>
+            <State tone="warn">{text.driftBadge}</State>
+          </span>
+        </Tooltip>
+      )}
+      {next !== undefined && <State tone="info">{text.upcomingBadge(dayText(next.effective_from))}</State>}
+    </Group>
+  );
+}
+
+function Others({ model: { price } }: { readonly model: Priced }) {
+  const words = useAmountText();
+  const amountText = useAmount();
+  const others = price === null ? [] : amountsOf(price).filter(([field]) => !OWN.includes(field));
+  if (others.length === 0) return <>–</>;
+  const lines = others.map(
+    ([field, amount]) => `${words.fields[field]} ${amountText(amount)}${words.short[unitOf(field)]}`,
+  );
+  return <Text size="xs">{lines.join(' · ')}</Text>;
+}
+
+function SecondaryText({ children }: { readonly children: ReactNode }) {
+  return (
+    <Small span display="block">
+      {children}
+    </Small>
   );
 }

@@ -1,18 +1,26 @@
 /** One model: full price, scheduled changes, difference from the list price, and how to change it. */
-import { Alert, Drawer, Stack, Text } from '@mantine/core';
+import { Alert, Drawer, SegmentedControl, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { useState } from 'react';
+import { isRoot, useSelf } from '../../api/hooks.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
-import { AMOUNT_TEXT, type AmountField, amountsOf, type Price, unitOf, useAmount } from '../../parts/price-amounts.ts';
+import { LinkButton, Muted, Section, Small } from '../../parts/page.tsx';
+import {
+  type AmountField,
+  amountsOf,
+  type Price,
+  unitOf,
+  useAmount,
+  useAmountText,
+} from '../../parts/price-amounts.ts';
+import { Snippet } from '../../parts/values.tsx';
+import { yamlName } from '../../parts/yaml-name.ts';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import type { Priced } from './priced.ts';
-import { SetPrice } from './set-price.tsx';
-import { useDay, useSource } from './source.ts';
-import { TEXT } from './text.ts';
+import { useDay, useSource } from './priced.ts';
+import { useText } from './text.ts';
 
 /** The drawer. `name`: the model in the address; empty: none. */
 export function PriceDrawer({
@@ -24,7 +32,7 @@ export function PriceDrawer({
   readonly models: readonly Priced[] | undefined;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const model = models?.find((each) => each.name === name || each.aliases.includes(name));
   return (
     <Drawer opened={name !== '' && models !== undefined} onClose={onClose} title={model?.name ?? text.gone}>
@@ -46,7 +54,7 @@ export function PriceDrawer({
 }
 
 function Names({ model: { aliases, fallback_of: standsIn } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   const notes = [
     ...(aliases.length > 0 ? [text.aliases(aliases.join(', '))] : []),
     ...(standsIn.length > 0 ? [text.fallbackOf(standsIn.join(', '))] : []),
@@ -56,13 +64,13 @@ function Names({ model: { aliases, fallback_of: standsIn } }: { readonly model: 
 }
 
 function Consequence({ model: { calls, unpriced, price, consequence } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (!unpriced) return <Text size="sm">{text.calls[calls]}</Text>;
   return (
     <Alert
       color={calls === 'refused' ? 'red' : 'orange'}
       icon={<IconAlertTriangle />}
-      title={price === null ? text.noPrice : text.fallbackUnpriced}
+      title={price === null ? text.words.noPrice : text.fallbackUnpriced}
     >
       <Text size="sm">
         {text.calls[calls]} {text.without(withoutPrice(consequence))}
@@ -82,20 +90,20 @@ function withoutPrice(consequence: string): string {
 }
 
 function Amounts({ price, model }: { readonly price: Price; readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   const sourceText = useSource();
   const dayText = useDay();
   const from = model.effective_from;
   return (
     <Section
       flush
-      title={text.price}
+      title={text.words.price}
       about={[
         ...(model.source === null ? [] : [sourceText(model.source)]),
         ...(from === null ? [] : [text.since(dayText(from))]),
       ].join(', ')}
     >
-      <AmountTable price={price} caption={`${text.price}: ${model.name}`} />
+      <AmountTable price={price} caption={`${text.words.price}: ${model.name}`} />
       <Small p="xs">{text.restAsUsual}</Small>
       <Small px="xs" pb="xs">
         {text.whole}: {price.text}
@@ -105,14 +113,14 @@ function Amounts({ price, model }: { readonly price: Price; readonly model: Pric
 }
 
 function AmountTable({ price, caption }: { readonly price: Price; readonly caption: string }) {
-  const text = useText(TEXT);
-  const words = useText(AMOUNT_TEXT);
+  const text = useText();
+  const words = useAmountText();
   const amountText = useAmount();
   const columns: readonly Column<readonly [AmountField, string]>[] = [
     { key: 'what', title: text.amount, cell: ([field]) => words.fields[field] },
     {
       key: 'costs',
-      title: text.costs,
+      title: text.words.price,
       align: 'right',
       cell: ([field, amount]) => (
         <>
@@ -125,8 +133,8 @@ function AmountTable({ price, caption }: { readonly price: Price; readonly capti
 }
 
 function Drift({ model: { drift, published } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
-  const words = useText(AMOUNT_TEXT);
+  const text = useText();
+  const words = useAmountText();
   const amountText = useAmount();
   const format = useFormat();
   const columns: readonly Column<(typeof drift)[number]>[] = [
@@ -140,7 +148,7 @@ function Drift({ model: { drift, published } }: { readonly model: Priced }) {
     { key: 'listed', title: text.published, align: 'right', cell: (each) => amountText(each.published) },
     {
       key: 'difference',
-      title: text.difference,
+      title: text.words.difference,
       align: 'right',
       cell: ({ percent }) =>
         percent === null ? text.isFreeThere : `${percent > 0 ? '+' : ''}${format.percent(percent / 100)}`,
@@ -159,7 +167,7 @@ function Drift({ model: { drift, published } }: { readonly model: Priced }) {
 }
 
 function Upcoming({ model: { upcoming } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   const dayText = useDay();
   return (
     <Section flush title={text.upcomingTitle} about={text.upcomingAbout}>
@@ -182,10 +190,10 @@ function Upcoming({ model: { upcoming } }: { readonly model: Priced }) {
 }
 
 function ChannelPrices({ model: { channels, name } }: { readonly model: Priced }) {
-  const text = useText(TEXT);
+  const text = useText();
   const sourceText = useSource();
   return (
-    <Section title={text.places} about={channels.length > 1 ? text.placesAbout : undefined}>
+    <Section title={text.words.channels} about={channels.length > 1 ? text.placesAbout : undefined}>
       <Stack gap="sm">
         {channels.map((place) => (
           <div key={`${place.channel} ${place.model}`}>
@@ -201,6 +209,55 @@ function ChannelPrices({ model: { channels, name } }: { readonly model: Priced }
             )}
           </div>
         ))}
+      </Stack>
+    </Section>
+  );
+}
+
+/** Billing units of models. */
+const SOLD = ['tokens', 'images', 'speech', 'sound', 'free'] as const;
+type Sold = (typeof SOLD)[number];
+
+const PRICES: Readonly<Record<Exclude<Sold, 'free'>, string>> = {
+  tokens: '{ input: 1, output: 4 }',
+  images: '{ perImage: 0.04 }',
+  speech: '{ characters: 15 }',
+  sound: '{ perSecond: 0.0001 }',
+};
+
+/** The lines. `comment`: the unit of the numbers, as a YAML comment. `channel`: the channel that serves the model. */
+function priceLinesOf(model: string, sold: Sold, comment: Readonly<Record<Sold, string>>, channel: string): string {
+  const name = yamlName(model);
+  if (sold === 'free') return `models:\n  ${name}: { from: [${yamlName(channel)}], free: true }   # ${comment.free}`;
+  return `prices:\n  ${name}: ${PRICES[sold]}   # ${comment[sold]}`;
+}
+
+/** The lines for the billing unit of the model. */
+function SetPrice({ model }: { readonly model: Priced }) {
+  const text = useText();
+  const mayConfigure = isRoot(useSelf());
+  const [sold, setSold] = useState<Sold>('tokens');
+  return (
+    <Section title={model.unpriced ? text.setTitle : text.changeTitle} about={<Coded>{text.setAbout}</Coded>}>
+      <Stack gap="sm" align="stretch">
+        <SegmentedControl
+          size="xs"
+          aria-label={text.sells}
+          value={sold}
+          onChange={(next) => setSold(next as Sold)}
+          data={SOLD.map((each) => ({ value: each, label: text.kinds[each] }))}
+          className="price-kinds"
+        />
+        <Snippet
+          label={text.words.gatewayYamlLines}
+          code={priceLinesOf(model.name, sold, text.comments, model.channels[0]?.channel ?? 'demo')}
+        />
+        <Muted>{text.after}</Muted>
+        {mayConfigure && (
+          <LinkButton href="/config" style={{ alignSelf: 'flex-start' }}>
+            {text.words.openConfig}
+          </LinkButton>
+        )}
       </Stack>
     </Section>
   );

@@ -1,5 +1,7 @@
-/** Order and filters of models with prices. */
+/** Order and filters of models with prices; the source of a price in words. */
 import type { PricedModel } from '../../api/operations.ts';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from './text.ts';
 
 /** A model with its price. */
 export type Priced = PricedModel;
@@ -29,4 +31,19 @@ export function priceFits({ name, aliases, channels }: Priced, search: string): 
   return [name, ...aliases, ...channels.flatMap(({ channel, model }) => [channel, model])].some((each) =>
     each.toLowerCase().includes(query),
   );
+}
+
+/** Formats a source: the place in gateway.yaml, or the price list. */
+export function useSource(): (source: NonNullable<Priced['source']>) => string {
+  const { sources } = useText();
+  return ({ kind, text }) => (kind === 'published' ? `${sources.published}: ${text}` : sources[kind]);
+}
+
+/** Formats a day that begins at midnight UTC: `2026-01-31`. */
+export function useDay(): (day: string) => string {
+  const write = useFormat().dates({ dateStyle: 'medium' }, true);
+  return (day) => {
+    const at = Date.parse(`${day}T00:00:00Z`);
+    return Number.isNaN(at) ? day : write(at / 1_000);
+  };
 }

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Prices of all models and their sources. Change prices in gateway.yaml.',
     '每个模型的价格及其来源。价格在 gateway.yaml 中修改。',
@@ -15,12 +15,10 @@ export const TEXT = texts({
       `以货币单位计。公布价格来自随网关附带的 ${name} ${version}；以 gateway.yaml 中的价格为准。`,
   ],
   find: ['Find a model or channel', '查找模型或渠道'],
-  show: ['Show', '显示'],
   all: [(count: string) => `All (${count})`, (count: string) => `全部（${count}）`],
   unpriced: [(count: string) => `Unpriced (${count})`, (count: string) => `无价格（${count}）`],
   drift: [(count: string) => `Differs (${count})`, (count: string) => `有差异（${count}）`],
   upcoming: [(count: string) => `Changes soon (${count})`, (count: string) => `即将变动（${count}）`],
-  nothingFound: ['No matching models', '没有符合条件的模型'],
   nothingUnpriced: ['Every model has a price', '所有模型都有价格'],
   nothingDrift: ['No price differs from the list price by more than 10%', '没有与公布价格相差超过 10% 的价格'],
   nothingUpcoming: ['No price changes are scheduled', '没有计划中的价格变动'],
@@ -33,13 +31,9 @@ export const TEXT = texts({
     'Models are configured in gateway.yaml. Add a vendor first: the Vendors page has the lines to copy.',
     '模型在 gateway.yaml 中配置。请先添加供应商：“供应商”页面提供可复制的内容。',
   ],
-  toVendors: ['Add a vendor', '添加供应商'],
-  clear: ['Show all', '显示全部'],
 
-  model: ['Model', '模型'],
   aliases: [(names: string) => `also ${names}`, (names: string) => `又名 ${names}`],
   fallbackOf: [(names: string) => `fallback for ${names}`, (names: string) => `${names} 的备用模型`],
-  price: ['Price', '价格'],
   input: ['Input / 1M', '输入 / 百万'],
   output: ['Output / 1M', '输出 / 百万'],
   cacheRead: ['Cache read / 1M', '缓存读取 / 百万'],
@@ -48,7 +42,6 @@ export const TEXT = texts({
   since: [(day: string) => `since ${day}`, (day: string) => `自 ${day} 起`],
   note: ['Status', '状态'],
   free: ['free', '免费'],
-  noPrice: ['No price', '没有价格'],
   refused: ['Calls are refused (402).', '调用会被拒绝（402）。'],
   freeForNow: ['Calls cost nothing.', '调用不收费。'],
   fallbackUnpriced: ['A fallback has no price', '有备用模型没有价格'],
@@ -86,13 +79,11 @@ export const TEXT = texts({
     '没有价格的模型无法计费，因此调用会被拒绝。如需改为免费，请在 gateway.yaml 中设置 `quota: { unpriced: free }`。',
   ],
   amount: ['Unit', '项目'],
-  costs: ['Price', '价格'],
   restAsUsual: ['Unlisted usage is charged as input or output, or is free.', '未列出的用量按输入或输出计费，或免费。'],
   whole: ['Full price', '完整价格'],
   from: [(day: string) => `from ${day}`, (day: string) => `自 ${day} 起`],
   upcomingTitle: ['Scheduled prices', '计划中的价格'],
   upcomingAbout: ['Each applies from midnight UTC of its day.', '各自从当日 UTC 零点起生效。'],
-  places: ['Channels', '渠道'],
   placesAbout: [
     'List prices may differ between vendors. A call is charged at the price of the channel that served it.',
     '不同供应商的公布价格可能不同。调用按提供服务的渠道的价格计费。',
@@ -105,7 +96,6 @@ export const TEXT = texts({
   ],
   configured: ['Yours', '您的价格'],
   published: ['List price', '公布价格'],
-  difference: ['Difference', '差异'],
   publishedIs: [(text: string) => `List price: ${text}`, (text: string) => `公布价格：${text}`],
   isFreeThere: ['free in the price list', '公布价格为免费'],
   setTitle: ['Set a price', '设置价格'],
@@ -122,7 +112,6 @@ export const TEXT = texts({
     sound: ['Audio transcribed', '转写的音频'],
     free: ['Free', '免费'],
   },
-  yaml: ['Lines for gateway.yaml', 'gateway.yaml 的内容'],
   comments: {
     tokens: ['per million tokens', '每百万 Token'],
     images: ['per image', '每张图片'],
@@ -134,5 +123,4 @@ export const TEXT = texts({
     'A running gateway reloads the changed file automatically. Earlier charges do not change.',
     '运行中的网关会自动重新加载已修改的文件。已有的扣费不变。',
   ],
-  toConfig: ['Open Config', '打开“配置”'],
 });

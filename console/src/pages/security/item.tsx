@@ -1,5 +1,6 @@
-/** A row of a section: name, state, description, actions. */
+/** A row of a section (name, state, description, actions), and the notification that its action succeeded. */
 import { Box, Group, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import type { ReactNode } from 'react';
 
 /** A row of a section. */
@@ -30,4 +31,9 @@ export function Item({
       {actions !== undefined && <Group gap="xs">{actions}</Group>}
     </Group>
   );
+}
+
+/** Shows a notification and announces it to screen readers. */
+export function notifyDone(message: string): void {
+  notifications.show({ color: 'pine', message, role: 'status' });
 }

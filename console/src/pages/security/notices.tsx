@@ -2,16 +2,13 @@
 import { Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
-import { useStatus } from '../../api/status.ts';
+import type { Self } from '../../api/hooks.ts';
+import { useAction, useStatus } from '../../api/hooks.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
-import type { Self } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { notifyDone } from './said.ts';
-import { TEXT } from './text.ts';
+import { PlainButton, Section } from '../../parts/page.tsx';
+import { notifyDone } from './item.tsx';
+import { useText } from './text.ts';
 
 /** The settings from `/api` that this page uses. */
 interface Settings {
@@ -25,7 +22,7 @@ interface Settings {
 
 /** A section of the page. */
 export function Notices({ self }: { readonly self: Self }) {
-  const { notices: text, save, saved } = useText(TEXT);
+  const { notices: text, save, saved, words } = useText();
   const status = useStatus();
   const stored = JSON.parse(self.setting) as Settings;
   const [isEnabled, setWanted] = useState(stored.quota_warning_threshold !== undefined);
@@ -83,7 +80,7 @@ export function Notices({ self }: { readonly self: Self }) {
                 onUnits={setUnits}
                 error={refusal.at('quota_warning_threshold')}
               />
-              <Radio.Group label={text.way} value={method} onChange={(value) => setWay(value as typeof method)}>
+              <Radio.Group label={words.method} value={method} onChange={(value) => setWay(value as typeof method)}>
                 <Group gap="md" mt={4}>
                   <Radio value="email" label={text.email} />
                   <Radio value="webhook" label={text.webhook} />
@@ -93,7 +90,7 @@ export function Notices({ self }: { readonly self: Self }) {
                 <>
                   <TextInput
                     type="email"
-                    label={text.to}
+                    label={words.emailAddress}
                     description={text.toAbout(self.email)}
                     autoComplete="email"
                     maxLength={254}

@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['Sign-in methods, second factors and sessions.', '登录方式、双重验证和会话。'],
   save: ['Save', '保存'],
   saved: ['Saved.', '已保存。'],
@@ -30,7 +30,6 @@ export const TEXT = texts({
     ],
   },
   totp: {
-    name: ['Authenticator app', '身份验证器应用'],
     about: ['A six-digit code after the password.', '输入密码之后，再输入六位验证码。'],
     codesLeft: [
       (left: number) => (left === 1 ? '1 backup code left.' : `${left} backup codes left.`),
@@ -39,7 +38,6 @@ export const TEXT = texts({
     fewLeft: ['Generate new codes before you run out.', '请在用完之前生成新的备用码。'],
     locked: ['Too many incorrect codes. Try again later.', '验证码错误次数过多，请稍后再试。'],
     setUp: ['Set up', '设置'],
-    disable: ['Disable', '停用'],
     renew: ['New backup codes', '新的备用码'],
     enabled: [
       'Two-factor authentication is enabled. All your other sessions have ended.',
@@ -69,7 +67,6 @@ export const TEXT = texts({
     byHand: ['Or enter this key in the app:', '也可以在应用中手动输入此密钥：'],
     copyKey: ['Copy key', '复制密钥'],
     code: ['Current code from the app', '应用当前显示的验证码'],
-    go: ['Enable', '启用'],
     backupTitle: ['Keep your backup codes', '请保存备用码'],
   },
   backup: {
@@ -80,19 +77,15 @@ export const TEXT = texts({
     list: ['Backup codes', '备用码'],
     download: ['Download', '下载'],
     kept: ['I have saved them', '我已保存'],
-    done: ['Done', '完成'],
   },
   passkey: {
-    name: ['Passkey', '通行密钥'],
     about: [
       'Sign in with the fingerprint, face or PIN of this device, without a password.',
       '用本设备的指纹、面容或 PIN 登录，无需密码。',
     ],
-    made: ['Created', '创建于'],
     used: ['last used', '上次使用'],
     unused: ['never used', '从未使用'],
     add: ['Add passkey', '添加通行密钥'],
-    remove: ['Remove', '移除'],
     added: ['The passkey was added. All your other sessions have ended.', '通行密钥已添加，您的其他会话均已结束。'],
     removed: ['The passkey was removed. All your other sessions have ended.', '通行密钥已移除，您的其他会话均已结束。'],
     removeTitle: ['Remove the passkey?', '移除通行密钥？'],
@@ -125,10 +118,7 @@ export const TEXT = texts({
     now: ['Confirm now', '立即验证'],
   },
   profile: {
-    title: ['Profile', '个人资料'],
-    username: ['Username', '用户名'],
     usernameAbout: ['Your sign-in name. Changing it does not affect your keys.', '用于登录。修改后不影响密钥。'],
-    displayName: ['Display name', '显示名称'],
     displayAbout: ['Shown in the console.', '在控制台中显示。'],
     language: [
       'Choose the language of the console at the top of the page. It is stored in this browser.',
@@ -136,7 +126,6 @@ export const TEXT = texts({
     ],
   },
   email: {
-    title: ['Email address', '邮箱'],
     none: [
       'None yet. Add one to reset your password and to receive notifications when your balance is low.',
       '尚未添加。添加后，可以重置密码，并在余额不足时收到通知。',
@@ -153,15 +142,12 @@ export const TEXT = texts({
     askFirst: ['Send a code to the address, then enter it.', '请先向该邮箱发送验证码，再填写验证码。'],
   },
   password: {
-    title: ['Password', '密码'],
     none: [
       'You have no password: you sign in with an OAuth account or a passkey. Set a password to sign in with your username as well.',
       '您没有密码，通过第三方账户或通行密钥登录。设置密码后也可以用用户名登录。',
     ],
     current: ['Current password', '当前密码'],
-    fresh: ['New password', '新密码'],
     go: ['Change password', '修改密码'],
-    set: ['Set password', '设置密码'],
     done: ['Your password is changed. All your other sessions have ended.', '密码已修改，您的其他会话均已结束。'],
   },
   links: {
@@ -170,7 +156,6 @@ export const TEXT = texts({
     as: [(subject: string) => `Linked as ${subject}`, (subject: string) => `已关联：${subject}`],
     not: ['Not linked', '未关联'],
     connect: ['Link', '关联'],
-    disconnect: ['Unlink', '解除关联'],
     gone: ['Provider no longer configured', '该登录方式已不再配置'],
     title2: [(label: string) => `Unlink ${label}?`, (label: string) => `解除与 ${label} 的关联？`],
     about2: [
@@ -183,10 +168,8 @@ export const TEXT = texts({
     title: ['Notifications', '通知'],
     wanted: ['Notify me when my balance is low', '余额不足时通知我'],
     below: ['Threshold', '阈值'],
-    way: ['Method', '方式'],
     email: ['Email', '邮件'],
     webhook: ['Webhook', 'Webhook'],
-    to: ['Email address', '邮箱'],
     toAbout: [
       (own: string) =>
         own === '' ? 'Required, because your account has no email address.' : `Leave it empty to use ${own}.`,
@@ -214,14 +197,11 @@ export const TEXT = texts({
     addressMissing: ['Enter an email address.', '请填写邮箱。'],
   },
   sessions: {
-    title: ['Sessions', '会话'],
     about: ['Browsers and devices that are signed in to your account.', '已登录您账户的浏览器和设备。'],
     device: ['Device', '设备'],
     method: ['Signed in with', '登录方式'],
-    ip: ['IP address', 'IP 地址'],
     seen: ['Last active', '上次活动'],
     since: ['Signed in', '登录时间'],
-    actions: ['Actions', '操作'],
     this: ['Current session', '当前会话'],
     end: ['End', '结束'],
     endOne: [(device: string) => `End the session: ${device}`, (device: string) => `结束会话：${device}`],
@@ -238,8 +218,6 @@ export const TEXT = texts({
       (count: number) => (count === 1 ? '1 session has ended.' : `${count} sessions have ended.`),
       (count: number) => `已结束 ${count} 个会话。`,
     ],
-    password: ['Password', '密码'],
-    passkey: ['Passkey', '通行密钥'],
     unknown: ['Unknown device', '未知设备'],
     on: [
       (browser: string, system: string) => `${browser} on ${system}`,
@@ -253,7 +231,6 @@ export const TEXT = texts({
       '供工具以您的身份使用 /api，例如管理密钥、读取日志。调用模型请使用密钥。',
     ],
     none: ['No access token.', '没有访问令牌。'],
-    since: ['Created', '创建于'],
     until: ['expires', '到期时间'],
     validFor: [
       (days: number) => `A new token is valid for ${days} ${days === 1 ? 'day' : 'days'}.`,
@@ -261,7 +238,6 @@ export const TEXT = texts({
     ],
     make: ['Create access token', '创建访问令牌'],
     renew: ['Renew', '更新'],
-    remove: ['Remove', '移除'],
     renewTitle: ['Renew the access token?', '更新访问令牌？'],
     renewAbout: [
       'The current token stops working at once, and so do the tools that use it.',
@@ -278,7 +254,6 @@ export const TEXT = texts({
     removed: ['The access token was removed.', '访问令牌已移除。'],
   },
   deletion: {
-    title: ['Delete account', '删除账户'],
     about: [
       'Deletes your account permanently. Your keys stop working at once, all sessions end, and your remaining balance is lost.',
       '永久删除您的账户。您的密钥立即失效，所有会话结束，剩余余额作废。',

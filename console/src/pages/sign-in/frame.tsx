@@ -1,9 +1,10 @@
-/** The frame of the sign-in pages: gateway name, language, theme, and one box. */
+/** The frame of the sign-in pages: gateway name, language, theme, and one box; and what happens after a sign-in. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
-import { useStatus } from '../../api/status.ts';
-import { Muted } from '../../parts/plain.tsx';
+import { useStatus } from '../../api/hooks.ts';
+import { Muted } from '../../parts/page.tsx';
 import { ColorMenu, LanguageButton } from '../../shell/shell.tsx';
 
 /** The frame. `below`: the content below the box. */
@@ -53,4 +54,13 @@ export function Frame({
       </Box>
     </>
   );
+}
+
+/** Refetches the session and all data. `app.tsx` clears the data of another user. */
+export function useAfterSignIn(): () => void {
+  const queries = useQueryClient();
+  return () =>
+    void queries
+      .refetchQueries({ queryKey: ['GET /api/user/self'] })
+      .then(() => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'GET /api/user/self' }));
 }

@@ -1,15 +1,13 @@
 /** Other sign-in methods: passkey and OAuth accounts. */
 import { Anchor, Stack } from '@mantine/core';
 import { IconExternalLink, IconFingerprint } from '@tabler/icons-react';
-import { call } from '../../api/client.ts';
-import { goToExternal } from '../../api/external.ts';
+import { call, goToExternal } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { showPasskey, usePasskeyState } from '../../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
-import { Muted, PlainButton } from '../../parts/plain.tsx';
-import { useText } from '../../text.ts';
-import { useAfterSignIn } from './entered.ts';
-import { TEXT } from './text.ts';
+import { Muted, PlainButton } from '../../parts/page.tsx';
+import { useAfterSignIn } from './frame.tsx';
+import { useText } from './text.ts';
 
 /** `providers`: from the status. */
 export function OtherMethods({
@@ -17,7 +15,7 @@ export function OtherMethods({
 }: {
   readonly providers: readonly { readonly name: string; readonly label: string }[];
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const refusal = useFormRefusal();
   const elsewhere = useAction(
     (provider: string) => call('POST /api/oauth/state', { body: { provider, intent: 'login' } }),
@@ -47,7 +45,7 @@ export function OtherMethods({
 }
 
 function PasskeyMethod() {
-  const text = useText(TEXT);
+  const text = useText();
   const refusal = useFormRefusal();
   const entered = useAfterSignIn();
   const passkey = usePasskeyState();

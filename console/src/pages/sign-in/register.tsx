@@ -9,18 +9,16 @@ import { EmailProof } from '../../parts/email-proof.tsx';
 import { RefusalForm, Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
-import { useText } from '../../text.ts';
-import { useAfterSignIn } from './entered.ts';
-import { Frame } from './frame.tsx';
-import { TEXT } from './text.ts';
+import { Frame, useAfterSignIn } from './frame.tsx';
+import { useText } from './text.ts';
 
 /** The page. */
 export function Register() {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useApi('GET /api/status', undefined, { staleTime: Number.POSITIVE_INFINITY });
   return (
     <Frame
-      title={text.register.title}
+      title={text.words.createAccount}
       below={
         <Group gap={4} justify="center">
           <Text size="sm">{text.haveAccount}</Text>
@@ -44,7 +42,7 @@ export function Register() {
 }
 
 function RegisterForm({ status }: { readonly status: Status }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [search] = useSearchParams();
   const [, go] = useLocation();
   const [form, setForm] = useState({
@@ -116,7 +114,7 @@ function RegisterForm({ status }: { readonly status: Status }) {
       />
       <PasswordField
         isNew
-        label={text.password}
+        label={text.words.password}
         value={password}
         onChange={(event) => change({ password: event.currentTarget.value })}
         error={refusal.at('password')}

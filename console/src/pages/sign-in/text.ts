@@ -2,13 +2,11 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   signIn: ['Sign in', '登录'],
   name: ['Name or email address', '用户名或邮箱'],
-  password: ['Password', '密码'],
   forgotLink: ['Forgot password?', '忘记密码？'],
   newHere: ['New here?', '还没有账户？'],
-  registerLink: ['Create account', '注册账户'],
   haveAccount: ['Have an account?', '已有账户？'],
   backToSignIn: ['Sign in', '登录'],
   or: ['or', '或'],
@@ -45,12 +43,10 @@ export const TEXT = texts({
     title: ['Two-factor authentication', '双重验证'],
     about: ['Password accepted. Enter a code to confirm it’s you.', '密码正确。请输入验证码以确认是您本人。'],
     aboutElsewhere: ['Enter a code to confirm it’s you.', '请输入验证码以确认是您本人。'],
-    go: ['Continue', '继续'],
     restart: ['Start again', '重新开始'],
     until: [(clock: string) => `Valid until ${clock}.`, (clock: string) => `${clock} 前有效。`],
   },
   register: {
-    title: ['Create account', '注册账户'],
     username: ['Name', '用户名'],
     usernameAbout: ['Your sign-in name.', '用于登录。'],
     emailAbout: ['For password resets.', '用于找回密码。'],
@@ -87,8 +83,6 @@ export const TEXT = texts({
       (email: string) => `For the account with the address ${email}. All its sessions end.`,
       (email: string) => `用于邮箱为 ${email} 的账户。该账户的所有会话都会结束。`,
     ],
-    password: ['New password', '新密码'],
-    go: ['Set password', '设置密码'],
     broken: ['Incomplete link', '链接不完整'],
     brokenAbout: [
       'Open the link exactly as it is in the email, or request a new one.',

@@ -4,12 +4,10 @@ import { useApi } from '../../api/hooks.ts';
 import type { RunningCalls } from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Section, Small } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Live = RunningCalls;
 type Call = Live['items'][number];
@@ -18,11 +16,11 @@ const MOODS = { waiting: 'idle', asking: 'info', answering: 'good' } as const;
 
 /** The list. `every`: the polling interval in milliseconds; false: paused. */
 export function LiveCalls({ every }: { readonly every: number | false }) {
-  const text = useText(TEXT);
+  const text = useText();
   const live = useApi('GET /api/log/live', undefined, { refetchInterval: every });
   const [held, setHeld] = useState(false);
   return (
-    <Section flush title={text.live} about={text.liveAbout}>
+    <Section flush title={text.words.runningCalls} about={text.liveAbout}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: only detects the pointer */}
       <div
         className="live"
@@ -40,7 +38,7 @@ export function LiveCalls({ every }: { readonly every: number | false }) {
 }
 
 function LiveTable({ live: { items, total }, held }: { readonly live: Live; readonly held: boolean }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const oldestFirst = useMemo(() => items.toReversed(), [items]);
   const rows = useSteadyRows(oldestFirst, held);
@@ -48,7 +46,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
   const columns: readonly Column<SteadyRow<Call>>[] = [
     {
       key: 'model',
-      title: text.model,
+      title: text.words.model,
       cell: ({ row: { model, style, stream } }) => (
         <>
           {model === '' ? text.passage : model}
@@ -60,7 +58,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
     },
     {
       key: 'phase',
-      title: text.phase,
+      title: text.words.phase,
       cell: ({ row: { phase }, ended }) =>
         ended ? (
           <State tone="idle">{text.phases.ended}</State>
@@ -68,10 +66,10 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
           <State tone={MOODS[phase]}>{text.phases[phase]}</State>
         ),
     },
-    { key: 'running', title: text.running, align: 'right', cell: ({ row }) => format.duration(row.ms) },
+    { key: 'running', title: text.words.runningFor, align: 'right', cell: ({ row }) => format.duration(row.ms) },
     {
       key: 'who',
-      title: text.who,
+      title: text.words.user,
       from: 'sm',
       cell: ({ row: { username, token_name: key } }) => (
         <>
@@ -84,7 +82,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
     },
     {
       key: 'channel',
-      title: text.channel,
+      title: text.words.channel,
       from: 'sm',
       cell: ({ row: { channel, attempts } }) => (
         <>
@@ -101,7 +99,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
       ? [
           {
             key: 'gateway',
-            title: text.gateway,
+            title: text.words.gateway,
             from: 'sm' as const,
             cell: ({ row }: SteadyRow<Call>) => row.gateway ?? '–',
           },
@@ -109,7 +107,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
       : []),
     {
       key: 'tokens',
-      title: text.tokens,
+      title: text.words.outputTokens,
       align: 'right',
       from: 'md',
       cell: ({ row }) => format.number(row.output_tokens),
@@ -125,7 +123,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
   return (
     <>
       <DataTable
-        caption={text.live}
+        caption={text.words.runningCalls}
         columns={columns}
         rows={rows}
         rowKey={({ row }) => row.id}

@@ -3,18 +3,14 @@ import { Alert, Anchor, Group, Stack, Switch, Text, Tooltip } from '@mantine/cor
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { isRoot, useApi, useSelf } from '../../api/hooks.ts';
 import { Chart, type Series } from '../../parts/chart.tsx';
 import { Coded } from '../../parts/coded.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { Muted, Small } from '../../parts/plain.tsx';
+import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { Figure, Meter, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { isRoot, useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { Gateways } from './gateways.tsx';
+import { Gateways, Reading, StoreReadings } from './gateways.tsx';
 import {
   backupTone,
   coresUsed,
@@ -27,9 +23,7 @@ import {
   type Vitals,
 } from './judge.ts';
 import { LiveCalls } from './live.tsx';
-import { Reading } from './reading.tsx';
-import { StoreReadings } from './store.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import './system.css';
 
 const COMMAND = 'npx turnpike backup turnpike-$(date +%F).db';
@@ -38,7 +32,7 @@ const CRON = '0 3 * * * cd /path/to/turnpike && npx turnpike backup /backups/tur
 
 /** The last backup, and what to do if it is too old. */
 function Backups({ vitals }: { readonly vitals: Vitals }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const { backup, store } = vitals;
   const tone = backupTone(vitals, Date.now() / 1_000);
@@ -78,8 +72,7 @@ const VITALS_MS = 10_000;
 const HISTORY_MS = 30_000;
 
 export default function SystemPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const format = useFormat();
   const [running, setRunning] = useState(true);
   const every = (ms: number): number | false => (running ? ms : false);
@@ -87,7 +80,7 @@ export default function SystemPage() {
   const history = useApi('GET /api/system/history', undefined, { refetchInterval: every(HISTORY_MS) });
   return (
     <Page
-      title={names.system}
+      name="system"
       about={text.about}
       actions={
         <Group gap="sm">
@@ -141,21 +134,25 @@ export default function SystemPage() {
 }
 
 function Figures({ vitals }: { readonly vitals: Vitals }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const mayConfigure = isRoot(useSelf());
   const { version, node, platform, uptime, started_at: started, in_flight: calls, configuration, gateways } = vitals;
   return (
     <div className="grid-figures">
       <Figure label={text.version} value={version} note={text.platform(node.replace(/^v/, ''), platform)} />
-      <Figure label={text.uptime} value={format.duration(uptime * 1_000)} note={text.since(format.moment(started))} />
       <Figure
-        label={text.inFlight}
+        label={text.words.runningFor}
+        value={format.duration(uptime * 1_000)}
+        note={text.since(format.moment(started))}
+      />
+      <Figure
+        label={text.words.runningCalls}
         value={format.number(calls)}
         note={gateways.length > 1 ? text.inFlightAll : text.inFlightNote}
       />
       <Figure
-        label={text.configuration}
+        label={text.words.configuration}
         value={text.generation(format.number(configuration.generation))}
         note={
           <>
@@ -164,7 +161,7 @@ function Figures({ vitals }: { readonly vitals: Vitals }) {
               <>
                 {' · '}
                 <Anchor component={Link} href="/config" size="xs">
-                  {text.toConfig}
+                  {text.words.config}
                 </Anchor>
               </>
             )}
@@ -175,9 +172,8 @@ function Figures({ vitals }: { readonly vitals: Vitals }) {
   );
 }
 
-/** Five charts. */
 function LastHour({ history }: { readonly history: readonly Sample[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const chartText = text.charts;
   const times = history.map(({ at }) => at);
@@ -213,7 +209,7 @@ function LastHour({ history }: { readonly history: readonly Sample[] }) {
 
 /** Its figures. */
 function ProcessReadings({ vitals, history }: { readonly vitals: Vitals; readonly history: readonly Sample[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const { memory, lag, cpu } = vitals;
   const cores = coresUsed(history);

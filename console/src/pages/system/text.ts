@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'Health of the gateway process and its machine, with normal values and remedies.',
     '网关进程及其机器的健康状况，包括正常值和处理方法。',
@@ -23,15 +23,11 @@ export const TEXT = texts({
     (node: string, platform: string) => `Node ${node}, ${platform}`,
     (node: string, platform: string) => `Node ${node}，${platform}`,
   ],
-  uptime: ['Running for', '已运行'],
   since: [(moment: string) => `since ${moment}`, (moment: string) => `自 ${moment}`],
-  inFlight: ['Running calls', '进行中的调用'],
   inFlightNote: ['now', '当前'],
   inFlightAll: ['now, in all gateways', '当前，所有网关合计'],
-  configuration: ['Configuration', '配置'],
   generation: [(number: string) => `number ${number}`, (number: string) => `编号 ${number}`],
   loaded: ['loaded', '加载于'],
-  toConfig: ['Config', '配置'],
 
   gateways: {
     title: ['Gateways', '网关'],
@@ -40,9 +36,7 @@ export const TEXT = texts({
         `All gateways on this database. Running calls include all gateways; everything else on this page is about ${name}.`,
       (name: string) => `使用此数据库的所有网关。进行中的调用包括所有网关；本页其他内容只针对 ${name}。`,
     ],
-    name: ['Gateway', '网关'],
     self: ['this gateway', '当前网关'],
-    state: ['State', '状态'],
     states: {
       starting: ['Starting', '启动中'],
       ready: ['Ready', '就绪'],
@@ -51,18 +45,15 @@ export const TEXT = texts({
     },
     silent: ['Not answering', '无响应'],
     since: ['Started', '启动时间'],
-    calls: ['Running calls', '进行中的调用'],
     lately: [(count: string) => `${count} in 5 min`, (count: string) => `5 分钟内 ${count} 次`],
     memory: ['Memory', '内存'],
     share: [(percent: string) => `${percent} of the machine`, (percent: string) => `占机器的 ${percent}`],
     lag: ['Event loop delay, p99', '事件循环延迟 p99'],
-    store: ['Database', '数据库'],
     waiting: [
       (count: string) => (count === '1' ? '1 write queued' : `${count} writes queued`),
       (count: string) => `${count} 条等待写入`,
     ],
     notWritable: ['not writable', '无法写入'],
-    configuration: ['Configuration', '配置'],
     differs: ['differs', '不一致'],
     limits: ['Rate limits', '速率限制'],
     countedAlone: ['in each gateway', '各网关分别计数'],
@@ -113,7 +104,6 @@ export const TEXT = texts({
     (loads: string, cores: string) => `${loads}（${cores} 个核心）`,
   ],
 
-  store: ['Database', '数据库'],
   size: ['Size', '大小'],
   sizeValue: [
     (file: string, log: string) => `${file}, plus ${log} of WAL`,
@@ -205,7 +195,6 @@ export const TEXT = texts({
     (file: string) => `备份不包含用于加密机密的主密钥。请另外保存一份 ${file}（或 TURNPIKE_MASTER_KEY）。`,
   ],
 
-  live: ['Running calls', '进行中的调用'],
   liveAbout: [
     'Oldest first. While the pointer is over the list, ended calls stay in it.',
     '最早的在前。指针停在列表上时，已结束的调用会保留在列表中。',
@@ -215,21 +204,14 @@ export const TEXT = texts({
     (shown: string, total: string) => `共 ${total} 个，显示最新的 ${shown} 个。`,
   ],
   liveNone: ['No calls are running.', '没有进行中的调用。'],
-  model: ['Model', '模型'],
   passage: ['passthrough', '透传'],
-  who: ['User', '用户'],
-  phase: ['Phase', '阶段'],
   phases: {
     waiting: ['waiting', '等待中'],
     asking: ['waiting for the vendor', '等待供应商'],
     answering: ['answering', '正在回答'],
     ended: ['ended', '已结束'],
   },
-  channel: ['Channel', '渠道'],
-  gateway: ['Gateway', '网关'],
   attempt: [(number: string) => `attempt ${number}`, (number: string) => `第 ${number} 次尝试`],
-  running: ['Running for', '已运行'],
-  tokens: ['Output tokens', '输出 Token'],
   stream: ['stream', '流式'],
   started: ['Started', '开始'],
 

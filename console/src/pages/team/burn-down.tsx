@@ -1,13 +1,13 @@
-/** The remaining budget of a department over the month with a forecast; without a budget, its spending. */
+/** The outlook of a budget: its remaining amount per day, as a chart. */
 import { NativeSelect, Select } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
+import type * as api from '../../api/operations.ts';
 import { Chart, type Series } from '../../parts/chart.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
+import type { Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { burnOf, type Forecast } from './outlook.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import type { Change, View } from './view.ts';
 
 /** The section. */
@@ -22,7 +22,7 @@ export function BurnDown({
   change(change: Change): void;
   nameOf(id: number, name: string): string;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [id = '', period] = view.of.split(' ');
   const department = forecast.departments.find(({ department_id }) => `${department_id}` === id);
@@ -45,7 +45,7 @@ export function BurnDown({
   const name = nameOf(department?.department_id ?? 0, department?.name ?? '');
   const title = budget === undefined ? text.burn.spending(name) : text.burn.title(name);
   const choices = [
-    { value: '', label: text.forecast.everybody },
+    { value: '', label: text.words.allUsers },
     ...forecast.departments
       .map((each) => ({ value: `${each.department_id}`, label: nameOf(each.department_id, each.name) }))
       .sort((a, b) => a.label.localeCompare(b.label)),
@@ -58,7 +58,7 @@ export function BurnDown({
           {choices.length > 1 && (
             <Select
               size="xs"
-              aria-label={text.burn.choose}
+              aria-label={text.words.department}
               data={choices}
               value={department === undefined ? '' : id}
               onChange={(chosen) => change({ of: chosen ?? '' })}
@@ -70,10 +70,10 @@ export function BurnDown({
           {budgets.length > 1 && (
             <NativeSelect
               size="xs"
-              aria-label={text.burn.period}
+              aria-label={text.words.budget}
               data={budgets.map((each) => ({
                 value: each.period,
-                label: each.period === 'month' ? text.burn.monthBudget : text.burn.totalBudget,
+                label: each.period === 'month' ? text.burn.monthBudget : text.words.totalBudget,
               }))}
               value={budget?.period ?? ''}
               onChange={(event) => change({ of: `${id} ${event.currentTarget.value}` })}
@@ -108,4 +108,78 @@ export function BurnDown({
       </Loaded>
     </Section>
   );
+}
+
+/** The forecast from `/api`. */
+export type Forecast = api.Forecast;
+/** A department of the forecast. */
+export type DepartmentForecast = Forecast['departments'][number];
+/** A budget of a department. */
+export type Budget = DepartmentForecast['budgets'][number];
+
+/** The outlooks. */
+type Outlook = 'within' | 'tight' | 'over' | 'used';
+/** Their colours. */
+export const MOODS: Readonly<Record<Outlook, Tone>> = { within: 'good', tight: 'warn', over: 'bad', used: 'bad' };
+
+/** From this share on, a forecast counts as close to the budget. */
+const TIGHT = 0.9;
+const DAY_S = 86_400;
+
+/** The outlook of a budget. A total budget is tight if it ends within the next month. */
+export function outlookOf(
+  { spent, projected }: Pick<DepartmentForecast, 'spent' | 'projected'>,
+  budget: Budget,
+  monthEnd: number,
+): Outlook {
+  if (budget.remaining <= 0) return 'used';
+  if (budget.used_up_on !== null && Date.parse(budget.used_up_on) / 1_000 < monthEnd) return 'over';
+  if (budget.period === 'month') return budget.used + projected - spent >= budget.budget * TIGHT ? 'tight' : 'within';
+  const soon = budget.used_up_on !== null && Date.parse(budget.used_up_on) / 1_000 < monthEnd + 31 * DAY_S;
+  return soon ? 'tight' : 'within';
+}
+
+/** The days of a month; values are at the end of each day, for today the current ones. */
+interface Burn {
+  readonly days: readonly number[];
+  /** Null for future days. */
+  readonly actual: readonly (number | null)[];
+  /** Null for past days. */
+  readonly ahead: readonly (number | null)[];
+  /** Even spending of the budget; undefined without a monthly budget. */
+  readonly even: readonly number[] | undefined;
+}
+
+/** The remaining budget per day, or the spending without a budget. `spent`: per day of the month up to today. */
+function burnOf(
+  { month_start, month_end }: Pick<Forecast, 'month_start' | 'month_end'>,
+  spent: ReadonlyMap<number, number>,
+  perDay: number,
+  budget: Budget | undefined,
+  now: number,
+): Burn {
+  const days: number[] = [];
+  for (let day = month_start; day < month_end; day += DAY_S) days.push(day);
+  const today = days.findLastIndex((day) => day <= now);
+  const restOfToday = 1 - ((now - month_start) % DAY_S) / DAY_S;
+  const total = days.reduce((sum, day) => sum + (spent.get(day) ?? 0), 0);
+  let sum = 0;
+  const actual = days.map((day, at) => {
+    sum += spent.get(day) ?? 0;
+    if (at > today) return null;
+    // The current remainder is from the ledger; that of earlier days is derived from later spending.
+    return budget === undefined ? sum : budget.remaining + total - sum;
+  });
+  const last = actual[today] ?? 0;
+  const ahead = days.map((_, at) => {
+    if (at < today) return null;
+    if (at === today) return last;
+    const more = perDay * (at - today + restOfToday);
+    return Math.round(budget === undefined ? last + more : Math.max(0, last - more));
+  });
+  const even =
+    budget?.period === 'month'
+      ? days.map((_, at) => Math.round(budget.budget * (1 - (at + 1) / days.length)))
+      : undefined;
+  return { days, actual, ahead, even };
 }

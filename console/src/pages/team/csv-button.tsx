@@ -2,10 +2,9 @@
 import { IconDownload } from '@tabler/icons-react';
 import { type Operation, saveFile } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { searchOf, type View } from './view.ts';
 
 /** The button. `what`: what it saves, for screen readers. */
@@ -20,7 +19,7 @@ export function CsvButton({
   readonly what: string;
   readonly more?: Readonly<Record<string, string | number>>;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { range } = view;
   const name = `team-${of.slice(of.lastIndexOf('/') + 1)}-${dateOf(range.start)}-${dateOf(range.end)}.csv`;
   const save = useAction(() => saveFile(of, name, { search: { ...searchOf(view), ...more, format: 'csv' } }));
@@ -31,7 +30,7 @@ export function CsvButton({
       onClick={() => save.mutate()}
       aria-label={text.csvOf(what)}
     >
-      {text.csv}
+      {text.words.downloadCsv}
     </PlainButton>
   );
 }

@@ -5,15 +5,19 @@ import { useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { useDepartments } from '../../parts/department-select.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted } from '../../parts/plain.tsx';
+import { Muted, Section } from '../../parts/page.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { BurnDown } from './burn-down.tsx';
-import { NoDepartments } from './no-departments.tsx';
-import { type Budget, type DepartmentForecast, MOODS, outlookOf, type Forecast as Told } from './outlook.ts';
-import { TEXT } from './text.ts';
+import {
+  type Budget,
+  BurnDown,
+  type DepartmentForecast,
+  MOODS,
+  outlookOf,
+  type Forecast as Told,
+} from './burn-down.tsx';
+import { NoDepartments } from './empty.tsx';
+import { useText } from './text.ts';
 import type { Change, View } from './view.ts';
 
 /** A department with one of its budgets; number 0 stands for all users. */
@@ -27,15 +31,14 @@ const PAGE_SIZE = 25;
 
 /** The tab. */
 export function Forecast({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const forecast = useApi('GET /api/team/forecast', undefined, { refetchOnWindowFocus: false });
   const paths = useDepartments();
   return (
     <Loaded query={forecast} height={480}>
       {(data) => {
         const path = new Map(paths?.map(({ id, path }) => [id, path]));
-        const nameOf = (id: number, name: string): string =>
-          id === 0 ? text.forecast.everybody : (path.get(id) ?? name);
+        const nameOf = (id: number, name: string): string => (id === 0 ? text.words.allUsers : (path.get(id) ?? name));
         const rows = rowsOf(data, nameOf);
         const [shown, pager] = paged(rows, view.page, PAGE_SIZE, change);
         return (
@@ -85,13 +88,13 @@ function Table({
   readonly view: View;
   change(change: Change): void;
 }) {
-  const text = useText(TEXT).forecast;
+  const { forecast: text, words } = useText();
   const format = useFormat();
   const unless = (again: boolean, node: ReactNode) => (again ? null : node);
   const writeDay = format.dates({ month: 'short', day: 'numeric' }, true);
   const day = (date: string): string => writeDay(Date.parse(date) / 1_000);
   const columns: readonly Column<Row>[] = [
-    { key: 'name', title: useText(TEXT).department, cell: ({ of }) => nameOf(of.department_id, of.name) },
+    { key: 'name', title: useText().words.department, cell: ({ of }) => nameOf(of.department_id, of.name) },
     {
       key: 'state',
       title: text.state,
@@ -142,7 +145,7 @@ function Table({
     },
     {
       key: 'budget',
-      title: text.budget,
+      title: words.budget,
       align: 'right',
       from: 'sm',
       cell: ({ budget, of }) =>

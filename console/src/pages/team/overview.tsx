@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { MOST_SERIES } from '../../parts/chart-colors.ts';
-import { usageHref } from '../../parts/links.ts';
+import { usageHref } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { momentsOf, stepOf } from '../../parts/range.ts';
@@ -13,15 +13,14 @@ import { customRange } from '../../parts/time-range.tsx';
 import { trendSeries } from '../../parts/trend-series.ts';
 import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
 import { CsvButton } from './csv-button.tsx';
-import { NoCalls } from './no-calls.tsx';
-import { TEXT } from './text.ts';
+import { NoCalls } from './empty.tsx';
+import { useText } from './text.ts';
 import { type Change, GROUPS, searchOf, type View } from './view.ts';
 
 /** The tab. */
 export function Overview({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const overview = useApi('GET /api/team/overview', { search: searchOf(view) }, { refetchOnWindowFocus: false });
   if (overview.data?.requests === 0 && overview.data.errors === 0)
     return (
@@ -36,14 +35,14 @@ export function Overview({ view, change }: { readonly view: View; change(change:
           <Figures data={data} view={view} />
           <Trend view={view} change={change} />
           <Section
-            title={text.departments}
+            title={text.words.departments}
             about={text.open.departments}
             flush
             actions={<CsvButton of="GET /api/team/overview" view={view} what={text.tabs.overview} />}
           >
             <SumsTable
-              caption={text.departments}
-              of={text.department}
+              caption={text.words.departments}
+              of={text.words.department}
               measure="cost"
               rows={data.departments.map((row) => ({
                 key: `${row.department_id}`,
@@ -67,7 +66,7 @@ export function Overview({ view, change }: { readonly view: View; change(change:
 type Data = NonNullable<ReturnType<typeof useApi<'GET /api/team/overview'>>['data']>;
 
 function Figures({ data, view }: { readonly data: Data; readonly view: View }) {
-  const text = useText(TEXT).figures;
+  const { figures: text, words } = useText();
   const format = useFormat();
   const forecast = useApi('GET /api/team/forecast', undefined, { staleTime: 60_000 }).data;
   const spending =
@@ -79,18 +78,18 @@ function Figures({ data, view }: { readonly data: Data; readonly view: View }) {
   return (
     <div className="grid-figures">
       <Figure
-        label={text.cost}
+        label={words.cost}
         value={<Money units={data.quota} />}
         note={text.today(format.money(data.today.quota))}
       />
       <Figure
-        label={text.month}
+        label={words.thisMonth}
         value={<Money units={data.month.quota} />}
         note={spending && text.projected(format.money(spending.projected))}
       />
-      <Figure label={text.requests} value={format.number(all)} note={text.errors(format.percent(share))} />
+      <Figure label={words.calls} value={format.number(all)} note={text.errors(format.percent(share))} />
       <Figure
-        label={text.tokens}
+        label={words.tokens}
         value={format.short(data.prompt_tokens + data.completion_tokens)}
         note={text.output(format.short(data.completion_tokens))}
       />
@@ -105,7 +104,7 @@ function Figures({ data, view }: { readonly data: Data; readonly view: View }) {
 }
 
 function Trend({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const [, go] = useLocation();
   const { range, group } = view;
@@ -116,7 +115,7 @@ function Trend({ view, change }: { readonly view: View; change(change: Change): 
   );
   const moments = momentsOf(range, Date.now() / 1_000);
   const name = (id: string | null, label: string): string => {
-    if (id === null) return text.trend.others;
+    if (id === null) return text.words.allOthers;
     if (label !== '') return label;
     return id === '' || id === '0' ? text.nameless[group] : `#${id}`;
   };
@@ -138,7 +137,7 @@ function Trend({ view, change }: { readonly view: View; change(change: Change): 
         <>
           <NativeSelect
             size="xs"
-            aria-label={text.trend.group}
+            aria-label={text.words.by}
             data={GROUPS.map((each) => ({ value: each, label: text.trend.groups[each] }))}
             value={group}
             onChange={(event) => change({ group: event.currentTarget.value })}

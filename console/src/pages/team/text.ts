@@ -2,7 +2,7 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['Spending of all users, and budget forecasts.', '所有用户的支出和预算预测。'],
   aboutIn: [
     (range: string) => `Spending of all users, and budget forecasts. ${range}.`,
@@ -16,21 +16,14 @@ export const TEXT = texts({
     models: ['Models', '模型'],
   },
   parts: ['Sections', '页面分区'],
-  department: ['Department', '部门'],
-  everywhere: ['All departments', '所有部门'],
-  csv: ['Download CSV', '下载 CSV'],
   csvOf: [(what: string) => `Download CSV: ${what}`, (what: string) => `下载 CSV：${what}`],
   figures: {
-    cost: ['Cost', '费用'],
     today: [(cost: string) => `${cost} today`, (cost: string) => `今天 ${cost}`],
-    month: ['This month', '本月'],
     projected: [(cost: string) => `${cost} forecast`, (cost: string) => `预计 ${cost}`],
-    requests: ['Calls', '调用'],
     errors: [(share: string) => `${share} refused or failed`, (share: string) => `${share} 被拒绝或失败`],
     people: ['Active users', '活跃用户'],
     keys: [(count: string) => `with ${count} keys`, (count: string) => `使用 ${count} 个密钥`],
     models: ['Models used', '使用的模型'],
-    tokens: ['Tokens', 'Token'],
     output: [(count: string) => `including ${count} output`, (count: string) => `其中输出 ${count}`],
   },
   trend: {
@@ -39,25 +32,18 @@ export const TEXT = texts({
       member: ['Cost by user', '各用户费用'],
       model: ['Cost by model', '各模型费用'],
     },
-    group: ['By', '分组'],
     groups: { department: ['Department', '部门'], member: ['User', '用户'], model: ['Model', '模型'] },
     unit: ['US dollars', '美元'],
-    others: ['All others', '其他'],
   },
   nameless: {
     department: ['no department', '无部门'],
     member: ['no user', '无用户'],
     model: ['no model (refused before one was found)', '无模型（在找到模型前被拒绝）'],
   },
-  departments: ['Departments', '部门'],
   open: {
     departments: ['Select a name to show only this department.', '点击名称可只显示该部门。'],
     usage: ['Select a name to show its usage.', '点击名称可查看其用量。'],
   },
-  members: ['Members', '成员'],
-  models: ['Models', '模型'],
-  member: ['User', '用户'],
-  model: ['Model', '模型'],
   budgets: {
     title: ['Budgets', '预算'],
     about: [
@@ -66,8 +52,6 @@ export const TEXT = texts({
     ],
     period: ['Period', '周期'],
     total: ['total', '总计'],
-    budget: ['Budget', '预算'],
-    used: ['Used', '已用'],
     left: ['Left', '剩余'],
     share: ['Used (%)', '使用比例'],
     spent: ['Spent in range', '所选时间内支出'],
@@ -78,12 +62,10 @@ export const TEXT = texts({
       'Spending this month (UTC), plus the mean of the last seven full days for each remaining day.',
       '本月（UTC）至今的支出，加上剩余天数按最近七个完整日的日均计算。',
     ],
-    everybody: ['All users', '所有用户'],
     spent: ['Spent so far', '目前支出'],
     mean: ['Per day', '日均'],
     meanOf: [(long: string) => `28-day mean: ${long}`, (long: string) => `28 天日均：${long}`],
     projected: ["At the month's end", '月底预计'],
-    budget: ['Budget', '预算'],
     total: ['total', '总计'],
     month: ['monthly', '每月'],
     none: ['no budget', '无预算'],
@@ -109,9 +91,6 @@ export const TEXT = texts({
     even: ['Even spending', '平均支出'],
     budget: ['Budget', '预算'],
     unit: ["US dollars at each day's end", '美元，每日结束时'],
-    choose: ['Department', '部门'],
-    period: ['Budget', '预算'],
-    totalBudget: ['Total budget', '总预算'],
     monthBudget: ['Monthly budget', '月度预算'],
   },
   empty: {
@@ -120,8 +99,6 @@ export const TEXT = texts({
       'Calls appear here as soon as they end. Choose another period or department.',
       '调用结束后会显示在这里。请选择其他时间范围或部门。',
     ],
-    longer: ['Show 30 days', '查看 30 天'],
-    departments: ['No departments yet', '还没有部门'],
     departmentsAbout: [
       'Add users to departments and set budgets to see how long they last.',
       '将用户添加到部门并设置预算，即可查看预算可用多久。',

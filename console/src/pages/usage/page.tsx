@@ -4,29 +4,23 @@ import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import { isAdmin, useAction, useApi, useSelf } from '../../api/hooks.ts';
 import { MOST_SERIES, useSeriesColor } from '../../parts/chart-colors.ts';
-import { logsHref } from '../../parts/links.ts';
+import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
+import { logsHref } from '../../parts/links.tsx';
 import { Empty, Failure } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { IconButton, PlainButton } from '../../parts/plain.tsx';
+import { IconButton, Page, PlainButton, Section } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { dearestFirst } from '../../parts/trend-series.ts';
 import { ScopeSelect } from '../../parts/whose.tsx';
-import { isAdmin, useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { Figures } from './figures.tsx';
-import { Chips } from './filter-chips.tsx';
-import { TEXT } from './text.ts';
-import { Trend } from './trend.tsx';
+import { useText } from './text.ts';
+import { Figures, Trend } from './trend.tsx';
 import { type Change, drillDown, FILTER_OF, searchOf, useView, type View, WITHOUT_FILTERS, withRange } from './view.ts';
 
 export default function UsagePage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const rangeText = useRangeWords();
   const [view, change, hrefOf] = useView();
   const { range, group, allUsers } = view;
@@ -58,7 +52,7 @@ export default function UsagePage() {
 
   return (
     <Page
-      title={names.usage}
+      name="usage"
       about={(allUsers ? text.all : text.mine)(rangeText(range))}
       actions={<Actions view={view} change={change} />}
     >
@@ -115,8 +109,8 @@ export default function UsagePage() {
 
 /** Why the page is empty, and what to do. */
 function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT).empty;
-  const { clear } = useText(TEXT);
+  const { empty: text, words } = useText();
+  const { clear } = useText();
   if (view.filters.length > 0)
     return (
       <Empty title={text.filtered} action={<PlainButton onClick={() => change(WITHOUT_FILTERS)}>{clear}</PlainButton>}>
@@ -130,11 +124,11 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
         <>
           {view.range.name !== '30d' && (
             <PlainButton onClick={() => change(withRange({ range: '30d', start: '', end: '' }))}>
-              {text.longer}
+              {words.show30Days}
             </PlainButton>
           )}
           <Button component={Link} href="/connect">
-            {text.action}
+            {words.connectAClient}
           </Button>
         </>
       }
@@ -144,9 +138,8 @@ function NoCalls({ view, change }: { readonly view: View; change(change: Change)
   );
 }
 
-/** Scope, Refresh and CSV downloads. */
 function Actions({ view, change }: { readonly view: View; change(change: Change): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const queries = useQueryClient();
   const { allUsers, range, group } = view;
   const admin = isAdmin(useSelf());
@@ -178,7 +171,7 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
       <Menu position="bottom-end">
         <Menu.Target>
           <PlainButton leftSection={<IconDownload size={14} />} loading={save.isPending}>
-            {text.csv}
+            {text.words.downloadCsv}
           </PlainButton>
         </Menu.Target>
         <Menu.Dropdown>
@@ -189,7 +182,7 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
         </Menu.Dropdown>
       </Menu>
       <IconButton
-        label={text.refresh}
+        label={text.words.refresh}
         variant="default"
         size={30}
         onClick={() =>
@@ -200,4 +193,60 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
       </IconButton>
     </Group>
   );
+}
+
+/** A row of chips; renders nothing without filters. */
+function Chips({ view, change }: { readonly view: View; change(change: Change): void }) {
+  if (view.filters.length === 0) return null;
+  return (
+    <FilterChips onClear={view.filters.length > 1 ? () => change(WITHOUT_FILTERS) : undefined}>
+      {view.filters.map((filter) => (
+        <Chip
+          key={filter.name}
+          view={view}
+          filter={filter}
+          onRemove={() => change({ [filter.name]: '', group: filter.by, page: '1' })}
+        />
+      ))}
+    </FilterChips>
+  );
+}
+
+function Chip({
+  view,
+  filter,
+  onRemove,
+}: {
+  readonly view: View;
+  readonly filter: View['filters'][number];
+  onRemove(): void;
+}) {
+  const text = useText();
+  return <FilterChip what={text.column[filter.by]} value={useFilterName(view, filter)} onRemove={onRemove} />;
+}
+
+/** The display name of a filter by ID. */
+function useFilterName(view: View, { by, value }: View['filters'][number]): string {
+  const named = by === 'key' || by === 'account';
+  // Queried with this filter only, and the other way round, because the combination may have no calls.
+  const { data } = useApi(
+    view.allUsers ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums',
+    {
+      search: {
+        ...searchOf({ ...view, filters: view.filters.filter((filter) => filter.by === by) }, view.range),
+        group_by: by === 'account' ? 'account' : 'key',
+      } as object,
+    },
+    { enabled: named },
+  );
+  const departments = useDepartmentNames(by === 'department');
+  if (by === 'model' || by === 'channel') return value;
+  const name =
+    by === 'department' ? departments?.get(Number(value)) : data?.items.find(({ group }) => group === value)?.name;
+  return name === undefined || name === '' ? `#${value}` : name;
+}
+
+function useDepartmentNames(isNeeded: boolean): ReadonlyMap<number, string> | undefined {
+  const { data } = useApi('GET /api/department/names', undefined, { staleTime: 30_000, enabled: isNeeded });
+  return data && new Map(data.map(({ id, name }) => [id, name]));
 }

@@ -2,21 +2,13 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   mine: [(range: string) => `What your calls cost. ${range}.`, (range: string) => `您的调用费用。${range}。`],
   all: [(range: string) => `Cost of all users’ calls. ${range}.`, (range: string) => `所有用户的调用费用。${range}。`],
   whose: ['Scope', '查看范围'],
-  refresh: ['Refresh', '刷新'],
-  csv: ['Download CSV', '下载 CSV'],
   csvGroups: [(by: string) => `Table: by ${by}`, (by: string) => `表格：按${by}`],
   csvTrend: [(step: string) => `Chart: by ${step}`, (step: string) => `图表：按${step}`],
   figures: {
-    cost: ['Cost', '费用'],
-    requests: ['Calls', '调用'],
-    errors: ['Errors', '错误'],
-    input: ['Input tokens', '输入 Token'],
-    output: ['Output tokens', '输出 Token'],
-    each: ['Cost per call', '每次调用费用'],
     failed: [(count: string) => `${count} refused or failed`, (count: string) => `${count} 次被拒绝或失败`],
     noRequests: ['no calls', '没有调用'],
     ofAll: [(share: string) => `${share} of all tokens`, (share: string) => `占全部 Token 的 ${share}`],
@@ -35,9 +27,7 @@ export const TEXT = texts({
       (measure: string, step: string, by: string) => `${measure}：按${step}和${by}`,
     ],
     pick: ['Select a column to zoom in.', '点击柱形可放大。'],
-    group: ['By', '分组'],
     measure: ['Measure', '指标'],
-    others: ['All others', '其他'],
   },
   groups: {
     model: ['model', '模型'],
@@ -80,8 +70,6 @@ export const TEXT = texts({
       '使用您的密钥发起的调用结束后会显示在这里，并附上费用。',
     ],
     all: ['Calls appear here as soon as they end, with their cost.', '调用结束后会显示在这里，并附上费用。'],
-    action: ['Connect a client', '接入客户端'],
-    longer: ['Show 30 days', '查看 30 天'],
     filtered: ['No matching calls', '没有符合条件的调用'],
     filteredAbout: ['Change the filters or the period.', '请更改筛选条件或时间范围。'],
   },

@@ -1,11 +1,11 @@
 /** The view of the usage page: scope, range, filters, group. All of it is in the address. */
 import type { Search } from '../../api/client.ts';
+import { isAdmin, useSelf } from '../../api/hooks.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { type RangeChange, useRangeOf } from '../../parts/time-range.tsx';
 import { MEASURES, type Measure } from '../../parts/trend-series.ts';
 import { useScope } from '../../parts/whose.tsx';
-import { isAdmin, useSelf } from '../../shell/self.ts';
 
 /** Groups for the viewer's own usage. */
 export const OWN_GROUPS = ['model', 'key'] as const;

@@ -3,20 +3,16 @@ import { Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text } from '@
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, type Data, HOME } from '../../api/client.ts';
-import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi, useStatus } from '../../api/hooks.ts';
 import type { Invitation } from '../../api/operations.ts';
-import { useStatus } from '../../api/status.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
-import { DialogForm } from '../../parts/dialog-form.tsx';
-import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { IconButton, Muted, PlainButton } from '../../parts/plain.tsx';
+import { IconButton, Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { Copy, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 25;
 const MOODS: Readonly<Record<Invitation['status'], Tone>> = {
@@ -39,7 +35,7 @@ export function Invitations({
   onNew(): void;
   onUser(id: number): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const revoking = useDialog<number>();
   const invitations = useApi('GET /api/user/invitations', { search: { p: page, page_size: PAGE_SIZE } }, KEEPS_DATA);
   const revoke = useAction((id: number) => call('DELETE /api/user/invitations/{id}', { params: { id } }), {
@@ -49,15 +45,15 @@ export function Invitations({
   const columns: readonly Column<Invitation>[] = [
     {
       key: 'state',
-      title: text.state,
+      title: text.words.state,
       cell: ({ status }) => <State tone={MOODS[status]}>{text.invitationStates[status]}</State>,
     },
     { key: 'by', title: text.madeBy, cell: ({ made_by_name: name }) => name },
     { key: 'made', title: text.madeAt, cell: ({ created_at: at }) => <When at={at} />, from: 'sm' },
-    { key: 'expires', title: text.expires, cell: ({ expires_at: at }) => <When at={at} />, from: 'sm' },
+    { key: 'expires', title: text.words.expires, cell: ({ expires_at: at }) => <When at={at} />, from: 'sm' },
     {
       key: 'used',
-      title: text.usedBy,
+      title: text.words.usedBy,
       cell: ({ used_by: id, used_by_name: name }) =>
         id > 0 && (
           <Anchor component="button" type="button" size="sm" onClick={() => onUser(id)}>
@@ -109,7 +105,7 @@ export function Invitations({
 
 /** The effect of an invitation with the current registration setting. */
 function RegistrationNote() {
-  const text = useText(TEXT);
+  const text = useText();
   const status = useStatus();
   if (status === undefined || status.invitation_required) return null;
   return (
@@ -121,7 +117,7 @@ function RegistrationNote() {
 
 /** The dialog that creates one. */
 export function NewInvitation({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [created, setMade] = useState<Data<'POST /api/user/invitation'>>();
   return (
     <Modal
@@ -141,7 +137,7 @@ export function NewInvitation({ opened, onClose }: { readonly opened: boolean; o
 }
 
 function Fields({ onClose, onMade }: { onClose(): void; onMade(created: Data<'POST /api/user/invitation'>): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [days, setDays] = useState<number | string>(7);
   const refusal = useFormRefusal('expires_days');
   const make = useAction(() => call('POST /api/user/invitation', { body: { expires_days: Number(days) || 7 } }), {
@@ -168,7 +164,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: Data<'PO
 }
 
 function Link({ created, onClose }: { readonly created: Data<'POST /api/user/invitation'>; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const link = new URL('register', HOME);
   link.searchParams.set('invite', created.code);
@@ -183,7 +179,7 @@ function Link({ created, onClose }: { readonly created: Data<'POST /api/user/inv
         {text.invitationUntil} {format.moment(created.expires_at)}
       </Muted>
       <Group justify="flex-end">
-        <Button onClick={onClose}>{text.close}</Button>
+        <Button onClick={onClose}>{text.words.close}</Button>
       </Group>
     </Stack>
   );

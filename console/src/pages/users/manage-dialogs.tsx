@@ -1,14 +1,16 @@
-/** Dialogs that disable and enable an account, and that change its role; each records a reason in the audit log. */
-import { Modal, Text, TextInput } from '@mantine/core';
+/** Dialogs that change an account: disable and enable, role, balance, deletion. */
+import { Modal, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import type { UserAction } from '../../api/operations.ts';
-import { DialogForm } from '../../parts/dialog-form.tsx';
-import { useFormRefusal } from '../../parts/form-refusal.tsx';
-import { useText } from '../../text.ts';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { MoneyInput } from '../../parts/money-input.tsx';
+import { Small } from '../../parts/page.tsx';
+import { useFormat } from '../../shell/format.ts';
 import { USER_CHANGES, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 interface DialogProps {
   readonly user: User;
@@ -18,7 +20,7 @@ interface DialogProps {
 
 /** Disables an account, or enables a disabled one. */
 export function FreezeDialog({ user, ...others }: DialogProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const isFrozen = user.status === 2;
   return (
     <ManageDialog
@@ -27,7 +29,7 @@ export function FreezeDialog({ user, ...others }: DialogProps) {
       action={isFrozen ? 'enable' : 'disable'}
       title={isFrozen ? text.unfreezeTitle(user.username) : text.freezeTitle(user.username)}
       about={isFrozen ? text.unfreezeAbout : text.freezeAbout}
-      button={isFrozen ? text.unfreeze : text.freeze}
+      button={isFrozen ? text.words.enable : text.words.disable}
       danger={!isFrozen}
     />
   );
@@ -35,7 +37,7 @@ export function FreezeDialog({ user, ...others }: DialogProps) {
 
 /** Makes a member an administrator, or an administrator a member. */
 export function RoleDialog({ user, ...others }: DialogProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const isMember = user.role === 1;
   return (
     <ManageDialog
@@ -67,7 +69,7 @@ function ManageDialog(props: ManageDialogProps) {
 }
 
 function Fields({ id, action, about, button, danger = false, onClose }: ManageDialogProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const [reason, setReason] = useState('');
   const refusal = useFormRefusal('reason');
   const manage = useAction(
@@ -86,4 +88,150 @@ function Fields({ id, action, about, button, danger = false, onClose }: ManageDi
       />
     </DialogForm>
   );
+}
+
+interface DeleteUserProps {
+  readonly user: User;
+  readonly opened: boolean;
+  onClose(): void;
+  onDeleted(): void;
+}
+
+/** Deletes an account after its name was typed. */
+export function DeleteUser(props: DeleteUserProps) {
+  const text = useText();
+  return (
+    <Modal opened={props.opened} onClose={props.onClose} title={text.removeTitle(props.user.username)}>
+      <DeleteFields {...props} />
+    </Modal>
+  );
+}
+
+function DeleteFields({ user: { id, username }, onClose, onDeleted }: DeleteUserProps) {
+  const text = useText();
+  const [typed, setTyped] = useState('');
+  const refusal = useFormRefusal();
+  const remove = useAction(() => call('DELETE /api/user/{id}', { params: { id } }), {
+    changes: [...USER_CHANGES, 'GET /api/department/tree'],
+    done() {
+      notifications.show({ message: text.removed(username) });
+      onClose();
+      onDeleted();
+    },
+    refused: refusal.refused,
+  });
+  return (
+    <DialogForm
+      refusal={refusal}
+      action={text.words.deleteAccount}
+      running={remove}
+      ready={typed === username}
+      danger
+      onClose={onClose}
+    >
+      <Text size="sm">{text.removeAbout}</Text>
+      <TextInput
+        label={text.removeType(username)}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        data-autofocus
+      />
+    </DialogForm>
+  );
+}
+
+type Mode = 'add' | 'subtract' | 'override';
+
+interface QuotaDialogProps {
+  readonly user: User;
+  readonly opened: boolean;
+  onClose(): void;
+}
+
+/** Adds, deducts or sets the balance of an account, with a preview. */
+export function QuotaDialog(props: QuotaDialogProps) {
+  const text = useText();
+  return (
+    <Modal opened={props.opened} onClose={props.onClose} title={text.quotaTitle(props.user.username)}>
+      <QuotaFields {...props} />
+    </Modal>
+  );
+}
+
+function QuotaFields({ user, onClose }: QuotaDialogProps) {
+  const text = useText();
+  const format = useFormat();
+  const [mode, setMode] = useState<Mode>('add');
+  const [amount, setAmount] = useState<number | null>(null);
+  const [reason, setReason] = useState('');
+  const refusal = useFormRefusal('value', 'reason');
+  const change = useAction(
+    () =>
+      call('POST /api/user/manage', {
+        body: {
+          id: user.id,
+          action: 'add_quota',
+          mode,
+          value: amount ?? 0,
+          ...(reason.trim() && { reason: reason.trim() }),
+        },
+      }),
+    {
+      changes: USER_CHANGES,
+      done({ quota }) {
+        notifications.show({ message: text.quotaDone(format.money(quota)) });
+        onClose();
+      },
+      refused: refusal.refused,
+    },
+  );
+  const after = preview(user, mode, amount ?? 0);
+  const isPossible = amount !== null && (amount > 0 || mode === 'override') && !(mode === 'override' && user.debt > 0);
+  return (
+    <DialogForm refusal={refusal} action={text.quotaModes[mode]} running={change} ready={isPossible} onClose={onClose}>
+      <div>
+        <SegmentedControl
+          fullWidth
+          aria-label={text.words.action}
+          value={mode}
+          onChange={setMode}
+          data={(['add', 'subtract', 'override'] as const).map((value) => ({ value, label: text.quotaModes[value] }))}
+        />
+        <Text size="sm" mt={6}>
+          {text.quotaAbout[mode]} {mode === 'override' && user.debt > 0 && text.quotaInDebt}
+        </Text>
+      </div>
+      <MoneyInput
+        label={text.words.amount}
+        units={amount}
+        onUnits={setAmount}
+        error={refusal.at('value')}
+        required
+        focused
+      />
+      <TextInput
+        label={text.reason}
+        description={text.reasonAbout}
+        {...refusal.field('reason', reason, setReason)}
+        maxLength={200}
+      />
+      <div aria-live="polite">
+        <Text size="sm" fw={600}>
+          {text.quotaAfter(format.money(user.quota), format.money(after.left))}{' '}
+          {after.owed > 0 && text.quotaAfterDebt(format.money(after.owed))}
+        </Text>
+        <Small>{text.quotaRunning}</Small>
+      </div>
+    </DialogForm>
+  );
+}
+
+/** The resulting balance and debt. */
+function preview({ quota, debt }: User, mode: Mode, amount: number): { readonly left: number; readonly owed: number } {
+  if (mode === 'override') return { left: amount, owed: debt };
+  if (mode === 'subtract') return { left: Math.max(0, quota - amount), owed: debt };
+  return { left: quota + Math.max(0, amount - debt), owed: Math.max(0, debt - amount) };
 }

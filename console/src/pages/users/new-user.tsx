@@ -2,15 +2,12 @@
 import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
-import { DialogForm } from '../../parts/dialog-form.tsx';
-import { useFormRefusal } from '../../parts/form-refusal.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
+import { isRoot, useAction, useSelf } from '../../api/hooks.ts';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { PlainButton, Small } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { Copy } from '../../parts/values.tsx';
-import { isRoot, useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 interface NewUserProps {
   readonly opened: boolean;
@@ -27,14 +24,14 @@ interface CreatedUser {
 
 /** The dialog. */
 export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
-  const text = useText(TEXT);
+  const text = useText();
   const [created, setMade] = useState<CreatedUser>();
   return (
     <Modal
       opened={opened}
       onClose={onClose}
       onExitTransitionEnd={() => setMade(undefined)}
-      title={created === undefined ? text.createTitle : text.created(created.username)}
+      title={created === undefined ? text.words.newAccount : text.created(created.username)}
       // Only a button closes the dialog, because the password is lost then.
       closeOnClickOutside={created === undefined}
     >
@@ -44,15 +41,15 @@ export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
         <Stack>
           <Alert color="orange">{text.createdAbout}</Alert>
           <div>
-            <Text size="sm">{text.username}</Text>
-            <Copy value={created.username} what={text.username} />
+            <Text size="sm">{text.words.username}</Text>
+            <Copy value={created.username} what={text.words.username} />
           </div>
           <div>
-            <Text size="sm">{text.password}</Text>
-            <Copy value={created.password} what={text.password} />
+            <Text size="sm">{text.words.password}</Text>
+            <Copy value={created.password} what={text.words.password} />
           </div>
           <Group justify="flex-end" gap="xs">
-            <PlainButton onClick={onClose}>{text.close}</PlainButton>
+            <PlainButton onClick={onClose}>{text.words.close}</PlainButton>
             <Button onClick={() => onOpen(created.id)}>{text.toAccount}</Button>
           </Group>
         </Stack>
@@ -62,7 +59,7 @@ export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
 }
 
 function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedUser): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const self = useSelf();
   const [name, setName] = useState('');
   const [displayName, setShown] = useState('');
@@ -92,7 +89,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
     <DialogForm refusal={refusal} action={text.createDo} running={make} autoComplete="off" onClose={onClose}>
       <Text size="sm">{text.createAbout}</Text>
       <TextInput
-        label={text.username}
+        label={text.words.username}
         {...refusal.field('username', name, setName)}
         maxLength={64}
         autoCapitalize="none"
@@ -103,7 +100,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
       <div>
         <PasswordField
           isNew
-          label={text.password}
+          label={text.words.password}
           {...refusal.field('password', password, setPassword)}
           visible={visible}
           onVisibilityChange={setVisible}
@@ -118,9 +115,13 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
           {text.generate}
         </PlainButton>
       </div>
-      <TextInput label={text.displayName} {...refusal.field('display_name', displayName, setShown)} maxLength={64} />
       <TextInput
-        label={text.email}
+        label={text.words.displayName}
+        {...refusal.field('display_name', displayName, setShown)}
+        maxLength={64}
+      />
+      <TextInput
+        label={text.words.emailAddress}
         description={text.emailAbout}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
         type="email"

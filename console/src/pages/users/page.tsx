@@ -2,21 +2,18 @@
 import { Box, Button, Group, SegmentedControl, Select } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { PAGE_NAMES } from '../../pages.tsx';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
-import { useText } from '../../text.ts';
 import { Invitations, NewInvitation } from './invitations.tsx';
 import { NewUser } from './new-user.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { UserDrawer } from './user-drawer.tsx';
 import { UserTable } from './user-table.tsx';
 
 export default function UsersPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const [address, setAddress] = useAddress({
     tab: 'accounts',
     q: '',
@@ -31,13 +28,13 @@ export default function UsersPage() {
   const isInvitations = address.tab === 'invitations';
   return (
     <Page
-      title={names.users}
+      name="users"
       about={text.about}
       actions={
         <>
           <SegmentedControl
             size="xs"
-            aria-label={text.views}
+            aria-label={text.words.view}
             value={isInvitations ? 'invitations' : 'accounts'}
             onChange={(tab) => setAddress({ tab })}
             data={[
@@ -49,7 +46,7 @@ export default function UsersPage() {
             leftSection={<IconPlus size={16} />}
             onClick={() => setDialog(isInvitations ? 'invitation' : 'account')}
           >
-            {isInvitations ? text.invitationNew : text.create}
+            {isInvitations ? text.invitationNew : text.words.newAccount}
           </Button>
         </>
       }
@@ -78,8 +75,8 @@ export default function UsersPage() {
               maw="10rem"
             />
             <Select
-              aria-label={text.state}
-              placeholder={text.anyState}
+              aria-label={text.words.state}
+              placeholder={text.words.anyState}
               data={(['active', 'frozen', 'deleted'] as const).map((state) => ({
                 value: state,
                 label: text.states[state],
@@ -92,7 +89,7 @@ export default function UsersPage() {
             />
             <Box flex="1 1 12rem" maw="20rem">
               <DepartmentSelect
-                label={text.department}
+                label={text.words.department}
                 hiddenLabel
                 placeholder={text.anyDepartment}
                 value={address.department}

@@ -1,7 +1,7 @@
 /** Which accounts an administrator may change. The gateway enforces the rules; the page shows them in advance. */
+import { isRoot, type Self } from '../../api/hooks.ts';
 import type { UserDetail } from '../../api/operations.ts';
-import { isRoot, type Self } from '../../shell/self.ts';
-import type { TEXT } from './text.ts';
+import type { useText } from './text.ts';
 
 /** An account with its sign-in methods. */
 export type User = UserDetail;
@@ -10,7 +10,11 @@ const ADMIN = 10;
 export const ROOT = 100;
 
 /** Why the viewer may not change an account; undefined: they may. */
-export function changeForbidden(self: Self | undefined, user: User, text: (typeof TEXT)['en']): string | undefined {
+export function changeForbidden(
+  self: Self | undefined,
+  user: User,
+  text: ReturnType<typeof useText>,
+): string | undefined {
   if (user.DeletedAt !== null) return text.deletedAbout;
   return isRoot(self) || user.role < ADMIN ? undefined : text.onlyRoot;
 }

@@ -2,38 +2,28 @@
 import { type Pair, texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['User accounts: roles, balances and sign-in methods.', '用户账户：角色、余额和登录方式。'],
   tabs: { accounts: ['Accounts', '账户'], invitations: ['Invitations', '邀请'] },
-  views: ['View', '视图'],
-  create: ['New account', '新建账户'],
   search: ['Name, email address or ID', '名称、邮箱或 ID'],
   role: ['Role', '角色'],
   anyRole: ['Any role', '所有角色'],
   roles: { 1: ['member', '成员'], 10: ['administrator', '管理员'], 100: ['root', 'root'] } as Readonly<
     Record<number, Pair>
   >,
-  state: ['State', '状态'],
-  anyState: ['Any state', '所有状态'],
   states: { active: ['active', '正常'], frozen: ['disabled', '已停用'], deleted: ['deleted', '已删除'] },
-  department: ['Department', '部门'],
   anyDepartment: ['Any department', '所有部门'],
   noDepartment: ['none', '无'],
-  person: ['User', '用户'],
-  balance: ['Balance', '余额'],
   used: ['Total used', '累计用量'],
   lastSignIn: ['Last sign-in', '最近登录'],
   neverSignedIn: ['never', '从未'],
-  nobody: ['No matching users', '没有符合条件的用户'],
   nobodyAbout: ['No user matches all filters.', '没有用户符合所有筛选条件。'],
-  clear: ['Clear filters', '清除筛选'],
   alone: ['No other users yet', '还没有其他用户'],
   aloneAbout: [
     'Invite users with a link, so that they choose their own name and password, or create accounts for them.',
     '用链接邀请用户，由他们自行设置名称和密码；也可以直接为他们创建账户。',
   ],
   invite: ['Invite a user', '邀请用户'],
-  close: ['Close', '关闭'],
   save: ['Save', '保存'],
 
   keys: {
@@ -57,7 +47,6 @@ export const TEXT = texts({
       (name: string) => `Its calls are paid from the balance of ${name}.`,
       (name: string) => `使用它的调用由 ${name} 的余额支付。`,
     ],
-    amount: ['Limit', '额度'],
     amountAbout: ['Remaining quota of the key. Leave it empty for no limit.', '此密钥的剩余额度。留空表示不限。'],
     limit: ['Limit', '额度'],
     limitOf: [(name: string) => `Limit of ${name}`, (name: string) => `${name} 的额度`],
@@ -79,7 +68,6 @@ export const TEXT = texts({
     (amount: string) => `owes ${amount}: calls are refused until it is paid or credited`,
     (amount: string) => `欠款 ${amount}：还清或补足之前，调用会被拒绝`,
   ],
-  since: ['Created', '创建于'],
   deletedAt: ['Deleted', '删除于'],
   deletedAbout: [
     'The account was deleted. Its name stays reserved, and its ledger entries are kept.',
@@ -88,18 +76,15 @@ export const TEXT = texts({
   onlyRoot: ['Only root can change administrators.', '只有 root 可以更改管理员。'],
   rootStays: ['The root account cannot be changed.', 'root 账户不能更改。'],
   onlyRootRoles: ['Only root can change roles.', '只有 root 可以更改角色。'],
-  more: ['More actions', '更多操作'],
 
   quota: ['Change quota', '调整额度'],
   quotaTitle: [(name: string) => `Quota of ${name}`, (name: string) => `${name} 的额度`],
-  quotaMode: ['Action', '操作'],
   quotaModes: { add: ['Add', '增加'], subtract: ['Deduct', '扣减'], override: ['Set', '设为'] },
   quotaAbout: {
     add: ['Adds to the balance. Debt is paid first.', '增加余额。如有欠款，先抵扣欠款。'],
     subtract: ['Deducts from the balance, down to zero.', '从余额中扣减，最低为零。'],
     override: ['Sets the balance to this amount.', '将余额设为该金额。'],
   },
-  quotaAmount: ['Amount', '金额'],
   quotaAfter: [
     (before: string, after: string) => `Now ${before}, then ${after}.`,
     (before: string, after: string) => `现在 ${before}，之后 ${after}。`,
@@ -112,8 +97,6 @@ export const TEXT = texts({
   reason: ['Reason', '原因'],
   reasonAbout: ['For the audit log; not shown to the user.', '记入审计日志；不向用户显示。'],
 
-  freeze: ['Disable', '停用'],
-  unfreeze: ['Enable', '启用'],
   freezeTitle: [(name: string) => `Disable ${name}`, (name: string) => `停用 ${name}`],
   freezeAbout: [
     'Ends all their sessions and refuses their calls. Keys, balance and logs are kept.',
@@ -135,7 +118,6 @@ export const TEXT = texts({
     '该用户将只能查看自己的数据。其会话会结束，需要重新登录。',
   ],
 
-  remove: ['Delete account', '删除账户'],
   removeTitle: [(name: string) => `Delete ${name}`, (name: string) => `删除 ${name}`],
   removeAbout: [
     'Permanently deletes the account, its keys and sessions. Its name stays reserved; its logs and ledger entries are kept.',
@@ -144,10 +126,6 @@ export const TEXT = texts({
   removeType: [(name: string) => `Type ${name} to confirm`, (name: string) => `输入 ${name} 以确认`],
   removed: [(name: string) => `The account ${name} was deleted.`, (name: string) => `账户 ${name} 已删除。`],
 
-  profile: ['Profile', '个人资料'],
-  username: ['Username', '用户名'],
-  displayName: ['Display name', '显示名称'],
-  email: ['Email address', '邮箱'],
   emailAbout: ['Treated as verified. It can be used to reset the password.', '视为已验证。可用于重置密码。'],
   group: ['Group', '分组'],
   groupAbout: ['A label for filtering logs.', '用于筛选日志的标签。'],
@@ -157,7 +135,6 @@ export const TEXT = texts({
   saved: ['Saved.', '已保存。'],
 
   signIn: ['Sign-in methods', '登录方式'],
-  password: ['Password', '密码'],
   hasPassword: ['set', '已设置'],
   noPassword: ['none', '未设置'],
   setPassword: ['Set new password', '设置新密码'],
@@ -166,10 +143,7 @@ export const TEXT = texts({
     'Replaces the old password and ends all their sessions. Tell them the new one yourself.',
     '旧密码失效，该用户的所有会话结束。请自行告知新密码。',
   ],
-  newPassword: ['New password', '新密码'],
   generate: ['Generate', '随机生成'],
-  twoFactor: ['Authenticator app', '身份验证器应用'],
-  passkey: ['Passkey', '通行密钥'],
   on: ['on', '已启用'],
   off: ['off', '未启用'],
   reset: ['Reset', '重置'],
@@ -184,7 +158,6 @@ export const TEXT = texts({
     '移除该用户的通行密钥，并结束其会话。请先核实用户身份。',
   ],
   bound: ['linked', '已关联'],
-  unbind: ['Unlink', '解除关联'],
   unbindTitle: [(name: string) => `Unlink ${name}`, (name: string) => `解除与 ${name} 的关联`],
   unbindAbout: [
     'They can no longer sign in with it until they link it again.',
@@ -195,35 +168,26 @@ export const TEXT = texts({
     '移除该邮箱。它不能再接收邮件或重置密码。',
   ],
 
-  sessions: ['Sessions', '会话'],
   noSessions: ['No sessions.', '没有会话。'],
   browser: ['Browser', '浏览器'],
   lastActive: ['Last active', '最近活动'],
-  method: ['Method', '方式'],
   methods: { password: ['password', '密码'], passkey: ['passkey', '通行密钥'] } as Readonly<Record<string, Pair>>,
   end: ['End session', '结束会话'],
   endAll: ['End all sessions', '结束所有会话'],
   endAllTitle: [(name: string) => `End all sessions of ${name}`, (name: string) => `结束 ${name} 的所有会话`],
   endAllAbout: ['Their keys keep working.', '其密钥仍然可用。'],
 
-  subscription: ['Subscription', '订阅'],
   noSubscription: ['No subscription: calls are paid from the balance.', '没有订阅：调用费用从余额中扣除。'],
   noPlans: ['No plans are configured in gateway.yaml.', 'gateway.yaml 中没有配置套餐。'],
-  plan: ['Plan', '套餐'],
   planStates: { active: ['active', '生效中'], expired: ['ended', '已结束'], none: ['none', '无'] },
-  until: ['ends', '有效期至'],
-  give: ['Assign a plan', '发放套餐'],
   givePlan: [(name: string) => `Assign a plan to ${name}`, (name: string) => `为 ${name} 发放套餐`],
   giveAbout: [
     'Starts now, free of charge. A current plan of this kind is extended.',
     '立即生效，免费。当前的同类套餐会延长。',
   ],
-  giveDo: ['Assign', '发放'],
-  endPlan: ['End now', '立即终止'],
   endPlanTitle: ['End the subscription', '终止订阅'],
   endPlanAbout: ['Calls are then paid from the balance. Nothing is refunded.', '此后的调用费用从余额中扣除，不退款。'],
 
-  createTitle: ['New account', '新建账户'],
   createAbout: [
     'They sign in with this name and password. Prefer an invitation, so that only they know the password.',
     '用户使用此名称和密码登录。建议改用邀请，这样只有用户本人知道密码。',
@@ -257,8 +221,6 @@ export const TEXT = texts({
   },
   madeBy: ['Created by', '创建者'],
   madeAt: ['Created', '创建时间'],
-  expires: ['Expires', '过期时间'],
-  usedBy: ['Used by', '使用者'],
   revoke: ['Revoke', '撤销'],
   revokeTitle: ['Revoke invitation', '撤销邀请'],
   revokeAbout: ['The link can no longer be used.', '该链接将不能再使用。'],

@@ -3,29 +3,24 @@ import { Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
+import { KEEPS_DATA, useAction, useApi, useSelf } from '../../api/hooks.ts';
 import type { Key } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
-import { DialogForm } from '../../parts/dialog-form.tsx';
-import { useFormRefusal } from '../../parts/form-refusal.tsx';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted, PlainButton, Small } from '../../parts/plain.tsx';
-import { ShownOnce } from '../../parts/shown-once.tsx';
+import { GuardedButton, Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { ShownOnce } from '../../parts/secret-fields.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
-import { useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
 import { changeForbidden, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 10;
 const CHANGES = ['GET /api/token/'] as const;
 
 /** A section of the drawer. */
 export function UserKeys({ user }: { readonly user: User }) {
-  const all = useText(TEXT);
+  const all = useText();
   const text = all.keys;
   const why = changeForbidden(useSelf(), user, all);
   const [page, setPage] = useState(1);
@@ -166,7 +161,7 @@ function KeyForm({
   onClose(): void;
   onMade(secret: string): void;
 }) {
-  const { keys: text, save } = useText(TEXT);
+  const { keys: text, save, words } = useText();
   const [name, setName] = useState('');
   const [units, setUnits] = useState<number | null>(of === undefined || of.unlimited_quota ? null : of.remain_quota);
   const refusal = useFormRefusal('name', 'remain_quota');
@@ -207,7 +202,7 @@ function KeyForm({
         </>
       )}
       <MoneyInput
-        label={text.amount}
+        label={words.limit}
         about={text.amountAbout}
         placeholder={text.follows}
         units={units}

@@ -1,25 +1,22 @@
+/** The sessions of a user; an administrator can end each of them, or all. */
 import { IconLogout } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { useAction, useApi, useSelf } from '../../api/hooks.ts';
 import type { UserSession } from '../../api/operations.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { IconButton, Muted } from '../../parts/plain.tsx';
+import { GuardedButton, IconButton, Muted, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
-import { useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
 import { changeForbidden, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Session = UserSession;
 
 /** A section of the drawer. */
 export function UserSessions({ user }: { readonly user: User }) {
-  const text = useText(TEXT);
+  const text = useText();
   const why = changeForbidden(useSelf(), user, text);
   const sessions = useApi('GET /api/user/{id}/sessions', { params: { id: user.id } });
   const asking = useDialog<true>();
@@ -41,7 +38,7 @@ export function UserSessions({ user }: { readonly user: User }) {
     { key: 'ip', title: 'IP', cell: ({ ip }) => ip, from: 'sm' },
     {
       key: 'method',
-      title: text.method,
+      title: text.words.method,
       cell: ({ login_method: method }) => text.methods[method] ?? method,
       from: 'sm',
     },
@@ -67,7 +64,7 @@ export function UserSessions({ user }: { readonly user: User }) {
   ];
   return (
     <Section
-      title={text.sessions}
+      title={text.words.sessions}
       flush
       actions={
         (sessions.data?.length ?? 0) > 0 && (
@@ -80,7 +77,7 @@ export function UserSessions({ user }: { readonly user: User }) {
       <Loaded query={sessions} height={60}>
         {(rows) => (
           <DataTable
-            caption={text.sessions}
+            caption={text.words.sessions}
             columns={columns}
             rows={rows}
             rowKey={({ id }) => id}

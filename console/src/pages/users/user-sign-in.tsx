@@ -2,21 +2,15 @@
 import { Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useAction } from '../../api/hooks.ts';
-import { useStatus } from '../../api/status.ts';
+import { useAction, useSelf, useStatus } from '../../api/hooks.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { DialogForm } from '../../parts/dialog-form.tsx';
-import { useFormRefusal } from '../../parts/form-refusal.tsx';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { Section } from '../../parts/page.tsx';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { GuardedButton, Section } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { State } from '../../parts/values.tsx';
-import { useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
 import { changeForbidden, USER_CHANGES, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
-/** The actions that need a confirmation. */
 interface Question {
   readonly title: string;
   readonly about: string;
@@ -26,7 +20,7 @@ interface Question {
 
 /** A section of the drawer. */
 export function UserSignIn({ user }: { readonly user: User }) {
-  const text = useText(TEXT);
+  const text = useText();
   const why = changeForbidden(useSelf(), user, text);
   const status = useStatus();
   const asking = useDialog<Question>();
@@ -46,12 +40,12 @@ export function UserSignIn({ user }: { readonly user: User }) {
         asking.open({
           title: text.unbindTitle(label),
           about,
-          action: text.unbind,
+          action: text.words.unlink,
           work: () => call('DELETE /api/user/{id}/bindings/{type}', { params: { ...params, type } }),
         })
       }
     >
-      {text.unbind}
+      {text.words.unlink}
       <span className="aloud"> {label}</span>
     </GuardedButton>
   );
@@ -59,7 +53,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
     <Section title={text.signIn}>
       <Stack gap="xs">
         <Method
-          name={text.password}
+          name={text.words.password}
           isOn={user.has_password}
           word={user.has_password ? text.hasPassword : text.noPassword}
           action={
@@ -69,7 +63,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
           }
         />
         <Method
-          name={text.twoFactor}
+          name={text.words.authenticatorApp}
           isOn={user.two_factor}
           word={user.two_factor ? text.on : text.off}
           action={
@@ -78,7 +72,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
           }
         />
         <Method
-          name={text.passkey}
+          name={text.words.passkey}
           isOn={user.passkey}
           word={user.passkey ? text.on : text.off}
           action={
@@ -90,10 +84,10 @@ export function UserSignIn({ user }: { readonly user: User }) {
         />
         {user.email !== '' && (
           <Method
-            name={`${text.email}: ${user.email}`}
+            name={`${text.words.emailAddress}: ${user.email}`}
             isOn
             word={text.bound}
-            action={unbind('email', text.email, text.unbindEmailAbout)}
+            action={unbind('email', text.words.emailAddress, text.unbindEmailAbout)}
           />
         )}
         {user.bindings.map((provider) => {
@@ -154,7 +148,7 @@ function Method({
 }
 
 function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [password, setPassword] = useState('');
   const refusal = useFormRefusal('password');
   const set = useAction(() => call('PUT /api/user/', { body: { id, password } }), {
@@ -167,7 +161,7 @@ function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(
       <Text size="sm">{text.setPasswordAbout}</Text>
       <PasswordField
         isNew
-        label={text.newPassword}
+        label={text.words.newPassword}
         {...refusal.field('password', password, setPassword)}
         data-autofocus
       />

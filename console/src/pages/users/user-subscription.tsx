@@ -2,26 +2,21 @@
 import { Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { useAction, useApi, useSelf } from '../../api/hooks.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
-import { DialogForm } from '../../parts/dialog-form.tsx';
-import { useFormRefusal } from '../../parts/form-refusal.tsx';
-import { GuardedButton } from '../../parts/guarded-button.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Muted } from '../../parts/plain.tsx';
+import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { GuardedButton, Muted, Section } from '../../parts/page.tsx';
+import { SubscriptionWindows } from '../../parts/plan-limits.tsx';
 import { State } from '../../parts/values.tsx';
-import { SubscriptionWindows } from '../../parts/windows.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
 import { changeForbidden, type User } from './rights.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 const CHANGES = ['GET /api/subscription/admin/users/{id}', 'GET /api/user/{id}', 'GET /api/user/'] as const;
 
 /** A section of the drawer; renders nothing if plans are not available. */
 export function UserSubscription({ user }: { readonly user: User }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const why = changeForbidden(useSelf(), user, text);
   const { data: stats } = useApi(
@@ -39,16 +34,16 @@ export function UserSubscription({ user }: { readonly user: User }) {
   if (stats === undefined) return null;
   return (
     <Section
-      title={text.subscription}
+      title={text.words.subscription}
       actions={
         <>
           {stats.status === 'active' && (
             <GuardedButton why={why} onClick={() => ending.open(true)}>
-              {text.endPlan}
+              {text.words.endNow}
             </GuardedButton>
           )}
           <GuardedButton why={why ?? (plans.length === 0 ? text.noPlans : undefined)} onClick={() => setGiving(true)}>
-            {text.give}
+            {text.words.assignAPlan}
           </GuardedButton>
         </>
       }
@@ -63,7 +58,7 @@ export function UserSubscription({ user }: { readonly user: User }) {
             </Text>
             <State tone={stats.status === 'active' ? 'good' : 'idle'}>{text.planStates[stats.status]}</State>
             <Muted>
-              {text.until} {format.moment(stats.expires_at)}
+              {text.words.ends} {format.moment(stats.expires_at)}
             </Muted>
           </Group>
           {stats.status === 'active' && <SubscriptionWindows windows={stats.windows} />}
@@ -72,7 +67,7 @@ export function UserSubscription({ user }: { readonly user: User }) {
       <Confirm
         dialog={ending}
         title={text.endPlanTitle}
-        action={text.endPlan}
+        action={text.words.endNow}
         doing={end}
         onConfirm={() => end.mutate()}
       >
@@ -98,7 +93,7 @@ function GiveForm({
   readonly plans: readonly { readonly value: string; readonly label: string }[];
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const [plan, setPlan] = useState(plans[0]?.value ?? '');
   const refusal = useFormRefusal('plan');
   const give = useAction(() => call('POST /api/subscription/admin/bind', { body: { user_id: user.id, plan } }), {
@@ -107,10 +102,10 @@ function GiveForm({
     refused: refusal.refused,
   });
   return (
-    <DialogForm refusal={refusal} action={text.giveDo} running={give} ready={plan !== ''} onClose={onClose}>
+    <DialogForm refusal={refusal} action={text.words.assign} running={give} ready={plan !== ''} onClose={onClose}>
       <Text size="sm">{text.giveAbout}</Text>
       <Select
-        label={text.plan}
+        label={text.words.plan}
         data={plans}
         value={plan}
         onChange={(value) => setPlan(value ?? '')}

@@ -5,10 +5,9 @@ import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type Row = User;
 const PAGE_SIZE = 25;
@@ -38,7 +37,7 @@ export function UserTable({
   onClear(): void;
   onInvite(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const search: Search<'GET /api/user/'> = {
     ...(query !== '' && { keyword: query }),
     ...((role === 1 || role === 10 || role === 100) && { role }),
@@ -50,7 +49,7 @@ export function UserTable({
   const columns: readonly Column<Row>[] = [
     {
       key: 'person',
-      title: text.person,
+      title: text.words.user,
       cell: ({ username, display_name: displayName }) =>
         displayName !== '' && displayName !== username ? `${displayName} (${username})` : username,
     },
@@ -61,11 +60,11 @@ export function UserTable({
         number === 1 ? text.roles[1] : <State tone="info">{text.roles[number] ?? number}</State>,
       from: 'sm',
     },
-    { key: 'state', title: text.state, cell: (row) => <UserState user={row} /> },
-    { key: 'department', title: text.department, cell: (row) => row.department_name, from: 'md' },
+    { key: 'state', title: text.words.state, cell: (row) => <UserState user={row} /> },
+    { key: 'department', title: text.words.department, cell: (row) => row.department_name, from: 'md' },
     {
       key: 'balance',
-      title: text.balance,
+      title: text.words.balance,
       align: 'right',
       cell: (row) => <Money units={row.unlimited_quota ? null : row.quota} />,
     },
@@ -88,7 +87,10 @@ export function UserTable({
         open={open}
         onOpen={({ id }) => onOpen(id)}
         empty={
-          <Empty title={text.nobody} action={<PlainButton onClick={onClear}>{text.clear}</PlainButton>}>
+          <Empty
+            title={text.words.noMatchingUsers}
+            action={<PlainButton onClick={onClear}>{text.words.clearFilters}</PlainButton>}
+          >
             {text.nobodyAbout}
           </Empty>
         }
@@ -107,7 +109,7 @@ export function UserTable({
 
 /** Active, disabled or deleted. */
 export function UserState({ user: { status, DeletedAt } }: { readonly user: Pick<Row, 'status' | 'DeletedAt'> }) {
-  const text = useText(TEXT);
+  const text = useText();
   if (DeletedAt !== null) return <State tone="bad">{text.states.deleted}</State>;
   return status === 2 ? (
     <State tone="warn">{text.states.frozen}</State>
@@ -118,7 +120,7 @@ export function UserState({ user: { status, DeletedAt } }: { readonly user: Pick
 
 /** Name, role and state of an account on one line. */
 export function UserLine({ user }: { readonly user: Pick<Row, 'username' | 'role' | 'status' | 'DeletedAt'> }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <Group gap="xs">
       <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>

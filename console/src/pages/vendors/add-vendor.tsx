@@ -1,26 +1,16 @@
 /** How to add a vendor: lines for gateway.yaml, the key, and the next steps. */
 import { SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { isRoot, useSelf } from '../../api/hooks.ts';
 import { Coded } from '../../parts/coded.tsx';
-import { LinkButton, Muted } from '../../parts/plain.tsx';
+import { LinkButton, Muted } from '../../parts/page.tsx';
 import { Snippet } from '../../parts/values.tsx';
-import { isRoot, useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
-import {
-  commandFor,
-  isChannelName,
-  isChannelUrl,
-  linesOf,
-  type NewVendor,
-  USUAL,
-  VENDOR_KINDS,
-  type VendorKind,
-} from './vendor-lines.ts';
+import { yamlName } from '../../parts/yaml-name.ts';
+import { useText } from './text.ts';
 
 /** The steps. `taken`: the names of existing channels. */
 export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const mayConfigure = isRoot(useSelf());
   const [vendor, setVendor] = useState<NewVendor>({ kind: 'openai', ...USUAL.openai, keyFrom: 'variable' });
   const [models, setModels] = useState(USUAL.openai.models.join(', '));
@@ -42,7 +32,7 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
       <Text size="sm">{text.addAbout}</Text>
       <Stack gap={4}>
         <SegmentedControl
-          aria-label={text.addVendor}
+          aria-label={text.words.vendor}
           value={vendor.kind}
           onChange={(kind) => choose(kind as VendorKind)}
           data={VENDOR_KINDS.map((kind) => ({ value: kind, label: text.kinds[kind] }))}
@@ -68,7 +58,7 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
         />
       )}
       <TextInput
-        label={text.modelNames}
+        label={text.words.models}
         description={text.modelNamesAbout}
         value={models}
         maxLength={1_000}
@@ -91,7 +81,7 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
       {isShown && (
         <ol className="vendor-steps">
           <Step title={text.stepYaml} about={`${text.stepYamlAbout} ${text.stepYamlPlugin(`vendors/${vendor.kind}`)}`}>
-            <Snippet label={text.yaml} code={linesOf(named, text.priceComment)} />
+            <Snippet label={text.words.gatewayYamlLines} code={linesOf(named, text.priceComment)} />
           </Step>
           <Step
             title={vendor.keyFrom === 'file' ? text.stepFile : text.stepVariable}
@@ -102,7 +92,7 @@ export function AddVendor({ taken }: { readonly taken: readonly string[] }) {
           <Step title={text.stepReload} about={mayConfigure ? text.stepReloadAbout : text.stepReloadAsk}>
             {mayConfigure && (
               <LinkButton href="/config" style={{ alignSelf: 'flex-start' }}>
-                {text.toConfig}
+                {text.words.openConfig}
               </LinkButton>
             )}
           </Step>
@@ -137,4 +127,71 @@ function Step({
       </Stack>
     </li>
   );
+}
+
+const VENDOR_KINDS = ['openai', 'anthropic', 'gemini', 'compatible'] as const;
+type VendorKind = (typeof VENDOR_KINDS)[number];
+
+interface NewVendor {
+  readonly kind: VendorKind;
+  readonly channel: string;
+  /** For `compatible`. */
+  readonly url: string;
+  /** The vendor's model names. */
+  readonly models: readonly string[];
+  readonly keyFrom: 'variable' | 'file';
+}
+
+const USUAL: Readonly<Record<VendorKind, Pick<NewVendor, 'channel' | 'url' | 'models'>>> = {
+  openai: { channel: 'openai', url: '', models: ['gpt-5', 'gpt-5-mini'] },
+  anthropic: { channel: 'anthropic', url: '', models: ['claude-opus-5', 'claude-sonnet-5'] },
+  gemini: { channel: 'gemini', url: '', models: ['gemini-2.5-pro', 'gemini-3.5-flash'] },
+  compatible: {
+    channel: 'groq',
+    url: 'https://api.groq.com/openai/v1',
+    models: ['llama-3.3-70b-versatile'],
+  },
+};
+
+/** True for a valid channel name. */
+function isChannelName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
+}
+
+/** True for a valid base URL. */
+function isChannelUrl(url: string): boolean {
+  return /^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(url);
+}
+
+/** The environment variable for the key: `GROQ_API_KEY`. */
+function variableOf(channel: string): string {
+  const name = channel.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
+  return `${/^\d/.test(name) ? '_' : ''}${name}_API_KEY`;
+}
+
+/** The file for the key, relative to gateway.yaml. */
+function fileOf(channel: string): string {
+  return `${channel}.key`;
+}
+
+/** The lines. `priceComment` is the comment after a price that the user must fill in. */
+function linesOf({ kind, channel, url, models, keyFrom }: NewVendor, priceComment: string): string {
+  const key = keyFrom === 'file' ? `\${file:./${fileOf(channel)}}` : `\${${variableOf(channel)}:-}`;
+  const price = kind === 'compatible' ? ', price: { input: 1, output: 4 }' : '';
+  const named = models.map((model) => `  ${yamlName(model)}: { from: [${yamlName(channel)}]${price} }`);
+  return [
+    'channels:',
+    `  - name: ${yamlName(channel)}`,
+    `    vendor: ${kind}`,
+    ...(kind === 'compatible' ? [`    url: ${url}`] : []),
+    `    key: ${key}`,
+    '',
+    'models:',
+    ...named.map((line, at) => (price !== '' && at === 0 ? `${line}   # ${priceComment}` : line)),
+  ].join('\n');
+}
+
+/** The shell command that writes the key to that variable or file. */
+function commandFor({ channel, keyFrom }: NewVendor): string {
+  return keyFrom === 'file' ? `(umask 077; cat > ${fileOf(channel)})` : `export ${variableOf(channel)}='…'`;
 }

@@ -1,23 +1,29 @@
-/** One channel: health, models, and how to enable it. */
-import { Anchor, Drawer, Stack, Text } from '@mantine/core';
+/** One channel: health, models, how to enable it, and a test of it or of one of its models. */
+import { Anchor, Box, Drawer, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { useState } from 'react';
 import { Link } from 'wouter';
-import { useApi } from '../../api/hooks.ts';
+import { call } from '../../api/client.ts';
+import { isRoot, useAction, useApi, useSelf } from '../../api/hooks.ts';
+import type { ChannelTest } from '../../api/operations.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Fact } from '../../parts/facts.tsx';
-import { logsHref } from '../../parts/links.ts';
+import { logsHref } from '../../parts/links.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { Small } from '../../parts/plain.tsx';
-import { When } from '../../parts/values.tsx';
+import { PlainButton, Section, Small } from '../../parts/page.tsx';
+import { State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { isRoot, useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { type Channel, conditionOf, conditionOfModel, type ServedModel } from './channel.ts';
-import { ChannelState, useFailureSentence } from './channel-state.tsx';
+import { texts } from '../../text.ts';
+import {
+  type Channel,
+  ChannelState,
+  conditionOf,
+  conditionOfModel,
+  type ServedModel,
+  useFailureSentence,
+} from './channel-state.tsx';
 import { keySourceOf } from './key-source.ts';
-import { TestButton, type Tests } from './test-button.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 /** The drawer. `name`: the channel in the address; empty: none. */
 export function ChannelDrawer({
@@ -31,7 +37,7 @@ export function ChannelDrawer({
   readonly tests: Tests;
   onClose(): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const channel = channels?.find((each) => each.name === name);
   return (
     <Drawer opened={name !== '' && channels !== undefined} onClose={onClose} title={channel?.name ?? text.gone}>
@@ -45,7 +51,7 @@ export function ChannelDrawer({
 }
 
 function Content({ channel, tests }: { readonly channel: Channel; readonly tests: Tests }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const sentenceOf = useFailureSentence();
   const condition = conditionOf(channel);
@@ -58,11 +64,11 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
       </Stack>
       {channel.on ? <TestButton channel={channel.name} tests={tests} /> : <EnableHelp channel={channel.name} />}
       <dl className="facts">
-        <Fact name={text.vendor}>{channel.vendor}</Fact>
+        <Fact name={text.words.vendor}>{channel.vendor}</Fact>
         <Fact name={text.priority}>{format.number(channel.priority)}</Fact>
         <Fact name={text.weight}>{format.number(channel.weight)}</Fact>
         <Fact name={text.success}>
-          {recent.success_share === null ? text.noCalls : format.percent(recent.success_share)}
+          {recent.success_share === null ? text.words.noneSinceStart : format.percent(recent.success_share)}
         </Fact>
         <Fact name={text.attempts}>
           {text.attemptsOf(format.number(recent.attempts), format.number(recent.failures))}
@@ -77,7 +83,7 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
         </Fact>
         <Fact name={text.failure}>
           {failure === null ? (
-            text.noFailure
+            text.words.noneSinceStart
           ) : (
             <>
               {sentenceOf(failure)} <When at={failure.at} />
@@ -95,12 +101,12 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
 }
 
 function Models({ channel, tests }: { readonly channel: Channel; readonly tests: Tests }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const columns: readonly Column<ServedModel>[] = [
     {
       key: 'model',
-      title: text.model,
+      title: text.words.model,
       cell: ({ name, model }) => (
         <>
           {name}
@@ -114,7 +120,7 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
     },
     {
       key: 'state',
-      title: text.state,
+      title: text.words.state,
       cell: (model) => (
         <>
           <ChannelState condition={conditionOfModel(model)} />
@@ -124,15 +130,15 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
     },
     {
       key: 'test',
-      title: text.test,
+      title: text.words.test,
       quiet: true,
       cell: ({ name }) => <TestButton channel={channel.name} model={name} tests={tests} />,
     },
   ];
   return (
-    <Section flush title={text.models} about={text.modelsAbout}>
+    <Section flush title={text.words.models} about={text.modelsAbout}>
       <DataTable
-        caption={text.models}
+        caption={text.words.models}
         columns={columns}
         rows={channel.models}
         rowKey={({ name }) => name}
@@ -148,7 +154,7 @@ function Models({ channel, tests }: { readonly channel: Channel; readonly tests:
 
 /** Root may read the file, which names the source of the key. */
 function EnableHelp({ channel }: { readonly channel: string }) {
-  const text = useText(TEXT);
+  const text = useText();
   const { data } = useApi('GET /api/config', undefined, { enabled: isRoot(useSelf()) });
   const source = data === undefined ? undefined : keySourceOf(channel, data.disk.text);
   return (
@@ -164,4 +170,98 @@ function EnableHelp({ channel }: { readonly channel: string }) {
       </Text>
     </Section>
   );
+}
+
+/** The result of a test. */
+type TestResult = ChannelTest;
+
+/** Results since the page was opened. */
+export interface Tests {
+  of(channel: string, model?: string): TestResult | undefined;
+  keep(result: TestResult, channel: string, model?: string): void;
+}
+
+const keyOf = (channel: string, model = ''): string => `${channel}\n${model}`;
+
+/** Keeps the results. */
+export function useTests(): Tests {
+  const [results, setResults] = useState<ReadonlyMap<string, TestResult>>(new Map());
+  return {
+    of: (channel, model) => results.get(keyOf(channel, model)),
+    keep: (result, channel, model) => setResults((before) => new Map(before).set(keyOf(channel, model), result)),
+  };
+}
+
+/** The button with its result. */
+export function TestButton({
+  channel,
+  model,
+  tests,
+}: {
+  readonly channel: string;
+  readonly model?: string;
+  readonly tests: Tests;
+}) {
+  const text = useText();
+  const testing = useAction(
+    () =>
+      call('POST /api/vendor/{name}/test', {
+        params: { name: channel },
+        body: model === undefined ? {} : { model },
+      }),
+    { done: (result) => tests.keep(result, channel, model) },
+  );
+  return (
+    <Group gap="xs" wrap="nowrap" align="flex-start">
+      <Tooltip label={text.testAbout}>
+        <PlainButton
+          size="compact-xs"
+          mih={24}
+          flex="none"
+          loading={testing.isPending}
+          aria-label={text.testOf(model === undefined ? channel : `${channel} ${model}`)}
+          onClick={() => testing.mutate()}
+        >
+          {text.words.test}
+        </PlainButton>
+      </Tooltip>
+      <Box role="status" miw={0}>
+        <Result result={tests.of(channel, model)} />
+      </Box>
+    </Group>
+  );
+}
+
+const useBetween = texts({ between: [', ', '，'] });
+
+function Result({ result }: { readonly result: TestResult | undefined }) {
+  const text = useText();
+  const { between } = useBetween();
+  const format = useFormat();
+  if (result === undefined) return null;
+  const { success, status, latency_ms: ms, model } = result;
+  const scope = model === '' ? text.askedList : text.askedModel(model);
+  return (
+    <>
+      <Group gap={6} wrap="nowrap">
+        <State tone={success ? 'good' : 'bad'}>{success ? text.answers : text.answersNot}</State>
+        <Text size="xs" className="number">
+          {format.duration(ms)}
+        </Text>
+      </Group>
+      <Small maw="20rem" style={{ whiteSpace: 'normal' }}>
+        {[...(success ? [] : [meaningOf(result, text.results)]), scope].join(' ')}
+        {!success && status > 0 && `${between}${text.status(`${status}`)}`}
+      </Small>
+    </>
+  );
+}
+
+/** The meaning of a status code for an operator. */
+function meaningOf({ success, status, message }: TestResult, texts: ReturnType<typeof useText>['results']): string {
+  if (success) return texts.ok;
+  if (status === 0) return texts.none;
+  if (status < 300) return texts.notJson;
+  if (status >= 500) return texts.trouble;
+  return Object.hasOwn(texts, status) ? texts[status as 400] : status < 400 ? message : texts.refuses;
 }

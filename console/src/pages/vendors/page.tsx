@@ -1,29 +1,26 @@
 /** Vendors: channels with their health, and routes. */
-import { Button, Drawer, Stack, Tabs, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
-import { useMemo } from 'react';
-import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
-import { useAddress } from '../../parts/address.ts';
-import { Loaded } from '../../parts/notes.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { useText } from '../../text.ts';
-import { AddVendor } from './add-vendor.tsx';
-import { chainsOf } from './chains.ts';
-import { type Channel, isOnlyDemo } from './channel.ts';
-import { ChannelDrawer } from './channel-drawer.tsx';
-import { Channels } from './channels.tsx';
-import { Routes } from './routes.tsx';
-import { useTests } from './test-button.tsx';
-import { TEXT } from './text.ts';
 import './vendors.css';
+import { Button, Drawer, Stack, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { type ReactNode, useMemo } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { useAddress } from '../../parts/address.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Page, PageTabs, Section, Small } from '../../parts/page.tsx';
+import { When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { AddVendor } from './add-vendor.tsx';
+import { ChannelDrawer, TestButton, type Tests, useTests } from './channel-drawer.tsx';
+import { type Channel, ChannelState, conditionOf, isOnlyDemo, useFailureSentence } from './channel-state.tsx';
+import { chainsOf, Routes } from './routes.tsx';
+import { useText } from './text.ts';
 
 /** Rows do not move; only states and numbers change. */
 const AGAIN_MS = 10_000;
 
 export default function VendorsPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const [address, change] = useAddress({ tab: 'channels', channel: '', add: '', q: '', show: '', page: '1' });
   const channels = useApi('GET /api/vendor/', undefined, { refetchInterval: AGAIN_MS });
   const routes = useApi('GET /api/vendor/routes', undefined, { enabled: address.tab === 'routes' });
@@ -32,51 +29,52 @@ export default function VendorsPage() {
   const onlyDemo = channels.data !== undefined && isOnlyDemo(channels.data);
   return (
     <Page
-      title={names.vendors}
+      name="vendors"
       about={text.about}
       actions={
         !onlyDemo && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => change({ add: '1' })}>
-            {text.add}
+            {text.words.addAVendor}
           </Button>
         )
       }
     >
-      <Tabs value={address.tab} onChange={(tab) => change({ tab: tab ?? 'channels' })} keepMounted={false}>
-        <Tabs.List mb="md">
-          <Tabs.Tab value="channels">{text.tabs.channels}</Tabs.Tab>
-          <Tabs.Tab value="routes">{text.tabs.routes}</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="channels">
-          <Loaded query={channels} height={320}>
-            {(list) => (
-              <Stack gap="md">
-                <Channels
-                  channels={list}
-                  tests={tests}
-                  open={address.channel}
-                  onOpen={(channel) => change({ channel })}
-                />
-                {onlyDemo && <NoVendor channels={list} />}
-              </Stack>
-            )}
-          </Loaded>
-        </Tabs.Panel>
-        <Tabs.Panel value="routes">
-          <Loaded query={routes} height={320}>
-            {() => (
-              <Routes chains={chains} view={address} onView={change} onChannel={(channel) => change({ channel })} />
-            )}
-          </Loaded>
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        tab={address.tab === 'routes' ? 'routes' : 'channels'}
+        names={text.tabs}
+        onChange={(tab) => change({ tab })}
+        contents={{
+          channels: (
+            <Loaded query={channels} height={320}>
+              {(list) => (
+                <Stack gap="md">
+                  <Channels
+                    channels={list}
+                    tests={tests}
+                    open={address.channel}
+                    onOpen={(channel) => change({ channel })}
+                  />
+                  {onlyDemo && <NoVendor channels={list} />}
+                </Stack>
+              )}
+            </Loaded>
+          ),
+          routes: (
+            <Loaded query={routes} height={320}>
+              {() => (
+                <Routes chains={chains} view={address} onView={change} onChannel={(channel) => change({ channel })} />
+              )}
+            </Loaded>
+          ),
+        }}
+      />
       <ChannelDrawer
         name={address.channel}
         channels={channels.data}
         tests={tests}
         onClose={() => change({ channel: '' })}
       />
-      <Drawer opened={address.add !== ''} onClose={() => change({ add: '' })} title={text.add}>
+      <Drawer opened={address.add !== ''} onClose={() => change({ add: '' })} title={text.words.addAVendor}>
         <AddVendor taken={(channels.data ?? []).map(({ name }) => name)} />
       </Drawer>
     </Page>
@@ -85,7 +83,7 @@ export default function VendorsPage() {
 
 /** The first thing to do with a new gateway. */
 function NoVendor({ channels }: { readonly channels: readonly Channel[] }) {
-  const text = useText(TEXT);
+  const text = useText();
   const off = channels.filter(({ on }) => !on).map(({ name }) => name);
   return (
     <Section title={text.onlyDemo} about={text.onlyDemoAbout}>
@@ -95,4 +93,120 @@ function NoVendor({ channels }: { readonly channels: readonly Channel[] }) {
       </Stack>
     </Section>
   );
+}
+
+/** State and health of each, with a test. `open`: the name of the open channel. */
+function Channels({
+  channels,
+  tests,
+  open,
+  onOpen,
+}: {
+  readonly channels: readonly Channel[];
+  readonly tests: Tests;
+  readonly open: string;
+  onOpen(name: string): void;
+}) {
+  const text = useText();
+  const format = useFormat();
+  const sentenceOf = useFailureSentence();
+  const since = Math.min(...channels.map(({ recent }) => recent.since));
+  const columns: readonly Column<Channel>[] = [
+    {
+      key: 'name',
+      title: text.words.channel,
+      cell: ({ name, vendor }) => (
+        <>
+          {name}
+          {vendor !== name && (
+            <Small span display="block">
+              {vendor}
+            </Small>
+          )}
+        </>
+      ),
+    },
+    {
+      key: 'state',
+      title: text.words.state,
+      cell: (channel) => <ChannelState condition={conditionOf(channel)} until={channel.open_until} />,
+    },
+    {
+      key: 'order',
+      title: text.order,
+      align: 'right',
+      from: 'md',
+      cell: ({ priority, weight }) => `${format.number(priority)} / ${format.number(weight)}`,
+    },
+    {
+      key: 'success',
+      title: text.success,
+      align: 'right',
+      from: 'sm',
+      cell: ({ recent: { success_share: share, attempts } }) =>
+        share === null ? (
+          <Dim>{text.words.noneSinceStart}</Dim>
+        ) : (
+          <>
+            {format.percent(share)} <Dim>{text.ofAttempts(format.number(attempts))}</Dim>
+          </>
+        ),
+    },
+    {
+      key: 'first-byte',
+      title: text.firstByte,
+      align: 'right',
+      from: 'md',
+      cell: ({ recent: { p50_first_byte_ms: p50, p95_first_byte_ms: p95 } }) =>
+        p50 === null || p95 === null ? '–' : `${format.duration(p50)} / ${format.duration(p95)}`,
+    },
+    {
+      key: 'failure',
+      title: text.failure,
+      from: 'lg',
+      cell: ({ last_failure: failure }) =>
+        failure === null ? (
+          <Dim>{text.words.noneSinceStart}</Dim>
+        ) : (
+          <>
+            {sentenceOf(failure)}{' '}
+            <Dim>
+              <When at={failure.at} />
+            </Dim>
+          </>
+        ),
+    },
+    {
+      key: 'test',
+      title: text.words.test,
+      quiet: true,
+      cell: ({ name, on }) => on && <TestButton channel={name} tests={tests} />,
+    },
+  ];
+  return (
+    <Section
+      flush
+      title={text.words.channels}
+      about={
+        <Stack gap={0}>
+          <span>{text.orderAbout}</span>
+          {Number.isFinite(since) && <span>{text.since(format.moment(since))}</span>}
+        </Stack>
+      }
+    >
+      <DataTable
+        caption={text.words.channels}
+        columns={columns}
+        rows={channels}
+        rowKey={({ name }) => name}
+        open={open}
+        onOpen={({ name }) => onOpen(name)}
+        empty={<Empty title={text.none}>{text.noneAbout}</Empty>}
+      />
+    </Section>
+  );
+}
+
+function Dim({ children }: { readonly children: ReactNode }) {
+  return <Small span>{children}</Small>;
 }

@@ -1,20 +1,18 @@
-/** The route of each public name, its price, and problems. */
+/** Routes: channels by priority, then fallbacks, and their current health. */
 import { Anchor, Box, Group, SegmentedControl, Tooltip } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
+import type { ModelRoute } from '../../api/operations.ts';
 import { pageOf } from '../../parts/address.ts';
 import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
-import { useShortPrice } from '../../parts/price-amounts.ts';
+import { PlainButton, Section, Small } from '../../parts/page.tsx';
+import { type Price, useShortPrice } from '../../parts/price-amounts.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { State, type Tone } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { type Chain, type ChainHealth, chainFits, needsAttention, type Target } from './chains.ts';
-import { ChannelState } from './channel-state.tsx';
-import { TEXT } from './text.ts';
+import { type Channel, ChannelState, type Condition, conditionOfModel } from './channel-state.tsx';
+import { useText } from './text.ts';
 
 const PAGE_SIZE = 50;
 const HEALTH: Readonly<Record<ChainHealth, Tone>> = { well: 'good', degraded: 'warn', fallback: 'warn', down: 'bad' };
@@ -39,7 +37,7 @@ export function Routes({
   onView(change: Partial<RoutesView>): void;
   onChannel(name: string): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const wrong = chains.filter(needsAttention);
   const matches = (view.show === 'attention' ? wrong : chains).filter((chain) => chainFits(chain, view.q));
@@ -47,7 +45,7 @@ export function Routes({
   const columns: readonly Column<Chain>[] = [
     {
       key: 'model',
-      title: text.model,
+      title: text.words.model,
       cell: ({ name, model }) => (
         <div className="chain-name">
           {name}
@@ -61,7 +59,7 @@ export function Routes({
     },
     {
       key: 'health',
-      title: text.state,
+      title: text.words.state,
       cell: ({ health }) => (
         <Tooltip label={text.healthAbout[health]}>
           <span>
@@ -71,7 +69,7 @@ export function Routes({
       ),
     },
     { key: 'chain', title: text.chain, cell: (chain) => <ChainSteps chain={chain} onChannel={onChannel} /> },
-    { key: 'price', title: text.price, cell: (chain) => <ChainPrice chain={chain} /> },
+    { key: 'price', title: text.words.price, cell: (chain) => <ChainPrice chain={chain} /> },
   ];
   return (
     <Section flush title={text.routes} about={text.routesAbout}>
@@ -81,7 +79,7 @@ export function Routes({
         </Box>
         <SegmentedControl
           size="xs"
-          aria-label={text.show}
+          aria-label={text.words.show}
           value={view.show === 'attention' ? 'attention' : 'all'}
           onChange={(show) => onView({ show: show === 'all' ? '' : show, page: '1' })}
           data={[
@@ -100,7 +98,7 @@ export function Routes({
             title={view.q === '' && chains.length > 0 ? text.nothingWrong : text.nothingFound}
             action={
               (view.q !== '' || view.show !== '') && (
-                <PlainButton onClick={() => onView({ q: '', show: '', page: '1' })}>{text.clear}</PlainButton>
+                <PlainButton onClick={() => onView({ q: '', show: '', page: '1' })}>{text.words.showAll}</PlainButton>
               )
             }
           />
@@ -112,7 +110,7 @@ export function Routes({
 }
 
 function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(name: string): void }) {
-  const text = useText(TEXT);
+  const text = useText();
   return (
     <ol className="chain">
       {chain.tiers.map((tier, at) => (
@@ -137,7 +135,7 @@ function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(nam
           <span className="chain-place">
             <Small span>{text.fallback}</Small> {name}
             {down && <State tone="bad">{text.health.down}</State>}
-            {unpriced && <State tone="bad">{text.noPrice}</State>}
+            {unpriced && <State tone="bad">{text.words.noPrice}</State>}
           </span>
         </li>
       ))}
@@ -156,7 +154,7 @@ function ChainPlace({
   readonly isShared: boolean;
   onChannel(name: string): void;
 }) {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   return (
     <span className="chain-place">
@@ -180,21 +178,21 @@ function Arrow() {
   return (
     <span className="chain-then">
       <IconArrowRight size={14} aria-hidden />
-      <span className="aloud">{useText(TEXT).afterwards}</span>
+      <span className="aloud">{useText().afterwards}</span>
     </span>
   );
 }
 
 function ChainPrice({ chain: { name, model, price, free } }: { readonly chain: Chain }) {
-  const text = useText(TEXT);
+  const text = useText();
   const shortPrice = useShortPrice();
-  if (free) return <>{text.free}</>;
+  if (free) return <>{text.words.free}</>;
   if (price !== null) return <span className="number">{shortPrice(price)}</span>;
   return (
     <Group gap={6} wrap="nowrap">
       <Tooltip label={text.noPriceAbout}>
         <span>
-          <State tone="bad">{text.noPrice}</State>
+          <State tone="bad">{text.words.noPrice}</State>
         </span>
       </Tooltip>
       <Anchor component={Link} href={`/prices?model=${encodeURIComponent(model)}`} size="sm">
@@ -202,4 +200,86 @@ function ChainPrice({ chain: { name, model, price, free } }: { readonly chain: C
       </Anchor>
     </Group>
   );
+}
+
+type Route = ModelRoute;
+
+/** A channel of a route. */
+interface Target {
+  readonly channel: string;
+  /** The upstream model name. */
+  readonly model: string;
+  /** Its share of the calls of its priority, from 0 to 1. */
+  readonly share: number;
+  readonly condition: Condition;
+}
+
+/** `fallback`: a fallback serves the calls. */
+type ChainHealth = 'well' | 'degraded' | 'fallback' | 'down';
+
+/** The route of a public name. */
+interface Chain {
+  readonly name: string;
+  /** The model of the name. */
+  readonly model: string;
+  readonly free: boolean;
+  readonly price: Price | null;
+  /** Channels of the same priority share the calls. */
+  readonly tiers: readonly (readonly Target[])[];
+  readonly fallbacks: readonly { readonly name: string; readonly down: boolean; readonly unpriced: boolean }[];
+  readonly health: ChainHealth;
+}
+
+/** One route for each public name. */
+export function chainsOf(routes: readonly Route[], channels: readonly Channel[]): readonly Chain[] {
+  const placesOf = (route: Route): readonly (readonly Target[])[] => {
+    const priorities = [...new Set(route.channels.map(({ priority }) => priority))].sort((a, b) => a - b);
+    return priorities.map((priority) => {
+      const tier = route.channels.filter((each) => each.priority === priority);
+      const weight = tier.reduce((sum, each) => sum + each.weight, 0);
+      return tier.map((each) => ({
+        channel: each.channel,
+        model: each.model,
+        share: each.weight / weight,
+        condition: conditionAt(channels, each.channel, route.model),
+      }));
+    });
+  };
+  const isDown = (places: readonly (readonly Target[])[]): boolean =>
+    places.flat().every(({ condition }) => condition === 'open');
+  const down = new Set(routes.filter((route) => isDown(placesOf(route))).map(({ name }) => name));
+
+  const unpriced = new Set(routes.filter((route) => route.price === null && !route.free).map(({ name }) => name));
+
+  return routes.map((route) => {
+    const { name, model, free, price, fallback } = route;
+    const tiers = placesOf(route);
+    const fallbacks = fallback.map((each) => ({ name: each, down: down.has(each), unpriced: unpriced.has(each) }));
+    const isWell = tiers.flat().every(({ condition }) => condition === 'closed');
+    const health: ChainHealth = isWell
+      ? 'well'
+      : !isDown(tiers)
+        ? 'degraded'
+        : fallbacks.some((each) => !each.down)
+          ? 'fallback'
+          : 'down';
+    return { name, model, free, price, tiers, fallbacks, health };
+  });
+}
+
+/** True if the route needs attention. */
+function needsAttention({ health, price, free, fallbacks }: Chain): boolean {
+  return health !== 'well' || (price === null && !free) || fallbacks.some(({ unpriced }) => unpriced);
+}
+
+/** True if its name or one of its channels contains the text. */
+function chainFits({ name, model, tiers, fallbacks }: Chain, search: string): boolean {
+  const query = search.trim().toLowerCase();
+  const names = [name, model, ...tiers.flat().flatMap((place) => [place.channel, place.model])];
+  return [...names, ...fallbacks.map((each) => each.name)].some((each) => each.toLowerCase().includes(query));
+}
+
+function conditionAt(channels: readonly Channel[], channel: string, model: string): Condition {
+  const served = channels.find(({ name }) => name === channel)?.models.find(({ name }) => name === model);
+  return served === undefined ? 'closed' : conditionOfModel(served);
 }

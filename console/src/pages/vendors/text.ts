@@ -2,15 +2,13 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: [
     'The channels of gateway.yaml, their health, and the routes of each model.',
     'gateway.yaml 中的渠道、它们的健康状况，以及每个模型的路由。',
   ],
-  add: ['Add a vendor', '添加供应商'],
   tabs: { channels: ['Channels', '渠道'], routes: ['Routes', '路由'] },
 
-  channels: ['Channels', '渠道'],
   since: [
     (moment: string) =>
       `Statistics cover the last 24 hours at most and reset when the gateway restarts. Counted since ${moment}.`,
@@ -21,8 +19,6 @@ export const TEXT = texts({
     'gateway.yaml has no channels, so no model can be called.',
     'gateway.yaml 中没有渠道，无法调用任何模型。',
   ],
-  name: ['Channel', '渠道'],
-  state: ['State', '状态'],
   order: ['Priority / weight', '优先级 / 权重'],
   orderAbout: [
     'A lower number is tried first; weights distribute calls among channels of equal priority.',
@@ -32,9 +28,6 @@ export const TEXT = texts({
   ofAttempts: [(count: string) => `of ${count}`, (count: string) => `共 ${count} 次`],
   firstByte: ['First byte p50 / p95', '首字节 p50 / p95'],
   failure: ['Last failure', '最近一次失败'],
-  noFailure: ['none since start', '启动以来没有'],
-  noCalls: ['none since start', '启动以来没有'],
-  test: ['Test', '测试'],
   testAbout: [
     'Sends a small request to the vendor. It uses a few tokens and is not charged to any user.',
     '向供应商发送一个小请求，消耗少量 Token，不向任何用户计费。',
@@ -112,7 +105,6 @@ export const TEXT = texts({
 
   gone: ['Channel not found', '未找到渠道'],
   goneAbout: ['It is not in gateway.yaml.', 'gateway.yaml 中没有该渠道。'],
-  vendor: ['Vendor', '供应商'],
   priority: ['Priority', '优先级'],
   weight: ['Weight', '权重'],
   lastSuccess: ['Last success', '最近一次成功'],
@@ -122,11 +114,9 @@ export const TEXT = texts({
     (attempts: string, failures: string) => `${attempts}, ${failures} of them failed`,
     (attempts: string, failures: string) => `${attempts} 次，其中 ${failures} 次失败`,
   ],
-  models: ['Models', '模型'],
   modelsAbout: ['Models of this channel; each has its own circuit.', '该渠道的模型，各有独立的熔断器。'],
   modelsNone: ['No entry of `models` uses this channel.', '`models` 中没有条目使用该渠道。'],
   modelsOff: ['It receives no calls while it is off.', '未启用时不接收调用。'],
-  model: ['Model', '模型'],
   there: [(name: string) => `upstream name: ${name}`, (name: string) => `上游名称：${name}`],
   inARow: [
     (count: string) => (count === '1' ? '1 failure in a row' : `${count} failures in a row`),
@@ -154,22 +144,17 @@ export const TEXT = texts({
     '从左到右依次尝试各渠道，然后尝试备用模型。仅由没有密钥的渠道提供的模型不在此列。',
   ],
   find: ['Find a model or channel', '查找模型或渠道'],
-  show: ['Show', '显示'],
   all: [(count: string) => `All (${count})`, (count: string) => `全部（${count}）`],
   attention: [(count: string) => `Needs attention (${count})`, (count: string) => `需要关注（${count}）`],
   nothingFound: ['No matching routes', '没有符合条件的路由'],
   nothingWrong: ['Nothing needs attention: every route works and has a price', '无需关注：所有路由均正常且有价格'],
-  clear: ['Show all', '显示全部'],
   chain: ['Route', '路由'],
   fallback: ['fallback', '备用'],
   aliasOf: [(model: string) => `alias of ${model}`, (model: string) => `${model} 的别名`],
   share: [(percent: string) => `${percent} of calls`, (percent: string) => `${percent} 的调用`],
   afterwards: ['then', '然后'],
-  price: ['Price', '价格'],
-  noPrice: ['No price', '没有价格'],
   setPrice: [(model: string) => `Price ${model}`, (model: string) => `为 ${model} 定价`],
   noPriceAbout: ['Calls may be refused (402). Set a price.', '调用可能被拒绝（402），请设置价格。'],
-  free: ['free', '免费'],
   health: {
     well: ['Works', '正常'],
     degraded: ['Works in part', '部分正常'],
@@ -205,7 +190,6 @@ export const TEXT = texts({
     'Vendors are configured in gateway.yaml. Choose one, then add the lines shown here to the file.',
     '供应商在 gateway.yaml 中配置。选择一个供应商，然后把这里显示的内容添加到该文件。',
   ],
-  addVendor: ['Vendor', '供应商'],
   kinds: {
     openai: ['OpenAI', 'OpenAI'],
     anthropic: ['Anthropic', 'Anthropic'],
@@ -236,7 +220,6 @@ export const TEXT = texts({
     'Enter a URL such as https://api.example.com/v1, without user, query or fragment.',
     '请输入 URL，例如 https://api.example.com/v1，不含用户名、查询参数和片段。',
   ],
-  modelNames: ['Models', '模型'],
   modelNamesAbout: ['The vendor’s model names, separated by commas.', '供应商的模型名称，以逗号分隔。'],
   keyFrom: ['Key storage', '密钥存储方式'],
   keyKinds: { variable: ['Environment variable', '环境变量'], file: ['File', '文件'] },
@@ -249,7 +232,6 @@ export const TEXT = texts({
     (plugin: string) => `\`pipeline\` must list \`${plugin}\`; it does by default.`,
     (plugin: string) => `\`pipeline\` 必须包含 \`${plugin}\`；默认已包含。`,
   ],
-  yaml: ['Lines for gateway.yaml', 'gateway.yaml 的内容'],
   stepVariable: ['Set the key, and restart the gateway', '设置密钥并重启网关'],
   stepVariableAbout: [
     'The gateway reads environment variables at start, so a reload is not enough.',
@@ -271,6 +253,5 @@ export const TEXT = texts({
     '只有 root 可以打开“配置”页面，其中显示重新加载是否成功，以及文件中的错误。',
   ],
   stepTest: ['Come back here and press Test', '回到这里点击“测试”'],
-  toConfig: ['Open Config', '打开“配置”'],
   priceComment: ['your price per million tokens', '您的价格，每百万 Token'],
 });

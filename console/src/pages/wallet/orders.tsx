@@ -1,26 +1,26 @@
 /** The user's orders, and one of them with its history. */
 import { Drawer, Stack, Title } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
 import {
   ORDER_STATES,
-  ORDER_TEXT,
   type Order,
   OrderFacts,
   OrderItem,
   OrderPrice,
   OrderState,
   OrderTimeline,
+  useOrderText,
   useProviderName,
 } from '../../parts/order.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
-import { useText } from '../../text.ts';
-import { useWatchedOrder } from './order-watch.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
+import { PAID_CHANGES } from './use-paying.ts';
 
 const PAGE_SIZE = 20;
 
@@ -36,8 +36,8 @@ export function Orders({
   readonly open: string;
   onChange(change: { state?: string; page?: string; order?: string }): void;
 }) {
-  const { orders: text } = useText(TEXT);
-  const { states } = useText(ORDER_TEXT);
+  const { orders: text, words } = useText();
+  const { states } = useOrderText();
   const providerName = useProviderName();
   const status = ORDER_STATES.find((each) => each === state);
   const orders = useApi(
@@ -46,11 +46,16 @@ export function Orders({
     { retry: false, ...KEEPS_DATA },
   );
   const columns: readonly Column<Order>[] = [
-    { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },
-    { key: 'state', title: text.state, cell: ({ status }) => <OrderState status={status} /> },
-    { key: 'buys', title: text.buys, cell: (order) => <OrderItem order={order} /> },
-    { key: 'with', title: text.with, from: 'sm', cell: ({ payment_provider }) => providerName(payment_provider) },
-    { key: 'price', title: text.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
+    { key: 'when', title: words.when, cell: ({ create_time }) => <When at={create_time} /> },
+    { key: 'state', title: words.state, cell: ({ status }) => <OrderState status={status} /> },
+    { key: 'buys', title: words.item, cell: (order) => <OrderItem order={order} /> },
+    {
+      key: 'with',
+      title: words.paymentMethod,
+      from: 'sm',
+      cell: ({ payment_provider }) => providerName(payment_provider),
+    },
+    { key: 'price', title: words.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
   ];
   return (
     <Section
@@ -58,8 +63,8 @@ export function Orders({
       title={text.title}
       actions={
         <FilterSelect
-          label={text.state}
-          data={anyOr(text.any, ORDER_STATES, (each) => states[each])}
+          label={words.state}
+          data={anyOr(words.anyState, ORDER_STATES, (each) => states[each])}
           value={status ?? ''}
           onChange={(chosen) => onChange({ state: chosen, page: '1' })}
         />
@@ -77,11 +82,13 @@ export function Orders({
           onOpen={({ trade_no }) => onChange({ order: trade_no })}
           empty={
             status === undefined ? (
-              <Empty title={text.empty}>{text.emptyAbout}</Empty>
+              <Empty title={words.noOrdersYet}>{text.emptyAbout}</Empty>
             ) : (
               <Empty
-                title={text.none}
-                action={<PlainButton onClick={() => onChange({ state: '', page: '1' })}>{text.all}</PlainButton>}
+                title={words.noMatchingOrders}
+                action={
+                  <PlainButton onClick={() => onChange({ state: '', page: '1' })}>{words.showAllOrders}</PlainButton>
+                }
               />
             )
           }
@@ -99,10 +106,10 @@ export function Orders({
 
 /** One order in a drawer; polled while it is pending. */
 export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(): void }) {
-  const { orders: text } = useText(TEXT);
+  const { words } = useText();
   const query = useWatchedOrder(open);
   return (
-    <Drawer opened={open !== ''} onClose={onClose} title={text.one}>
+    <Drawer opened={open !== ''} onClose={onClose} title={words.order}>
       {open !== '' && (
         <Loaded query={query}>
           {(order) => (
@@ -112,7 +119,7 @@ export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(
               </div>
               <OrderFacts order={order} />
               <Title order={3} size="h5">
-                {text.howItWent}
+                {words.history}
               </Title>
               <OrderTimeline order={order} />
             </Stack>
@@ -121,4 +128,34 @@ export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(
       )}
     </Drawer>
   );
+}
+
+const OFTEN_MS = 3_000;
+const SELDOM_MS = 15_000;
+/** After this time, the user is not waiting any more. */
+const SOON_MS = 90_000;
+
+/** The order; undefined while loading, or if it belongs to another user. When it is final, related data is refetched. */
+export function useWatchedOrder(tradeNo: string) {
+  const queries = useQueryClient();
+  const since = useRef(Date.now());
+  const query = useApi(
+    'GET /api/user/topup/status',
+    { search: { trade_no: tradeNo } },
+    {
+      enabled: tradeNo !== '',
+      retry: false,
+      staleTime: 0,
+      refetchInterval: ({ state }) =>
+        state.data?.status !== 'pending' ? false : Date.now() - since.current < SOON_MS ? OFTEN_MS : SELDOM_MS,
+    },
+  );
+  const status = query.data?.status;
+  const before = useRef<string>(undefined);
+  useEffect(() => {
+    if (before.current === 'pending' && status !== undefined && status !== 'pending')
+      for (const operation of PAID_CHANGES) void queries.invalidateQueries({ queryKey: [operation] });
+    before.current = status;
+  }, [status, queries]);
+  return query;
 }

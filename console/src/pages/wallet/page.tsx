@@ -1,31 +1,26 @@
 /** The wallet: balance, top-up, statement. */
-import { Alert, Center, Modal, Stack, Tabs, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
-import { useMemo } from 'react';
-import { useApi } from '../../api/hooks.ts';
-import { PAGE_NAMES } from '../../pages.tsx';
+import './wallet.css';
+import { Alert, Center, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
+import { type FormEvent, useMemo, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useAction, useApi, useSelf } from '../../api/hooks.ts';
+import { sentenceOf } from '../../api/refusals.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { useDialog } from '../../parts/confirm.tsx';
-import { Page, Section } from '../../parts/page.tsx';
-import { PlainButton, Small } from '../../parts/plain.tsx';
-import { Figure, Meter, Money, When } from '../../parts/values.tsx';
+import { Page, PageTabs, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { Figure, Meter, Money, useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { useWatchedOrder } from './order-watch.tsx';
-import { OrderDrawer, Orders } from './orders.tsx';
-import { PaymentContext, type Scan } from './payment-context.ts';
-import { Redeem } from './redeem.tsx';
+import { OrderDrawer, Orders, useWatchedOrder } from './orders.tsx';
 import { OrderNote, Returned } from './returned.tsx';
 import { Statement } from './statement.tsx';
 import { Subscription } from './subscription.tsx';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 import { TopUp } from './top-up.tsx';
-import './wallet.css';
+import { PAID_CHANGES, PaymentContext, type Scan } from './use-paying.ts';
 
 export default function WalletPage() {
-  const text = useText(TEXT);
-  const names = useText(PAGE_NAMES);
+  const text = useText();
   const [address, change] = useAddress({ tab: 'statement', days: '30', before: '', state: '', page: '1', order: '' });
   const scanning = useDialog<Scan>();
   const { open: show } = scanning;
@@ -35,7 +30,7 @@ export default function WalletPage() {
   const offer = info.data;
   const openOrder = (order: string): void => change({ order });
   return (
-    <Page title={names.wallet} about={text.about}>
+    <Page name="wallet" about={text.about}>
       <Returned onOpen={openOrder} />
       <Balance />
       <PaymentContext value={payments}>
@@ -48,22 +43,15 @@ export default function WalletPage() {
           </Stack>
         </div>
       </PaymentContext>
-      <Tabs
-        value={address.tab === 'orders' ? 'orders' : 'statement'}
-        onChange={(tab) => change({ tab: tab ?? '' })}
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="statement">{text.tabs.statement}</Tabs.Tab>
-          <Tabs.Tab value="orders">{text.tabs.orders}</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="statement">
-          <Statement address={address} onChange={change} onOpenOrder={openOrder} />
-        </Tabs.Panel>
-        <Tabs.Panel value="orders">
-          <Orders state={address.state} page={pageOf(address.page)} open={address.order} onChange={change} />
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        tab={address.tab === 'orders' ? 'orders' : 'statement'}
+        names={text.tabs}
+        onChange={(tab) => change({ tab })}
+        contents={{
+          statement: <Statement address={address} onChange={change} onOpenOrder={openOrder} />,
+          orders: <Orders state={address.state} page={pageOf(address.page)} open={address.order} onChange={change} />,
+        }}
+      />
       <OrderDrawer open={address.order} onClose={() => change({ order: '' })} />
       <ScanDialog scan={scanning.about} opened={scanning.opened} onOpenOrder={openOrder} onClose={scanning.close} />
     </Page>
@@ -72,7 +60,7 @@ export default function WalletPage() {
 
 /** Balance, reserved amount and debt. */
 function Balance() {
-  const text = useText(TEXT);
+  const text = useText();
   const format = useFormat();
   const self = useSelf();
   const { data: statement } = useApi('GET /api/user/statement', { search: { days: 30 } });
@@ -96,7 +84,7 @@ function Balance() {
           note={unlimited ? text.unlimitedNote : text.availableNote}
         />
         {owed > 0 && <Figure label={text.owed} value={<Money units={owed} />} note={text.owedNote} />}
-        <Figure label={text.held} value={<Money units={held} />} note={text.heldNote} />
+        <Figure label={text.words.reserved} value={<Money units={held} />} note={text.heldNote} />
         <Figure label={text.used} value={<Money units={self?.used_quota ?? 0} />} />
       </div>
     </>
@@ -105,7 +93,7 @@ function Balance() {
 
 /** The section; renders nothing for users without a department budget. */
 function DepartmentBudgets() {
-  const { department: text } = useText(TEXT);
+  const { department: text, words } = useText();
   const format = useFormat();
   const { data: path = [] } = useApi('GET /api/user/department', undefined, { staleTime: 30_000, retry: false });
   const [own] = path;
@@ -121,7 +109,7 @@ function DepartmentBudgets() {
             <Meter used={used} limit={limit} label={text.windows[window](name)} />
             {resets_at !== null && (
               <Small mt={2}>
-                {text.resets} <When at={resets_at} />
+                {words.resets} <When at={resets_at} />
               </Small>
             )}
           </div>
@@ -133,7 +121,6 @@ function DepartmentBudgets() {
   );
 }
 
-/** The dialog. */
 function ScanDialog({
   scan,
   opened,
@@ -145,7 +132,7 @@ function ScanDialog({
   onOpenOrder(tradeNo: string): void;
   onClose(): void;
 }) {
-  const { scan: text } = useText(TEXT);
+  const { scan: text, words } = useText();
   const { data: order } = useWatchedOrder(opened ? (scan?.tradeNo ?? '') : '');
   return (
     <Modal opened={opened} onClose={onClose} title={text.title}>
@@ -164,9 +151,69 @@ function ScanDialog({
               <OrderNote order={order} onOpen={() => onOpenOrder(order.trade_no)} onDismiss={onClose} />
             )}
           </div>
-          <PlainButton onClick={onClose}>{text.close}</PlainButton>
+          <PlainButton onClick={onClose}>{words.close}</PlainButton>
         </Stack>
       )}
     </Modal>
+  );
+}
+
+function Redeem() {
+  const { code: text, words } = useText();
+  const format = useFormat();
+  const language = useLanguage();
+  const [code, setCode] = useState('');
+  const [problem, setProblem] = useState('');
+  const [added, setAdded] = useState<number>();
+  const redeem = useAction((key: string) => call('POST /api/user/topup', { body: { key } }), {
+    changes: PAID_CHANGES,
+    done(units) {
+      setAdded(units);
+      setCode('');
+    },
+    refused(refusal) {
+      setProblem(sentenceOf(refusal, language));
+      return true;
+    },
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setAdded(undefined);
+    setProblem('');
+    if (code.trim() === '') setProblem(text.wanted);
+    else redeem.mutate(code.trim());
+  };
+  return (
+    <Section title={text.title}>
+      <form onSubmit={submit} noValidate>
+        <Stack gap="sm">
+          <TextInput
+            label={words.code}
+            description={text.about}
+            value={code}
+            onChange={({ currentTarget }) => {
+              setCode(currentTarget.value);
+              setProblem('');
+            }}
+            error={problem || undefined}
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={100}
+          />
+          <Group justify="flex-end">
+            <PlainButton type="submit" loading={redeem.isPending}>
+              {text.redeem}
+            </PlainButton>
+          </Group>
+        </Stack>
+        <div aria-live="polite">
+          {added !== undefined && (
+            <Alert color="green" icon={<IconCheck />} mt="sm">
+              {text.added(format.money(added))}
+            </Alert>
+          )}
+        </div>
+      </form>
+    </Section>
   );
 }

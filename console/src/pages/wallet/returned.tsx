@@ -5,12 +5,11 @@ import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type Order, useProviderName } from '../../parts/order.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { remember, rememberedOrder } from './begin.ts';
-import { useWatchedOrder } from './order-watch.tsx';
-import { TEXT } from './text.ts';
+import { useWatchedOrder } from './orders.tsx';
+import { useText } from './text.ts';
+import { remember, rememberedOrder } from './use-paying.ts';
 
 /** Parameters of the return address: ours, and the order number under the names that providers use. */
 const NAMES = { paid: '', unpaid: '', out_trade_no: '', request_id: '' } as const;
@@ -60,7 +59,7 @@ export function OrderNote({
   onOpen(): void;
   onDismiss(): void;
 }) {
-  const { back: text } = useText(TEXT);
+  const { back: text, words } = useText();
   const format = useFormat();
   const providerName = useProviderName();
   const note = (color: string, title: string, about: string, icon: ReactNode) => (
@@ -91,14 +90,14 @@ export function OrderNote({
           );
     case 'success': {
       const gave = order.kind === 'plan' ? text.gavePlan(order.plan) : text.gave(format.money(order.quota));
-      return note('green', text.success, gave, <IconCheck />);
+      return note('green', words.paid, gave, <IconCheck />);
     }
     case 'failed':
-      return note('red', text.failed, text.failedAbout, warning);
+      return note('red', words.paymentFailed, text.failedAbout, warning);
     case 'expired':
       return note('gray', text.expired, text.expiredAbout, warning);
     case 'parked':
-      return note('orange', text.parked, text.parkedAbout(order.trade_no), warning);
+      return note('orange', words.paidNotCredited, text.parkedAbout(order.trade_no), warning);
     default:
       return note('orange', text.returned, text.parkedAbout(order.trade_no), warning);
   }

@@ -9,12 +9,10 @@ import { Chart } from '../../parts/chart.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { useProviderName } from '../../parts/order.tsx';
-import { Section } from '../../parts/page.tsx';
-import { PlainButton } from '../../parts/plain.tsx';
+import { PlainButton, Section } from '../../parts/page.tsx';
 import { Copy, Money, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
+import { useText } from './text.ts';
 
 type StatementData = api.Statement;
 type Day = StatementData['days'][number];
@@ -43,7 +41,7 @@ export function Statement({
   onChange(change: Partial<StatementAddress>): void;
   onOpenOrder(tradeNo: string): void;
 }) {
-  const { statement: text } = useText(TEXT);
+  const { statement: text, words } = useText();
   const format = useFormat();
   const days = PERIODS.find((period) => period === address.days) ?? PERIODS[0];
   const statement = useApi(
@@ -66,7 +64,7 @@ export function Statement({
           disabled={statement.data === undefined}
           onClick={() => statement.data !== undefined && saveDays(statement.data.days)}
         >
-          {text.csv}
+          {words.downloadCsv}
         </PlainButton>
       </Group>
       <Loaded query={statement} height={260}>
@@ -88,14 +86,14 @@ export function Statement({
 }
 
 function Charts({ days }: { readonly days: readonly Day[] }) {
-  const { statement: text } = useText(TEXT);
+  const { statement: text, words } = useText();
   const format = useFormat();
   const [side, setSide] = useState<'went' | 'came'>('went');
   const times = days.map(({ date }) => Date.parse(`${date}T00:00:00Z`) / 1_000);
   const calls = days.map(({ exact }) => Math.round(Number(exact.calls)));
   const came = [{ name: text.came, values: days.map(({ credits }) => credits) }];
   const debits = [
-    { name: text.calls, values: calls },
+    { name: words.calls, values: calls },
     { name: text.other, values: days.map(({ debits }, at) => Math.max(0, debits - (calls[at] ?? 0))) },
     { name: text.returned, values: days.map(({ refunds }) => refunds) },
   ].filter(({ values }, at) => at === 0 || values.some((value) => value > 0));
@@ -151,33 +149,33 @@ function Events({
   onOlder(before: string): void;
   onOpenOrder(tradeNo: string): void;
 }) {
-  const { statement: text } = useText(TEXT);
+  const { statement: text, words } = useText();
   const nameOf = useEventName();
   const columns: readonly Column<MoneyEvent>[] = [
-    { key: 'when', title: text.when, cell: ({ at }) => <When at={at} /> },
+    { key: 'when', title: words.when, cell: ({ at }) => <When at={at} /> },
     { key: 'what', title: text.what, cell: nameOf },
     {
       key: 'ref',
-      title: text.number,
+      title: words.orderNumber,
       from: 'md',
       cell: ({ ref }) => {
         const tradeNo = orderOf(ref);
         if (tradeNo === undefined)
           return (
             <Copy
-              what={text.number}
+              what={words.orderNumber}
               value={ref}
               shown={ref.length > MOST_SHOWN ? `${ref.slice(0, MOST_SHOWN)}…` : ref}
             />
           );
         return (
           <Anchor component="button" type="button" size="sm" onClick={() => onOpenOrder(tradeNo)}>
-            {text.openOrder} {tradeNo.slice(0, 10)}…
+            {words.order} {tradeNo.slice(0, 10)}…
           </Anchor>
         );
       },
     },
-    { key: 'amount', title: text.amount, align: 'right', cell: ({ amount }) => <Money units={amount} sign /> },
+    { key: 'amount', title: words.amount, align: 'right', cell: ({ amount }) => <Money units={amount} sign /> },
   ];
   return (
     <Section flush title={text.events} about={text.eventsAbout}>
@@ -191,10 +189,10 @@ function Events({
       {(!first || next !== null) && (
         <Group justify="flex-end" gap="xs" p="xs">
           <PlainButton disabled={first} onClick={onNewest}>
-            {text.newest}
+            {words.newest}
           </PlainButton>
           <PlainButton disabled={next === null} onClick={() => next !== null && onOlder(next)}>
-            {text.older}
+            {words.older}
           </PlainButton>
         </Group>
       )}
@@ -209,7 +207,7 @@ function hasTransactions({ opening, credits, debits, refunds, closing }: Day): b
 
 /** The description of a transaction. */
 function useEventName(): (event: MoneyEvent) => string {
-  const { statement } = useText(TEXT);
+  const { statement } = useText();
   const { kinds: text } = statement;
   const providerName = useProviderName();
   return ({ kind, side, by, ref, amount }) => {

@@ -2,12 +2,11 @@
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
-export const TEXT = texts({
+export const useText = texts({
   about: ['Your balance, payments and transactions.', '您的余额、付款和交易记录。'],
   available: ['Available', '可用余额'],
   availableNote: ['for calls', '可用于调用'],
   unlimitedNote: ['this account has no limit', '此账户额度不限'],
-  held: ['Reserved', '预留'],
   heldNote: ['for running calls; the unused part is released', '用于进行中的调用；未用完的部分会释放'],
   used: ['Total used', '累计已用'],
   owed: ['Owed', '欠款'],
@@ -29,7 +28,6 @@ export const TEXT = texts({
       month: [(name: string) => `${name}, this month`, (name: string) => `${name}，本月`],
       total: [(name: string) => `${name}, total`, (name: string) => `${name}，总计`],
     },
-    resets: ['resets', '重置于'],
     about: [
       'All members of a department share its budget. When a budget is used up, calls are refused until the budget is raised or resets.',
       '部门的所有成员共用其预算。预算用完后，调用会被拒绝，直到预算提高或重置。',
@@ -45,12 +43,10 @@ export const TEXT = texts({
   },
   topUp: {
     title: ['Top up', '充值'],
-    way: ['Payment method', '支付方式'],
     unitCosts: [
       (unit: string, price: string) => `${unit} costs ${price}`,
       (unit: string, price: string) => `${unit} 需支付 ${price}`,
     ],
-    amount: ['Amount', '金额'],
     own: ['Other amount', '其他金额'],
     between: [
       (least: string, most: string) => `Whole amounts from ${least} to ${most}.`,
@@ -65,7 +61,6 @@ export const TEXT = texts({
     leaves: ['You pay on the provider’s page and return here.', '您将在支付方的页面付款，然后返回这里。'],
     products: ['Packages', '商品'],
     buy: [(name: string) => `Buy ${name}`, (name: string) => `购买 ${name}`],
-    buyPlain: ['Buy', '购买'],
     off: ['Online payments are off', '在线支付未开通'],
     offAbout: [
       'Ask an administrator to credit your account or to send you a redemption code.',
@@ -75,7 +70,6 @@ export const TEXT = texts({
       'Configure a provider under “payments” in gateway.yaml, or create redemption codes.',
       '请在 gateway.yaml 的 “payments” 中配置支付方，或创建兑换码。',
     ],
-    makeCodes: ['Create codes', '创建兑换码'],
     unsafe: [
       'The payment page was not opened because its URL is not https. Tell an administrator.',
       '付款页面的 URL 不是 https，因此没有打开。请告知管理员。',
@@ -87,7 +81,6 @@ export const TEXT = texts({
   },
   code: {
     title: ['Redeem a code', '兑换码'],
-    field: ['Code', '兑换码'],
     about: [
       'A code adds its amount to the balance of the first account that redeems it.',
       '兑换码将其金额计入最先兑换的账户。',
@@ -106,7 +99,6 @@ export const TEXT = texts({
       '请用支付应用扫描此二维码。付款完成后，本页会更新。',
     ],
     picture: ['Payment QR code', '付款二维码'],
-    close: ['Close', '关闭'],
   },
   back: {
     waiting: ['Waiting for your payment to be confirmed', '正在等待付款确认'],
@@ -120,10 +112,8 @@ export const TEXT = texts({
       'You were not charged. Start again, or let the order expire.',
       '没有扣款。您可以重新开始，也可以等订单自动过期。',
     ],
-    success: ['Paid', '已付款'],
     gave: [(what: string) => `${what} was added to your balance.`, (what: string) => `${what} 已计入您的余额。`],
     gavePlan: [(plan: string) => `Your plan ${plan} is active.`, (plan: string) => `套餐 ${plan} 已生效。`],
-    failed: ['Payment failed', '付款失败'],
     failedAbout: [
       'You were not charged. Try again, or use another payment method.',
       '没有扣款。请重试，或换一种支付方式。',
@@ -133,7 +123,6 @@ export const TEXT = texts({
       'You were not charged. If your payment arrives late, it is still credited.',
       '没有扣款。如果之后收到您的付款，仍会入账。',
     ],
-    parked: ['Paid, not credited', '已付款，未入账'],
     parkedAbout: [
       (number: string) => `Your payment is safe. Give an administrator the order number ${number}.`,
       (number: string) => `您的付款是安全的。请将订单号 ${number} 告知管理员。`,
@@ -143,22 +132,15 @@ export const TEXT = texts({
     dismiss: ['Dismiss', '知道了'],
   },
   plan: {
-    title: ['Subscription', '订阅'],
     none: ['You have no subscription', '您没有订阅'],
     noneAbout: ['Your calls are paid from your balance.', '调用费用从您的余额中扣除。'],
-    active: ['Active', '生效中'],
-    expired: ['Ended', '已结束'],
-    until: ['ends', '有效期至'],
     ended: ['ended', '结束于'],
     expiredAbout: [
       'Renew it below, or ask an administrator. Without a plan, calls may be refused.',
       '请在下方续期，或联系管理员。没有套餐时，调用可能会被拒绝。',
     ],
-    offered: ['Plans', '套餐'],
     forDays: [(days: string) => `for ${days} days`, (days: string) => `${days} 天`],
     notSold: ['assigned by administrators', '由管理员发放'],
-    buy: ['Buy', '购买'],
-    extend: ['Extend', '续期'],
     buyThe: [(plan: string) => `Buy plan ${plan}`, (plan: string) => `购买套餐 ${plan}`],
     extendThe: [(plan: string) => `Extend plan ${plan}`, (plan: string) => `续期套餐 ${plan}`],
     otherRuns: [
@@ -166,7 +148,6 @@ export const TEXT = texts({
       '另一个套餐正在生效。请等它结束，或联系管理员终止。',
     ],
     nobodySells: ['This plan cannot be bought online. Ask an administrator.', '此套餐无法在线购买，请联系管理员。'],
-    payWith: ['Payment method', '支付方式'],
     fromBalance: ['Your balance', '您的余额'],
     extends: [
       (days: string) => `Your plan is extended by ${days} days.`,
@@ -174,13 +155,11 @@ export const TEXT = texts({
     ],
     tooLittle: ['Insufficient balance.', '余额不足。'],
     bought: [(plan: string) => `Your plan ${plan} is active.`, (plan: string) => `套餐 ${plan} 已生效。`],
-    cancel: ['Cancel', '取消'],
   },
   tabs: { statement: ['Statement', '账单'], orders: ['Orders', '订单'] },
   statement: {
     days: ['Period', '时间范围'],
     lastDays: [(days: string) => `${days} days`, (days: string) => `${days} 天`],
-    csv: ['Download CSV', '下载 CSV'],
     balance: ['Balance at the end of each day', '每日结束时的余额'],
     balanceAbout: ['Your balance at the end of each day', '您每日结束时的余额'],
     side: ['Chart', '图表'],
@@ -190,23 +169,16 @@ export const TEXT = texts({
     came: ['Credits by day', '每日收入'],
     cameShort: ['In', '收入'],
     cameAbout: ['Credits to your balance by day', '每日计入您余额的金额'],
-    calls: ['Calls', '调用'],
     other: ['Other debits', '其他支出'],
     returned: ['Refunded', '已退款'],
     events: ['Other transactions', '其他交易'],
     eventsAbout: ['Days are UTC.', '日期按 UTC 计算。'],
-    when: ['When', '时间'],
     what: ['Transaction', '交易'],
-    amount: ['Amount', '金额'],
-    number: ['Order number', '订单号'],
     noEvents: ['No other transactions', '没有其他交易'],
     noEventsAbout: [
       'Top-ups, redeemed codes, refunds and changes by administrators appear here.',
       '充值、兑换码、退款以及管理员的调整会显示在这里。',
     ],
-    newest: ['Newest', '最新'],
-    older: ['Older', '更早'],
-    openOrder: ['Order', '订单'],
     kinds: {
       opened: ['Account created', '创建账户'],
       code: ['Redeemed a code', '使用兑换码'],
@@ -221,17 +193,6 @@ export const TEXT = texts({
   },
   orders: {
     title: ['Your orders', '您的订单'],
-    state: ['State', '状态'],
-    any: ['Any state', '所有状态'],
-    when: ['When', '时间'],
-    buys: ['Item', '购买内容'],
-    price: ['Price', '价格'],
-    with: ['Payment method', '支付方式'],
-    empty: ['No orders yet', '还没有订单'],
     emptyAbout: ['Orders appear here when you start a payment.', '您开始付款后，订单会显示在这里。'],
-    none: ['No matching orders', '没有符合条件的订单'],
-    all: ['Show all orders', '显示所有订单'],
-    one: ['Order', '订单'],
-    howItWent: ['History', '订单进度'],
   },
 });

@@ -1,25 +1,21 @@
 /** Buys balance: an amount with any payment method, or a product. */
-import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
+import { Button, Chip, Group, Input, NumberInput, Radio, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { type ReactNode, useState } from 'react';
+import { isAdmin, useApi, useSelf, useStatus } from '../../api/hooks.ts';
+import type { TopUpInfo } from '../../api/operations.ts';
 import { sentenceOf } from '../../api/refusals.ts';
-import { useStatus } from '../../api/status.ts';
 import { Empty } from '../../parts/notes.tsx';
 import { useMoneyOf } from '../../parts/order.tsx';
-import { Section } from '../../parts/page.tsx';
-import { LinkButton, PlainButton, Small } from '../../parts/plain.tsx';
+import { LinkButton, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { Money, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { isAdmin, useSelf } from '../../shell/self.ts';
-import { useText } from '../../text.ts';
-import { TEXT } from './text.ts';
-import { usePaying } from './use-paying.ts';
-import { MethodChoice, methodsOf, type Offer, type OfferedMethod, productsOf } from './ways.tsx';
+import { useText } from './text.ts';
+import { type PaymentMethod, usePaying } from './use-paying.ts';
 
 /** The section. */
 export function TopUp({ offer }: { readonly offer: Offer | undefined }) {
-  const { topUp: text } = useText(TEXT);
+  const { topUp: text } = useText();
   const ways = offer === undefined ? [] : methodsOf(offer);
   const products = offer === undefined ? [] : productsOf(offer);
   return (
@@ -37,10 +33,10 @@ export function TopUp({ offer }: { readonly offer: Offer | undefined }) {
 }
 
 function PaymentsOff() {
-  const { topUp: text } = useText(TEXT);
+  const { topUp: text, words } = useText();
   const admin = isAdmin(useSelf());
   return (
-    <Empty title={text.off} action={admin && <LinkButton href="/payments?tab=codes">{text.makeCodes}</LinkButton>}>
+    <Empty title={text.off} action={admin && <LinkButton href="/payments?tab=codes">{words.createCodes}</LinkButton>}>
       {admin ? text.offAdmin : text.offAbout}
     </Empty>
   );
@@ -53,7 +49,7 @@ const QUOTES = {
 } as const;
 
 function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonly OfferedMethod[] }) {
-  const { topUp: text } = useText(TEXT);
+  const { topUp: text, words } = useText();
   const format = useFormat();
   const moneyOf = useMoneyOf();
   const language = useLanguage();
@@ -78,7 +74,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
   return (
     <Stack gap="md">
       <MethodChoice
-        label={text.way}
+        label={words.paymentMethod}
         ways={ways}
         value={selected?.key ?? ''}
         onChange={setChosen}
@@ -91,7 +87,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
       />
       <Stack gap="xs">
         {options.length > 0 && (
-          <Input.Wrapper label={text.amount} labelElement="div" labelProps={{ id: 'top-up-amount' }}>
+          <Input.Wrapper label={words.amount} labelElement="div" labelProps={{ id: 'top-up-amount' }}>
             <Chip.Group value={`${amount}`} onChange={(value) => setAmount(Number(value))}>
               <Group gap={6} mt={4} role="radiogroup" aria-labelledby="top-up-amount">
                 {options.map((option) => (
@@ -104,7 +100,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
           </Input.Wrapper>
         )}
         <NumberInput
-          label={options.length > 0 ? text.own : text.amount}
+          label={options.length > 0 ? text.own : words.amount}
           description={text.between(units(least), units(most))}
           value={amount}
           onChange={setAmount}
@@ -143,7 +139,7 @@ function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonl
 }
 
 function Products({ offer, titled }: { readonly offer: Offer; readonly titled: boolean }) {
-  const { topUp: text } = useText(TEXT);
+  const { topUp: text, words } = useText();
   const moneyOf = useMoneyOf();
   const paying = usePaying();
   return (
@@ -174,11 +170,74 @@ function Products({ offer, titled }: { readonly offer: Offer; readonly titled: b
                 paying.mutate({ item: { product: productId }, method: { provider: 'creem', method: 'creem' } })
               }
             >
-              {text.buyPlain}
+              {words.buy}
             </PlainButton>
           </Group>
         </Group>
       ))}
     </Stack>
+  );
+}
+
+/** The purchase options from `/api`. */
+export type Offer = TopUpInfo;
+
+/** A payment method. */
+export interface OfferedMethod extends PaymentMethod {
+  readonly key: string;
+  readonly name: string;
+}
+
+/** All methods in the order of the gateway. */
+export function methodsOf({ pay_methods }: Offer): readonly OfferedMethod[] {
+  return pay_methods.map(({ name, type, provider }) => ({ key: `${provider} ${type}`, name, provider, method: type }));
+}
+
+/** A product with a fixed price. */
+interface Product {
+  readonly productId: string;
+  readonly name: string;
+  readonly price: number;
+  readonly currency: string;
+  readonly quota: number;
+}
+
+/** The products; unreadable data counts as none. */
+function productsOf({ creem_products }: Offer): readonly Product[] {
+  try {
+    const list: unknown = JSON.parse(creem_products);
+    return Array.isArray(list) ? (list as Product[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The choice. `about`: a note for each method. */
+export function MethodChoice<W extends OfferedMethod>({
+  label,
+  ways,
+  value,
+  onChange,
+  about,
+}: {
+  readonly label: string;
+  readonly ways: readonly W[];
+  readonly value: string;
+  onChange(key: string): void;
+  about(method: W): ReactNode;
+}) {
+  return (
+    <Radio.Group label={label} value={value} onChange={onChange}>
+      <Stack gap={6} mt={4}>
+        {ways.map((method) => (
+          <Group key={method.key} justify="space-between" gap="xs">
+            <Radio value={method.key} label={method.name} />
+            <Text size="sm" c="dimmed" component="div" className="number">
+              {about(method)}
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+    </Radio.Group>
   );
 }

@@ -1,4 +1,6 @@
-/** Addresses of pages that show calls. */
+/** Addresses of pages that show calls, and the link to one call. */
+import { Anchor } from '@mantine/core';
+import { Link } from 'wouter';
 
 /** The range and scope of the calls. */
 interface CallScope {
@@ -29,4 +31,13 @@ function queryOf(filters: Readonly<Record<string, string>>, { range, allUsers }:
     ...(range !== undefined && { start: `${range.start}`, end: `${range.end}` }),
   });
   return query.size === 0 ? '' : `?${query}`;
+}
+
+/** The ID of a call, as a link to its record in the logs. */
+export function RequestLink({ id }: { readonly id: string }) {
+  return (
+    <Anchor component={Link} href={callHref(id)} size="sm" ff="monospace">
+      {id}
+    </Anchor>
+  );
 }
