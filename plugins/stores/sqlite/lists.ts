@@ -2,8 +2,7 @@
  * The lists that wait for the writing thread. One batch runs at a time; lists that arrive in the meantime form the next one, and their additions to
  * the same row are added up before it is sent.
  */
-import type { Step, Sum, Value } from '../../../core/plugin.ts';
-import { StoreUnavailable, statementOf } from '../../../core/plugin.ts';
+import { type Step, StoreUnavailable, type Sum, statementOf, type Value } from '../../../core/plugin.ts';
 import { addAmounts, checkedValue } from '../../../core/sdk.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 

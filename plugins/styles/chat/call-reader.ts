@@ -1,7 +1,6 @@
 /** Assembles streamed tool calls, whatever their vendor omits. */
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
-import type { Opaque, Part, ToolCallBlock } from '../../../core/translation/index.ts';
-import { isObject, parsed } from '../../../core/translation/index.ts';
+import { isObject, type Opaque, type Part, parsed, type ToolCallBlock } from '../../../core/translation/index.ts';
 import { type CallPiece, newCallId, readCallPiece } from './calls.ts';
 import { type GrowingJson, growJson } from './growing-json.ts';
 import { omitFromCall } from './members.ts';

@@ -1,7 +1,6 @@
 /** The translation of the style `completions`: the prompt is a single user message, and the answer is its text. */
 import type { Answering, JsonObject, Losses, StyleClient } from '../../../core/plugin.ts';
-import type { Conversation, Fields, Reply } from '../../../core/translation/index.ts';
-import { readFields } from '../../../core/translation/index.ts';
+import { type Conversation, type Fields, type Reply, readFields } from '../../../core/translation/index.ts';
 import { headOf } from '../chat/completion.ts';
 import { readSampling, readStop } from '../chat/decode-request.ts';
 import { omitEnd, writeFinish } from '../chat/finish.ts';

@@ -1,7 +1,6 @@
 /** Encodes replies, streamed or not, with the same code, so that the two cannot differ. */
 import type { Answering, JsonObject, Usage } from '../../../core/plugin.ts';
-import type { Block, Finish, Part, Reply } from '../../../core/translation/index.ts';
-import { partsOf } from '../../../core/translation/index.ts';
+import { type Block, type Finish, type Part, partsOf, type Reply } from '../../../core/translation/index.ts';
 import { createOutput, type EventSink, type Writing } from './output-items.ts';
 import { type Progress, responseObject } from './response-object.ts';
 import { usageObject } from './usage.ts';

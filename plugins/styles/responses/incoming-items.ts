@@ -1,8 +1,7 @@
 /** Decodes the items of a vendor's stream while they grow, to parts of the common form. */
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
-import type { Block, Part } from '../../../core/translation/index.ts';
-import { isObject, member, objectsIn, textOf } from '../../../core/translation/index.ts';
+import { type Block, isObject, member, objectsIn, type Part, textOf } from '../../../core/translation/index.ts';
 import {
   blocksOf,
   callOf,

@@ -1,8 +1,7 @@
 /** Maps finish reasons between the vendor and the common form. */
 
 import type { Json } from '../../../core/plugin.ts';
-import type { Finish, FinishReason, VendorError } from '../../../core/translation/index.ts';
-import { member, textIn } from '../../../core/translation/index.ts';
+import { type Finish, type FinishReason, member, textIn, type VendorError } from '../../../core/translation/index.ts';
 
 /** Unknown reasons mean `stop`. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
