@@ -10,9 +10,8 @@ import { type Host, refuse, type Step } from '../../core/plugin.ts';
 import { all, condition, createAddressList, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { createHolders, type Loaded } from './holders.ts';
-import { assignmentsOf, COLUMNS, type KeyRow, toKey, valuesOf } from './rows.ts';
+import { assignmentsOf, COLUMNS, conditionOf, type KeyRow, toKey, valuesOf } from './rows.ts';
 import { checkModels, isListed, readRanges } from './rules.ts';
-import { conditionOf } from './search.ts';
 import { hashOf, hintsOf, isLikely, isWellFormed, newSecret } from './secret.ts';
 import { createUses } from './uses.ts';
 

@@ -6,8 +6,7 @@ import { readSampling, readStop } from '../chat/decode-request.ts';
 import { omitEnd, writeFinish } from '../chat/finish.ts';
 import { writeUsage } from '../chat/usage.ts';
 import { readLabels } from '../request-fields.ts';
-import { createStreamEncoder } from './encoder.ts';
-import { nameOf, saysText } from './omitted.ts';
+import { createStreamEncoder, nameOf, saysText } from './encoder.ts';
 
 /** Completion clients with vendors of another style. */
 export const client: StyleClient = {

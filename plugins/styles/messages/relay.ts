@@ -15,8 +15,7 @@ import {
   patchedEvent,
   readVendorError,
 } from '../../../core/translation/index.ts';
-import { contentLength } from './answer.ts';
-import { completing } from './completion.ts';
+import { completing, contentLength } from './answer.ts';
 import { errorEvent, errorIn } from './errors.ts';
 import { event as writeEvent } from './event.ts';
 import { isWholeAtOnce } from './finish.ts';
