@@ -9,20 +9,15 @@ import type { Headers, Host } from '../../core/plugin.ts';
 const PLACE = 'console.browser';
 const YEAR_MS = 365 * 86_400_000;
 
-/** Marks and recognizes known browsers. */
-export interface Browsers {
-  /** Creates the cookie for a browser that an account has signed in with. */
-  remember(accountId: number): string;
-  /** Returns the cookie's name if this account was the last to sign in with the browser. */
-  recognize(headers: Headers, accountId: number | undefined): string | undefined;
-}
-
 /** Creates it; the cookies are encrypted with the master key. */
-export function createBrowsers({ vault }: Pick<Host, 'vault'>, cookies: Cookies): Browsers {
+export function createBrowsers({ vault }: Pick<Host, 'vault'>, cookies: Cookies) {
   return {
-    remember: (accountId) => cookies.set('browser', vault.seal(PLACE, `${accountId} ${randomUUID()}`), YEAR_MS),
+    /** Creates the cookie for a browser that an account has signed in with. */
+    remember: (accountId: number): string =>
+      cookies.set('browser', vault.seal(PLACE, `${accountId} ${randomUUID()}`), YEAR_MS),
 
-    recognize(headers, accountId) {
+    /** Returns the cookie's name if this account was the last to sign in with the browser. */
+    recognize(headers: Headers, accountId: number | undefined): string | undefined {
       const sealed = cookies.read(headers, 'browser');
       if (sealed === undefined || accountId === undefined) return undefined;
       try {
@@ -35,28 +30,22 @@ export function createBrowsers({ vault }: Pick<Host, 'vault'>, cookies: Cookies)
   };
 }
 
+/** Marks and recognizes known browsers. */
+export type Browsers = ReturnType<typeof createBrowsers>;
+
 /** `session`: signed in. `flow`: a sign-in that waits for its second step. `browser`: an account has signed in with this browser before. */
 type CookieName = 'session' | 'flow' | 'browser';
 
-export interface Cookies {
-  /** The cookie's name in browsers. */
-  nameOf(name: CookieName): string;
-  /** Undefined if the cookie was not sent, or was sent more than once. */
-  read(headers: Headers, name: CookieName): string | undefined;
-  /** Returns the header that sets the cookie for a duration. */
-  set(name: CookieName, value: string, forMs: number): string;
-  /** Returns the header that removes the cookie. */
-  clear(name: CookieName): string;
-}
-
 /** `secure`: with the `__Host-` prefix, so cookies are sent over https only and other hosts of the domain cannot set them. */
-export function createCookies(secure: boolean): Cookies {
+export function createCookies(secure: boolean) {
   const names = { session: 'turnpike_session', flow: 'turnpike_flow', browser: 'turnpike_browser' } as const;
   const nameOf = (name: CookieName): string => `${secure ? '__Host-' : ''}${names[name]}`;
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   return {
+    /** The cookie's name in browsers. */
     nameOf,
-    read(headers, name) {
+    /** Undefined if the cookie was not sent, or was sent more than once. */
+    read(headers: Headers, name: CookieName): string | undefined {
       const cookieName = nameOf(name);
       const values = (headers.cookie ?? '').split(';').flatMap((pair) => {
         const at = pair.indexOf('=');
@@ -64,7 +53,12 @@ export function createCookies(secure: boolean): Cookies {
       });
       return values.length === 1 && values[0] !== '' ? values[0] : undefined;
     },
-    set: (name, value, forMs) => `${nameOf(name)}=${value}; Max-Age=${Math.floor(forMs / 1_000)}; ${attributes}`,
-    clear: (name) => `${nameOf(name)}=; Max-Age=0; ${attributes}`,
+    /** Returns the header that sets the cookie for a duration. */
+    set: (name: CookieName, value: string, forMs: number): string =>
+      `${nameOf(name)}=${value}; Max-Age=${Math.floor(forMs / 1_000)}; ${attributes}`,
+    /** Returns the header that removes the cookie. */
+    clear: (name: CookieName): string => `${nameOf(name)}=; Max-Age=0; ${attributes}`,
   };
 }
+
+export type Cookies = ReturnType<typeof createCookies>;

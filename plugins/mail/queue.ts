@@ -7,15 +7,8 @@ const MOST_WAITING = 200;
 /** Pauses between attempts. */
 const PAUSES_MS = [2_000, 10_000];
 
-export interface Queue {
-  /** Resolves when the email was delivered; rejects if that failed permanently, which is logged, or if too many wait. */
-  send(letter: Letter): Promise<void>;
-  /** Rejects new emails; resolves when every waiting one was tried once more, without pauses. */
-  stop(): Promise<void>;
-}
-
 /** Creates the queue for `deliver`. */
-export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => Promise<void>): Queue {
+export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => Promise<void>) {
   const line: (() => void)[] = [];
   const underWay = new Set<Promise<void>>();
   const pausing = new Set<() => void>();
@@ -64,7 +57,8 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
   }
 
   return {
-    async send(letter) {
+    /** Resolves when the email was delivered; rejects if that failed permanently, which is logged, or if too many wait. */
+    async send(letter: Letter): Promise<void> {
       if (stopped || line.length >= MOST_WAITING) {
         log.warn('email not sent: too many emails are waiting', { to: letter.to, subject: letter.subject });
         throw new Error('too many emails are waiting');
@@ -74,7 +68,8 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
       underWay.add(settled);
       return sending;
     },
-    async stop() {
+    /** Rejects new emails; resolves when every waiting one was tried once more, without pauses. */
+    async stop(): Promise<void> {
       stopped = true;
       for (const goOn of [...pausing]) goOn();
       await Promise.all(underWay);

@@ -134,12 +134,7 @@ export default definePlugin({
 });
 
 /** Sends notifications. */
-interface Notices {
-  /** Resolves after one attempt; failures are logged and not repeated. `remaining`: micro-quota. */
-  send(account: Account, wish: Wish, remaining: bigint): Promise<void>;
-}
-
-function createNotices(host: Host): Notices {
+function createNotices(host: Host) {
   const { log, clock, vault } = host;
 
   async function post(account: Account, url: string, sealed: string | undefined, payload: object): Promise<void> {
@@ -154,7 +149,8 @@ function createNotices(host: Host): Notices {
   }
 
   return {
-    async send(account, { way, below }, remaining) {
+    /** Resolves after one attempt; failures are logged and not repeated. `remaining`: micro-quota. */
+    async send(account: Account, { way, below }: Wish, remaining: bigint): Promise<void> {
       const site = host.find(Site);
       const name = site?.name ?? 'Turnpike';
       const link = site === undefined ? '' : `${site.root}/console/topup`;

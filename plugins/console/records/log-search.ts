@@ -91,13 +91,7 @@ const MOST_PEOPLE = 500;
 const MOST_KEYS = 500;
 
 /** Creates filters, which are undefined if nothing can match. */
-export interface LogSearch {
-  /** A filter for the log of one user; the query cannot select another user. */
-  own(person: Person, query: LogQuery): Promise<LogFilter | undefined>;
-  everybody(query: EverybodyQuery): Promise<LogFilter | undefined>;
-}
-
-export function createLogSearch(host: Host): LogSearch {
+export function createLogSearch(host: Host) {
   const accounts = host.use(Accounts);
   const keys = host.use(Keys);
 
@@ -155,12 +149,13 @@ export function createLogSearch(host: Host): LogSearch {
   }
 
   return {
-    async own(person, query) {
+    /** A filter for the log of one user; the query cannot select another user. */
+    async own(person: Person, query: LogQuery): Promise<LogFilter | undefined> {
       if (query.group !== undefined && query.group !== person.group) return undefined;
       return filterOf(query, [person.id]);
     },
 
-    async everybody(query) {
+    async everybody(query: EverybodyQuery): Promise<LogFilter | undefined> {
       const { username, user_id, group, department_id } = query;
       const sets: (readonly number[])[] = [];
       if (username !== undefined) sets.push([(await accounts.findByName(username))?.id ?? []].flat());

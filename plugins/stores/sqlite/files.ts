@@ -2,17 +2,11 @@
 import { type Stats, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 
-/** The files of an open database. */
-export interface Files {
-  /** What happened to one of them: `/data/turnpike.db-wal was removed while in use`. Undefined if all are in their place. */
-  loss(): string | undefined;
-}
-
 /**
  * The files of a database that was just opened. SQLite keeps writing to a file whose name was removed, and what it writes can never be read
  * again: neither the database, nor its write-ahead log, which has the latest writes.
  */
-export function filesOf(file: string, db: Database.Database): Files {
+export function filesOf(file: string, db: Database.Database) {
   const files = [file, `${file}-wal`, `${file}-shm`].map((name) => ({ name, mine: look(name) }));
   let change: string | undefined;
 
@@ -31,7 +25,8 @@ export function filesOf(file: string, db: Database.Database): Files {
   }
 
   return {
-    loss() {
+    /** What happened to one of them: `/data/turnpike.db-wal was removed while in use`. Undefined if all are in their place. */
+    loss(): string | undefined {
       if (change !== undefined) return change;
       for (const [i, { name, mine }] of files.entries()) {
         const now = look(name);
@@ -44,3 +39,6 @@ export function filesOf(file: string, db: Database.Database): Files {
     },
   };
 }
+
+/** The files of an open database. */
+export type Files = ReturnType<typeof filesOf>;

@@ -5,20 +5,6 @@ import { type CallPiece, newCallId, readCallPiece } from './calls.ts';
 import { type GrowingJson, growJson } from './growing-json.ts';
 import { omitFromCall } from './members.ts';
 
-/** Assembles the calls of one stream. */
-export interface CallReader {
-  /** Adds one entry of `tool_calls`. */
-  read(entry: Json): void;
-  /** Adds a piece of a legacy `function_call`, of which a reply has at most one. */
-  readFunction(call: JsonObject): void;
-  /** Ends all calls. */
-  close(): void;
-  /** True if a call has arrived. */
-  any(): boolean;
-  /** True if the arguments of a call are incomplete. */
-  broken(): boolean;
-}
-
 interface Growing {
   id: string;
   /** The vendor's id, if it is not unique in the answer. */
@@ -46,7 +32,7 @@ export function createCallReader(
   from: Origin,
   losses: Losses,
   { newKey, push, answer }: { newKey(): number; push(part: Part): void; answer(): JsonObject },
-): CallReader {
+) {
   const calls: Growing[] = [];
   const byIndex = new Map<number, Growing>();
   /** Calls by the vendor's id; for duplicate ids, the first. */
@@ -122,12 +108,14 @@ export function createCallReader(
   }
 
   return {
-    read(entry) {
+    /** Adds one entry of `tool_calls`. */
+    read(entry: Json): void {
       if (!isObject(entry)) return;
       omitFromCall(entry, losses, omitted);
       addPiece(typeof entry.index === 'number' ? entry.index : undefined, readCallPiece(entry, from));
     },
-    readFunction(call) {
+    /** Adds a piece of a legacy `function_call`, of which a reply has at most one. */
+    readFunction(call: JsonObject): void {
       // Some servers send a call in both notations; it is one call.
       if (calls.length > 0 && !byIndex.has(OLDER)) return;
       const entry = { function: call };
@@ -135,15 +123,18 @@ export function createCallReader(
       const piece = readCallPiece(entry, from);
       if (piece.name !== '' || piece.input !== '') addPiece(OLDER, piece);
     },
-    close() {
+    /** Ends all calls. */
+    close(): void {
       for (const call of calls) {
         if (call.name !== '') send(call);
         else if (call.input.text() !== '') losses.omit('tool_calls');
         if (call.key !== undefined) push({ type: 'blockEnd', key: call.key });
       }
     },
-    any: () => calls.some(({ name }) => name !== ''),
-    broken() {
+    /** True if a call has arrived. */
+    any: (): boolean => calls.some(({ name }) => name !== ''),
+    /** True if the arguments of a call are incomplete. */
+    broken(): boolean {
       return calls.some(({ kind, input }) => {
         const text = input.text();
         return kind === 'function' && text !== '' && parsed(text) === undefined;

@@ -1,14 +1,6 @@
 /** Detects when JSON that arrives in pieces is complete, without parsing it again for each piece. */
 import { parsed } from '../../../core/translation/index.ts';
 
-/** A JSON value that arrives in pieces. */
-export interface GrowingJson {
-  add(piece: string): void;
-  /** All pieces so far. */
-  text(): string;
-  isWhole(): boolean;
-}
-
 /** Numbers and literals have no end mark; longer ones than this are not arguments of a call. */
 const MAX_WORD = 64;
 
@@ -21,7 +13,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /** Creates an empty one. */
-export function growJson(): GrowingJson {
+export function growJson() {
   let text = '';
   let depth = 0;
   let quoted = false;
@@ -50,12 +42,13 @@ export function growJson(): GrowingJson {
   }
 
   return {
-    add(piece) {
+    add(piece: string): void {
       text += piece;
       for (let i = 0; i < piece.length; i++) see(piece.charCodeAt(i));
     },
-    text: () => text,
-    isWhole() {
+    /** All pieces so far. */
+    text: (): string => text,
+    isWhole(): boolean {
       if (!closed) return begun && depth === 0 && !quoted && text.length <= MAX_WORD && parsed(text) !== undefined;
       if (spoilt) return false;
       isValid ??= parsed(text) !== undefined;
@@ -63,3 +56,6 @@ export function growJson(): GrowingJson {
     },
   };
 }
+
+/** A JSON value that arrives in pieces. */
+export type GrowingJson = ReturnType<typeof growJson>;

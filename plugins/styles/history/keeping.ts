@@ -11,22 +11,11 @@ export interface Budget {
   readonly bytes: number;
 }
 
-export interface Keeping {
-  /**
-   * Called once per call, before it is forwarded, so that the client gets a warning if its response will not be stored. `newBytes`:
-   * the size of its new input.
-   */
-  decide(x: Known, body: JsonBody, newBytes: number): void;
-  /** The budget of a response that will be stored; undefined if it will not be stored. */
-  budgetFor(x: Exchange): Budget | undefined;
-  readonly budgets: readonly Budget[];
-}
-
 /** The budgets of calls whose responses will be stored. */
 const decided = slot<Budget>('styles.kept');
 
 /** `keeps`: whether any response is stored. */
-export function createKeeping(host: Host, { perAccount, perAccountFree }: ResponsesSection, keeps: boolean): Keeping {
+export function createKeeping(host: Host, { perAccount, perAccountFree }: ResponsesSection, keeps: boolean) {
   const paid: Budget = { isFree: false, bytes: byteSize(perAccount) };
   const free: Budget = { isFree: true, bytes: byteSize(perAccountFree) };
   /** Bytes of running calls whose responses will be stored: they are not on the disk yet. */
@@ -43,7 +32,11 @@ export function createKeeping(host: Host, { perAccount, perAccountFree }: Respon
   }
 
   return {
-    decide(x, body, newBytes) {
+    /**
+     * Called once per call, before it is forwarded, so that the client gets a warning if its response will not be stored. `newBytes`:
+     * the size of its new input.
+     */
+    decide(x: Known, body: JsonBody, newBytes: number): void {
       if (body.get('store') === false) return;
       const budget = isFree(x.call.model) ? free : paid;
       const hasRoom = host.find(Running)?.hasRoom(promised + newBytes) ?? true;
@@ -57,7 +50,10 @@ export function createKeeping(host: Host, { perAccount, perAccountFree }: Respon
         promised -= newBytes;
       });
     },
-    budgetFor: (x) => decided.get(x),
+    /** The budget of a response that will be stored; undefined if it will not be stored. */
+    budgetFor: (x: Exchange): Budget | undefined => decided.get(x),
     budgets: [paid, free],
   };
 }
+
+export type Keeping = ReturnType<typeof createKeeping>;

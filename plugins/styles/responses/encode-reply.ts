@@ -5,20 +5,10 @@ import { createOutput, type EventSink, type Writing } from './output-items.ts';
 import { type Progress, responseObject } from './response-object.ts';
 import { usageObject } from './usage.ts';
 
-/** A response in progress. */
-export interface Response {
-  write(part: Part): void;
-  /** The current state; undefined before its start. */
-  object(): JsonObject | undefined;
-  /** The same for an answer that breaks off here. */
-  broken(): JsonObject | undefined;
-  ended(): boolean;
-}
-
 const REFUSAL = 'The model declined to answer.';
 
 /** Starts a response; `events` gets the events of the stream. */
-export function createResponse(as: Answering, events: EventSink): Response {
+export function createResponse(as: Answering, events: EventSink) {
   const output = createOutput(as, events);
   const blocks = new Map<number, Writing>();
   let progress: Progress | undefined;
@@ -58,7 +48,7 @@ export function createResponse(as: Answering, events: EventSink): Response {
   }
 
   return {
-    write(part) {
+    write(part: Part): void {
       switch (part.type) {
         case 'start':
           progress = { status: 'in_progress', output: output.items, usage: null, serviceTier: part.serviceTier };
@@ -94,9 +84,11 @@ export function createResponse(as: Answering, events: EventSink): Response {
         default:
       }
     },
-    object: () => progress && responseObject(as, progress),
-    broken: () => progress && responseObject(as, { ...progress, output: output.broken() }),
-    ended: () => progress !== undefined && progress.status !== 'in_progress',
+    /** The current state; undefined before its start. */
+    object: (): JsonObject | undefined => progress && responseObject(as, progress),
+    /** The same for an answer that breaks off here. */
+    broken: (): JsonObject | undefined => progress && responseObject(as, { ...progress, output: output.broken() }),
+    ended: (): boolean => progress !== undefined && progress.status !== 'in_progress',
   };
 }
 

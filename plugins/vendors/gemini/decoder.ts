@@ -12,19 +12,6 @@ import { createSamples, type Samples } from './samples.ts';
 import { type GrowingArguments, growArguments } from './streamed-arguments.ts';
 import { errorIn, laterUsage, tierIn, usageIn, usesIn } from './usage.ts';
 
-/** Decodes one reply. */
-export interface Reader {
-  /** Decodes one event. */
-  take(value: Json): readonly Part[];
-  /**
-   * Ends the reply. `finish` is pushed if the vendor has sent a finish reason, or if the reply was not streamed (`pushWhole`);
-   * otherwise the stream is truncated.
-   */
-  end(pushWhole: boolean): readonly Part[];
-  /** The searches so far. */
-  uses(): Uses | undefined;
-}
-
 /** The open block. */
 interface Open {
   readonly key: number;
@@ -69,7 +56,7 @@ const KNOWN_IN_CANDIDATE = [
 ];
 
 /** Creates a decoder for one reply. */
-export function createReader({ channel, model }: Origin, losses: Losses): Reader {
+export function createReader({ channel, model }: Origin, losses: Losses) {
   let parts: Part[] = [];
   let keys = 0;
   let open: Open | undefined;
@@ -345,8 +332,13 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
   }
 
   return {
+    /** Decodes one event. */
     take,
-    end(isWhole) {
+    /**
+     * Ends the reply. `finish` is pushed if the vendor has sent a finish reason, or if the reply was not streamed (`pushWhole`);
+     * otherwise the stream is truncated.
+     */
+    end(isWhole: boolean): readonly Part[] {
       parts = [];
       const ending = finish ?? (isWhole ? ({ reason: 'stop' } as const) : undefined);
       if (failed || !started || ending === undefined) return parts;
@@ -356,7 +348,8 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
       parts.push({ type: 'finish', finish: called ? withCalls(ending) : ending });
       return parts;
     },
-    uses: () => uses,
+    /** The searches so far. */
+    uses: (): Uses | undefined => uses,
   };
 }
 
