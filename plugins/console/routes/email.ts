@@ -80,7 +80,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       changes: true,
       limit: 'mail',
       summary: 'Sends a code that verifies an email address, for registration or for the signed-in user.',
-      search: queryOf<{ readonly email: string }>({ email: address }, ['email']),
+      search: queryOf({ email: address }, ['email']),
       answer: nothing,
       async handle({ query: { email }, visitor }) {
         const { name, origin } = site;
