@@ -1,6 +1,7 @@
-/** Rows of accounts; normalization of names and email addresses. */
-import type { Account, Person, Role } from '../../core/contracts/accounts.ts';
+/** Rows and searches of accounts; normalization of names and email addresses; names that look like another name. */
+import type { Account, AccountSearch, Person, Role } from '../../core/contracts/accounts.ts';
 import type { JsonObject } from '../../core/plugin.ts';
+import { all, type Condition, condition, contains, either, mentions } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 
 /** The fields that every request needs. */
@@ -68,4 +69,55 @@ export function readEmail(text: string): string {
     throw errors.invalid_email();
   }
   return email;
+}
+
+/** Letters of other scripts, and digits, each above the Latin letter it resembles. */
+const LETTERS = 'авекмнорстухіјѕԁһӏпгαβεηικμνορτυχωıɑɡøł01i|';
+const LATIN = 'abekmhopctyxljsdhlnrabenlkmvoptuxwlagololll';
+const LOOKS_LIKE: ReadonlyMap<string, string> = new Map([...LETTERS].map((letter, i) => [letter, LATIN[i]!]));
+
+/** Names that suggest an official account. */
+export const RESERVED: readonly string[] = ['root', 'admin', 'administrator', 'turnpike'];
+
+/** The visual skeleton of a name: equal for names that are easily confused. */
+export function looksOf(name: string): string {
+  const plain = name
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[\p{M}\p{Cf}\s._-]/gu, '');
+  return [...plain]
+    .map((letter) => LOOKS_LIKE.get(letter) ?? letter)
+    .join('')
+    .replaceAll('rn', 'm')
+    .replaceAll('vv', 'w');
+}
+
+const ID = /^\d{1,15}$/;
+
+/** The condition of a search. */
+export function conditionOf({ text = '', role, enabled, group, among, deleted = false }: AccountSearch): Condition {
+  const term = text.normalize('NFC').trim();
+  return all(
+    condition(deleted ? 'deleted_ms IS NOT NULL' : 'deleted_ms IS NULL'),
+    named(term),
+    condition('role = ?', role),
+    condition('enabled = ?', enabled === undefined ? undefined : enabled ? 1 : 0),
+    condition('group_name = ?', group),
+    among && oneOf(among),
+  );
+}
+
+function oneOf(ids: readonly number[]): Condition {
+  return { sql: ids.length === 0 ? '1 = 0' : `id IN (${ids.map(() => '?').join(', ')})`, params: ids };
+}
+
+function named(term: string): Condition | undefined {
+  const folded = fold(term);
+  return either(
+    contains('folded', folded),
+    contains('email_folded', folded),
+    mentions('display_name', term),
+    condition('id = ?', ID.test(term) ? Number(term) : undefined),
+  );
 }

@@ -5,9 +5,8 @@ import { type Chore, createChore, durationMs } from '../../../core/sdk.ts';
 import { createHistory } from './history.ts';
 import { createIssuer } from './issuer.ts';
 import { createJoiner } from './joiner.ts';
-import { type Budget, createKeeping } from './keeping.ts';
+import { type Budget, createKeeping, type ResponsesSection } from './keeping.ts';
 import { historyRoutes } from './routes.ts';
-import type { ResponsesSection } from './section.ts';
 import { bytesAreSummed, removeSteps, trim } from './sizes.ts';
 import { createTurns } from './turns.ts';
 
@@ -112,7 +111,7 @@ function createSweep(host: Host, budgets: readonly Budget[]): Chore {
   return createChore(host, { everyMs: EVERY_MS, work: sweep, failure: 'expired responses could not be deleted' });
 }
 
-export { responsesSection } from './section.ts';
+export { responsesSection } from './keeping.ts';
 
 /** The routes and tasks, and `Ingress.recall` for the style whose responses are stored. */
 export interface ResponseHistory extends Required<Pick<Parts, 'settle' | 'routes' | 'invariants' | 'start' | 'stop'>> {

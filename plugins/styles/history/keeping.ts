@@ -1,9 +1,16 @@
-/** Decides whether a response is stored: each account has a budget of bytes, and the disk needs free space. */
+/** The section `responses` of gateway.yaml. Decides whether a response is stored: each account has a budget of bytes, and the disk needs free space. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { Running } from '../../../core/contracts/running.ts';
-import { type Exchange, GatewayError, type Host, type JsonBody, type Known, slot } from '../../../core/plugin.ts';
-import { byteSize } from '../../../core/sdk.ts';
-import type { ResponsesSection } from './section.ts';
+import {
+  type Exchange,
+  GatewayError,
+  type Host,
+  type JsonBody,
+  type Known,
+  schema,
+  slot,
+} from '../../../core/plugin.ts';
+import { byteSize, duration, size } from '../../../core/sdk.ts';
 
 /** The budget of an account that a response counts towards: that of free models, or the other. */
 export interface Budget {
@@ -57,3 +64,34 @@ export function createKeeping(host: Host, { perAccount, perAccountFree }: Respon
 }
 
 export type Keeping = ReturnType<typeof createKeeping>;
+
+export interface ResponsesSection {
+  /** `30d`, or 0. */
+  readonly keep: string | 0;
+  /** `100mb`. */
+  readonly perAccount: string;
+  readonly perAccountFree: string;
+}
+
+export const responsesSection = schema<ResponsesSection>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    keep: {
+      anyOf: [duration, { type: 'integer', const: 0 }],
+      description: 'How long a response can be continued and read. 0: none is kept.',
+      default: '30d',
+    },
+    perAccount: {
+      ...size,
+      description: 'Bytes kept per account, requests and responses together; the oldest are deleted first.',
+      default: '100mb',
+    },
+    perAccountFree: {
+      ...size,
+      description: 'The same for free models, in addition.',
+      default: '4mb',
+    },
+  },
+  default: {},
+});

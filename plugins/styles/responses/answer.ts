@@ -1,8 +1,7 @@
-/** Whole replies of the responses style. */
-import type { AnswerFacts, JsonBody } from '../../../core/plugin.ts';
-import { tokensIn } from '../../../core/translation/index.ts';
+/** Whole replies of the responses style. Counts the characters of an answer, for vendors that do not report usage. */
+import type { AnswerFacts, Json, JsonBody } from '../../../core/plugin.ts';
+import { behindSpace, jsonTextLength, member, objectsIn, textOf, tokensIn } from '../../../core/translation/index.ts';
 import { failureOf } from './errors.ts';
-import { outputLength } from './text-length.ts';
 import { usageIn } from './usage.ts';
 
 const OPEN_ARRAY = 0x5b;
@@ -37,4 +36,42 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
     },
     error,
   };
+}
+
+/** The texts of an item that a stream would send as deltas. */
+const TEXTS = ['arguments', 'input', 'code', 'diff'];
+
+/** Text, reasoning and arguments in the output of a whole reply. */
+export function outputLength(response: Json | undefined): number {
+  let length = 0;
+  for (const item of objectsIn(response, 'output')) {
+    for (const part of [...objectsIn(item, 'content'), ...objectsIn(item, 'summary')]) {
+      length += characters(textOf(member(part, 'text'))) + characters(textOf(member(part, 'refusal')));
+    }
+    for (const name of TEXTS) length += characters(textOf(member(item, name)));
+    length += characters(textOf(member(member(item, 'operation'), 'diff')));
+  }
+  return length;
+}
+
+/** Counts code points, like the length of an event's bytes. */
+function characters(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--;
+  return count;
+}
+
+const DELTA = Buffer.from('"delta"');
+const QUOTE = 0x22;
+const COLON = 0x3a;
+
+/** Characters of the `delta` in an event, without parsing it. The name is unambiguous, because quotes inside a text are escaped. */
+export function deltaLength(event: Buffer): number {
+  for (let at = event.indexOf(DELTA); at !== -1; at = event.indexOf(DELTA, at)) {
+    at = behindSpace(event, at + DELTA.length);
+    if (event[at] !== COLON) continue;
+    at = behindSpace(event, at + 1);
+    return event[at] === QUOTE ? jsonTextLength(event, at + 1) : 0;
+  }
+  return 0;
 }

@@ -1,8 +1,15 @@
 /** Encodes replies, streamed or not, with the same code, so that the two cannot differ. */
-import type { Answering, JsonObject, Usage } from '../../../core/plugin.ts';
-import { type Block, type Finish, type Part, partsOf, type Reply } from '../../../core/translation/index.ts';
+import type { Answering, Json, JsonObject, Usage } from '../../../core/plugin.ts';
+import {
+  type Block,
+  type Finish,
+  isObject,
+  member,
+  type Part,
+  partsOf,
+  type Reply,
+} from '../../../core/translation/index.ts';
 import { createOutput, type EventSink, type Writing } from './output-items.ts';
-import { type Progress, responseObject } from './response-object.ts';
 import { usageObject } from './usage.ts';
 
 const REFUSAL = 'The model declined to answer.';
@@ -109,4 +116,72 @@ export function encodeReply(reply: Reply, as: Answering): JsonObject {
   const response = createResponse(as, { isSilent: true, emit() {}, emitDelta() {} });
   for (const part of partsOf(reply)) response.write(part);
   return response.object() ?? {};
+}
+
+/** The members that change during a response. */
+interface Progress {
+  readonly status: 'in_progress' | 'completed' | 'incomplete';
+  readonly output: readonly Json[];
+  /** Null until it has ended. */
+  readonly usage: JsonObject | null;
+  /** Completion time; undefined before, and if it is never complete. */
+  readonly completedMs?: number;
+  readonly serviceTier: string | undefined;
+  readonly incompleteReason?: string;
+}
+
+/** All members that some client requires; null, or the API's default, if the request does not set them. */
+function responseObject(as: Answering, progress: Progress): JsonObject {
+  const { request } = as;
+  const requested = (name: string): Json | undefined => member(request, name);
+  const { status, output, usage, completedMs, serviceTier, incompleteReason } = progress;
+  return {
+    id: `resp_${as.id}`,
+    object: 'response',
+    created_at: Math.floor(as.createdMs / 1_000),
+    status,
+    background: false,
+    completed_at: completedMs === undefined ? null : Math.floor(completedMs / 1_000),
+    error: null,
+    incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
+    instructions: requested('instructions') ?? null,
+    max_output_tokens: requested('max_output_tokens') ?? null,
+    max_tool_calls: requested('max_tool_calls') ?? null,
+    model: as.model,
+    output,
+    parallel_tool_calls: requested('parallel_tool_calls') ?? true,
+    previous_response_id: requested('previous_response_id') ?? null,
+    prompt_cache_key: requested('prompt_cache_key') ?? null,
+    reasoning: { effort: null, summary: null, ...objectOf(requested('reasoning')) },
+    safety_identifier: requested('safety_identifier') ?? null,
+    service_tier: serviceTier ?? requested('service_tier') ?? 'default',
+    store: requested('store') ?? true,
+    temperature: requested('temperature') ?? 1,
+    presence_penalty: requested('presence_penalty') ?? 0,
+    frequency_penalty: requested('frequency_penalty') ?? 0,
+    text: { format: { type: 'text' }, verbosity: 'medium', ...objectOf(requested('text')) },
+    tool_choice: requested('tool_choice') ?? 'auto',
+    tools: toolsOf(requested('tools')),
+    top_logprobs: requested('top_logprobs') ?? 0,
+    top_p: requested('top_p') ?? 1,
+    truncation: requested('truncation') ?? 'disabled',
+    usage,
+    user: requested('user') ?? null,
+    metadata: requested('metadata') ?? {},
+  };
+}
+
+/** Null members count as omitted. */
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null)) : {};
+}
+
+/** Functions have all their members, which may be null. */
+function toolsOf(tools: Json | undefined): readonly Json[] {
+  if (!Array.isArray(tools)) return [];
+  return (tools as readonly Json[]).map((tool) =>
+    member(tool, 'type') === 'function'
+      ? { description: null, parameters: null, strict: null, ...objectOf(tool) }
+      : tool,
+  );
 }
