@@ -6,9 +6,12 @@ import { Counters, type GateEntry, type WindowTake } from '../../core/contracts/
 import { definePlugin, type Host, type Json, type Parts, type Peers, schema } from '../../core/plugin.ts';
 import { settings } from '../../core/sdk.ts';
 import { createMemoryCounters, type MemoryCounters } from './memory.ts';
+import { readAddress } from './valkey/address.ts';
+import { createSharedCounters } from './valkey/counters.ts';
 import {
   CORRECT,
   type CorrectMessage,
+  createWorkerCounters,
   INSIDE,
   LEAVE,
   LOOK,
@@ -17,10 +20,7 @@ import {
   TAKE,
   type TakeMessage,
   toJson,
-} from './messages.ts';
-import { readAddress } from './valkey/address.ts';
-import { createSharedCounters } from './valkey/counters.ts';
-import { createWorkerCounters } from './worker.ts';
+} from './worker.ts';
 
 interface CountersSection {
   readonly driver: 'memory' | 'valkey';

@@ -2,8 +2,7 @@
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { definePlugin, type Parts, schema } from '../../core/plugin.ts';
-import { createQueue } from './queue.ts';
-import { createServer } from './server.ts';
+import { createQueue, createServer } from './queue.ts';
 
 interface MailSection {
   /** Empty: emails are written to the log. */

@@ -2,7 +2,7 @@
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import type { Host, JsonObject, Question } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
-import { completion } from '../responses/completion.ts';
+import { completion } from '../responses/answer.ts';
 import type { Turn, Turns } from './turns.ts';
 import { bufferOf } from './work.ts';
 

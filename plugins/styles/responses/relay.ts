@@ -20,8 +20,7 @@ import {
   patchedEvent,
   readVendorError,
 } from '../../../core/translation/index.ts';
-import { deltaLength, outputLength } from './answer.ts';
-import { completing } from './completion.ts';
+import { completing, deltaLength, outputLength } from './answer.ts';
 import { errorEvent, failedEvent, failureOf } from './errors.ts';
 import { followUses } from './hosted.ts';
 import { usageIn } from './usage.ts';

@@ -4,13 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock, Json, JsonObject } from '../../../core/plugin.ts';
+import { answerSpeech, answerTranscription, answerTranslation } from './audio-endpoint.ts';
 import { complete } from './chat.ts';
 import { answerEmbeddings } from './embeddings-endpoint.ts';
 import type { Answerer, DemoAnswer, DemoRequest } from './endpoint.ts';
 import { readForm } from './form.ts';
 import { answerEdits, answerImages } from './images-endpoint.ts';
-import { answerSpeech } from './speech-endpoint.ts';
-import { answerTranscription, answerTranslation } from './transcription-endpoint.ts';
 import { chatBody, chatEvents } from './wire.ts';
 
 /** Answers with the demo model's reply, streamed or not. */

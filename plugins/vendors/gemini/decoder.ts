@@ -4,8 +4,7 @@ import type { Json, JsonObject, Losses, Origin, PartReader, Usage, Uses } from '
 import type { Block, Finish, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
 import { CUT_SHORT, isCutShort, isObject, member, objectsIn, parsed, textIn } from '../../../core/translation/index.ts';
 import { citationAt, citationOf, type Source, sourcesIn } from './citations.ts';
-import { blockedIn, failureIn, finishIn, withCalls } from './finish.ts';
-import { logprobsIn } from './logprobs.ts';
+import { blockedIn, failureIn, finishIn, logprobsIn, withCalls } from './finish.ts';
 import { isEmpty } from './looking.ts';
 import { linkedBlock, mediaBlock } from './media.ts';
 import { createSamples, type Samples } from './samples.ts';

@@ -1,6 +1,7 @@
 /** Encodes AAC (ADTS): in every frame, one spectral line is active, or none. */
 import { type BitWriter, createBitWriter } from './bits.ts';
-import { type ToneLine, type Tune, toneLines } from './tune.ts';
+import { type ToneLine, toneLines } from './tone-lines.ts';
+import type { Tune } from './tune.ts';
 
 const SAMPLES = 1_024;
 const HEAD = 7;

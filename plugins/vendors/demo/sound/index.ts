@@ -4,7 +4,8 @@ import { createBitWriter } from './bits.ts';
 import { flac } from './flac.ts';
 import { opus } from './opus.ts';
 import { pcm, wav } from './samples.ts';
-import { type ToneLine, type Tune, toneLines } from './tune.ts';
+import { type ToneLine, toneLines } from './tone-lines.ts';
+import type { Tune } from './tune.ts';
 
 /** MPEG-2 Layer III, no checksum; 32 kbit/s, 24,000 Hz, one channel. */
 const HEAD = Buffer.from([0xff, 0xf3, 0x44, 0xc0]);
