@@ -101,7 +101,7 @@ function createFactors(host: Host, codes: Codes, passkeys: Passkeys, endings: En
     async reset(accountId, what, along = []) {
       const must = 'there is one';
       const steps = what === 'totp' ? codes.removeSteps(accountId, must) : [passkeys.removeStep(accountId)];
-      const failed = await host.store.atomic([...steps, ...endings.steps(accountId), ...along]);
+      const failed = await host.store.atomic([...steps, ...endings(accountId), ...along]);
       if (failed === undefined) return;
       if (what === 'passkey') noPasskey();
       noCodes();
