@@ -1,40 +1,13 @@
 /** The translation of the style `responses` to and from the common form. */
-import type { Answering, PartWriter, StyleClient, StyleVendor } from '../../../core/plugin.ts';
+import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
 import type { SomeQuirks } from '../../../core/translation/index.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { createStreamDecoder } from './decoder.ts';
-import { createResponse, encodeReply } from './encode-reply.ts';
+import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
-import { deltaText, errorEvent, eventText, failedEvent } from './errors.ts';
+import { createStreamEncoder } from './encoder.ts';
 import { CACHED_SEARCH } from './tools.ts';
-
-/** Encodes one stream. */
-function createStreamEncoder(as: Answering): PartWriter {
-  let sequence = 0;
-  let text = '';
-  const response = createResponse(as, {
-    isSilent: false,
-    emit(type, fields) {
-      text += eventText(type, sequence++, fields);
-    },
-    emitDelta(type, ...about) {
-      text += deltaText(type, sequence++, ...about);
-    },
-  });
-  return {
-    write(part) {
-      text = '';
-      response.write(part);
-      return text;
-    },
-    fail(error) {
-      const broken = response.broken();
-      return broken === undefined ? errorEvent(error, sequence++) : failedEvent(broken, error, sequence++);
-    },
-    answer: () => (response.ended() ? response.object() : undefined),
-  };
-}
 
 /** Override the defaults for all models; those of a vendor and of gateway.yaml override these. */
 const responsesQuirks: SomeQuirks = {
