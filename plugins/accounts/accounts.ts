@@ -6,23 +6,24 @@ import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 import { randomBase62, readName, readPage } from '../../core/sdk.ts';
-import { changeStep } from './changes.ts';
 import { errors } from './errors.ts';
-import { looksOf, RESERVED } from './look-alikes.ts';
 import { refuseWeak } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
 import {
   ACCOUNT_COLUMNS,
   type AccountRow,
+  changeStep,
+  conditionOf,
   fold,
   foldings,
+  looksOf,
   PERSON_COLUMNS,
   type PersonRow,
+  RESERVED,
   readEmail,
   toAccount,
   toPerson,
 } from './people.ts';
-import { conditionOf } from './search.ts';
 
 const ROOT_PASSWORD_LENGTH = 24;
 

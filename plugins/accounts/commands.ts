@@ -2,10 +2,8 @@
 import type { Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
-import type { Balance } from '../../core/contracts/ledger.ts';
-import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
-import { refuse, UsageError } from '../../core/plugin.ts';
+import { type Balance, Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import { type Command, type CommandRequest, type Host, refuse, type Step, UsageError } from '../../core/plugin.ts';
 import { table } from '../../core/sdk.ts';
 
 /** The commands, on the service of this plugin. */

@@ -1,6 +1,7 @@
-/** Rows of accounts; normalization of names and email addresses. */
-import type { Account, Person, Role } from '../../core/contracts/accounts.ts';
-import type { JsonObject } from '../../core/plugin.ts';
+/** Rows, searches and changes of accounts; normalization of names and email addresses; names that look like another name. */
+import type { Account, AccountChanges, AccountSearch, Person, Role } from '../../core/contracts/accounts.ts';
+import type { Json, JsonObject, Step, Value } from '../../core/plugin.ts';
+import { all, type Condition, condition, contains, either, mentions } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 
 /** The fields that every request needs. */
@@ -68,4 +69,96 @@ export function readEmail(text: string): string {
     throw errors.invalid_email();
   }
   return email;
+}
+
+/** Letters of other scripts, and digits, each above the Latin letter it resembles. */
+const LETTERS = 'авекмнорстухіјѕԁһӏпгαβεηικμνορτυχωıɑɡøł01i|';
+const LATIN = 'abekmhopctyxljsdhlnrabenlkmvoptuxwlagololll';
+const LOOKS_LIKE: ReadonlyMap<string, string> = new Map([...LETTERS].map((letter, i) => [letter, LATIN[i]!]));
+
+/** Names that suggest an official account. */
+export const RESERVED: readonly string[] = ['root', 'admin', 'administrator', 'turnpike'];
+
+/** The visual skeleton of a name: equal for names that are easily confused. */
+export function looksOf(name: string): string {
+  const plain = name
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[\p{M}\p{Cf}\s._-]/gu, '');
+  return [...plain]
+    .map((letter) => LOOKS_LIKE.get(letter) ?? letter)
+    .join('')
+    .replaceAll('rn', 'm')
+    .replaceAll('vv', 'w');
+}
+
+const ID = /^\d{1,15}$/;
+
+/** The condition of a search. */
+export function conditionOf({ text = '', role, enabled, group, among, deleted = false }: AccountSearch): Condition {
+  const term = text.normalize('NFC').trim();
+  return all(
+    condition(deleted ? 'deleted_ms IS NOT NULL' : 'deleted_ms IS NULL'),
+    named(term),
+    condition('role = ?', role),
+    condition('enabled = ?', enabled === undefined ? undefined : enabled ? 1 : 0),
+    condition('group_name = ?', group),
+    among && oneOf(among),
+  );
+}
+
+function oneOf(ids: readonly number[]): Condition {
+  return { sql: ids.length === 0 ? '1 = 0' : `id IN (${ids.map(() => '?').join(', ')})`, params: ids };
+}
+
+function named(term: string): Condition | undefined {
+  const folded = fold(term);
+  return either(
+    contains('folded', folded),
+    contains('email_folded', folded),
+    mentions('display_name', term),
+    condition('id = ?', ID.test(term) ? Number(term) : undefined),
+  );
+}
+
+/**
+ * Writes only the changed columns, so that concurrent changes of others are kept. `must`: fails as `as it was` if the account or its
+ * settings changed since they were read, or if the name or the address was taken.
+ */
+export function changeStep({ id, settings: before }: PersonRow, changes: AccountChanges): Step {
+  const { name, email, displayName, group, remark, role, enabled, settings } = changes;
+  const columns: readonly (readonly [column: string, value: Value | undefined])[] = [
+    ['name', name],
+    ['folded', name && fold(name)],
+    ['email', email],
+    ['email_folded', email && fold(email)],
+    ['display_name', displayName],
+    ['group_name', group],
+    ['remark', remark],
+    ['role', role],
+    ['enabled', enabled === undefined ? undefined : enabled ? 1 : 0],
+    ['settings', settings && JSON.stringify(merged(JSON.parse(before) as JsonObject, settings))],
+  ];
+  const written = columns.filter((pair): pair is [string, Value] => pair[1] !== undefined);
+  const isFree = (column: string): string =>
+    `NOT EXISTS (SELECT 1 FROM account AS other WHERE other.${column} = ? AND other.id <> account.id)`;
+  return {
+    sql: `UPDATE account SET ${['id = id', ...written.map(([column]) => `${column} = ?`)].join(', ')}
+      WHERE id = ? AND deleted_ms IS NULL AND settings = ? AND ${isFree('folded')} AND ${isFree('email_folded')}`,
+    params: [
+      ...written.map(([, value]) => value),
+      id,
+      before,
+      name === undefined ? null : fold(name),
+      email ? fold(email) : null,
+    ],
+    must: 'as it was',
+  };
+}
+
+/** Merges settings: null members are removed, others replace the stored ones. */
+function merged(settings: JsonObject, changes: JsonObject): JsonObject {
+  const entries: [string, Json][] = Object.entries({ ...settings, ...changes });
+  return Object.fromEntries(entries.filter(([, value]) => value !== null));
 }

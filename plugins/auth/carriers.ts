@@ -1,8 +1,7 @@
 /** Finds the API key of a request: one function reads all places, so that all are validated alike. */
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { KeyPlaces } from '../../core/contracts/key-places.ts';
-import type { Caller } from '../../core/plugin.ts';
-import { schema } from '../../core/plugin.ts';
+import { type Caller, schema } from '../../core/plugin.ts';
 
 export const authSection = schema<KeyPlaces>({
   type: 'object',

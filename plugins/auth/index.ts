@@ -6,10 +6,8 @@ import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { KeyCheck } from '../../core/contracts/key-check.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
-import type { Holder } from '../../core/contracts/keys.ts';
-import { Keys } from '../../core/contracts/keys.ts';
-import type { Awaitable, Caller, Exchange, Found } from '../../core/plugin.ts';
-import { definePlugin, guard } from '../../core/plugin.ts';
+import { type Holder, Keys } from '../../core/contracts/keys.ts';
+import { type Awaitable, type Caller, definePlugin, type Exchange, type Found, guard } from '../../core/plugin.ts';
 import { authSection, presentedKey, refuseNoKey } from './carriers.ts';
 import { errors } from './errors.ts';
 

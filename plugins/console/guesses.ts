@@ -6,7 +6,7 @@ import { type Account, Accounts, type Comer } from '../../core/contracts/account
 import { type Admission, Counters } from '../../core/contracts/counters.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
 import type { Headers, Host } from '../../core/plugin.ts';
-import type { Browsers } from './browsers.ts';
+import type { Browsers } from './cookies.ts';
 import { networkOf, refuseTooMany, siteNetworkOf } from './limiter.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,14 +1,6 @@
 /** Pagination of lists: `p` from 1, `page_size` up to 100. */
 import type { Schema } from '../../core/plugin.ts';
-import { integer, queryOf } from './schemas.ts';
-
-/** The pagination parameters of a query. */
-export interface PageSearch {
-  readonly p: number;
-  readonly page_size?: number;
-  readonly ps?: number;
-  readonly size?: number;
-}
+import { integer, type Members, queryOf } from './schemas.ts';
 
 const USUAL = 10;
 const MOST = 100;
@@ -31,9 +23,12 @@ export const pageProperties = {
   size: { description: 'The same as page_size.', type: 'integer' },
 } as const;
 
+/** The pagination parameters of a query. */
+export type PageSearch = Members<typeof pageProperties>;
+
 /** A query with pagination parameters and more. */
-export function pageSearch<T extends PageSearch>(properties: Readonly<Record<string, object>> = {}) {
-  return queryOf<T>({ ...pageProperties, ...properties });
+export function pageSearch<const P extends object>(properties: P) {
+  return queryOf({ ...pageProperties, ...properties });
 }
 
 /** Pages beyond it are not read; filters are the better way to such rows. */

@@ -1,5 +1,6 @@
 /** Building blocks of the routes' schemas. */
-import { schema } from '../../core/plugin.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
+import { type Schema, schema } from '../../core/plugin.ts';
 
 export const text = { type: 'string' } as const;
 export const integer = { type: 'integer' } as const;
@@ -19,12 +20,51 @@ export const record = <P extends object>(title: string, properties: P) => ({ tit
 export const list = (properties: object) => ({ type: 'array', items: object(properties) });
 /** A list of named objects. */
 export const listOf = (title: string, properties: object) => ({ type: 'array', items: record(title, properties) });
+
+/** The type of what a schema accepts. */
+export type Accepted<S> = S extends Schema<infer T> ? T : never;
+interface Named {
+  string: string;
+  integer: number;
+  number: number;
+  boolean: boolean;
+  null: null;
+  object: JsonObject;
+  array: readonly unknown[];
+}
+/** The type of a member, as far as its schema has `const`, `enum`, or `type`. */
+type Value<S> = S extends { readonly const: infer C }
+  ? C
+  : S extends { readonly enum: readonly (infer E)[] }
+    ? E
+    : S extends { readonly type: 'array'; readonly items: infer I }
+      ? readonly Value<I>[]
+      : S extends { readonly type: keyof Named | readonly (keyof Named)[] }
+        ? Named[S['type'] extends readonly (infer N)[] ? N & keyof Named : S['type'] & keyof Named]
+        : unknown;
+/** The members that are named one by one, not by an index signature. */
+type Known<P> = keyof { [K in keyof P as string extends K ? never : K]: true };
+type Given<P, R> = {
+  [K in Known<P>]: K extends R ? K : P[K] extends { readonly default: unknown } ? K : never;
+}[Known<P>];
+/** The type of an object with these members, of which `R` and those with a default are there. */
+export type Members<P, R = never> = { readonly [K in Given<P, R>]: Value<P[K]> } & {
+  readonly [K in Exclude<Known<P>, Given<P, R>>]?: Value<P[K]>;
+};
+
 /** The body of a request; other members are refused. */
-export const bodyOf = <T>(required: readonly (keyof T & string)[], properties: object) =>
-  schema<T>({ type: 'object', additionalProperties: false, ...(required.length > 0 && { required }), properties });
+export const bodyOf = <const P extends object, const R extends string = never>(required: readonly R[], properties: P) =>
+  schema<Members<P, R>>({
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length > 0 && { required }),
+    properties,
+  });
 /** The query of a request. */
-export const queryOf = <T>(properties: object, required: readonly (keyof T & string)[] = []) =>
-  schema<T>({ type: 'object', ...(required.length > 0 && { required }), properties });
+export const queryOf = <const P extends object, const R extends string = never>(
+  properties: P,
+  required: readonly R[] = [],
+) => schema<Members<P, R>>({ type: 'object', ...(required.length > 0 && { required }), properties });
 /** Members with these values. */
 export const constants = (values: object) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }]));

@@ -10,29 +10,16 @@ import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import { type Answer, type Host, refuse } from '../../core/plugin.ts';
 import { roleNumber } from './access.ts';
-import { createBrowsers } from './browsers.ts';
-import type { Cookies } from './cookies.ts';
+import { type Cookies, createBrowsers } from './cookies.ts';
 import { done } from './envelope.ts';
 import { errors } from './errors.ts';
 import type { ConsoleRequest, Tools } from './route.ts';
 import { secondsOf } from './units.ts';
 
-export interface SignIn {
-  /**
-   * The response after `account` was authenticated. `method`: `password`, `passkey`, or the OAuth provider. A passkey needs no second
-   * factor; after any other method the second factor is requested if there is one (`require_2fa`). Refuses (403) a disabled account.
-   */
-  complete(request: ConsoleRequest, account: Account, method: string): Promise<Answer>;
-  /** The second step: a code, with the ticket of the first step in the body or the cookie. Refuses (401) an invalid ticket. */
-  second(request: ConsoleRequest, code: string, ticket: string | undefined): Promise<Answer>;
-  /** Writes a failed sign-in to the audit log; `account` is undefined if there is no account of that name. */
-  failed(request: ConsoleRequest, account: Account | undefined, method: string): Promise<void>;
-}
-
 /** The lifetime of the second step's ticket. */
 const SECOND_STEP_MS = 5 * 60_000;
 
-export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: Tools['audited']): SignIn {
+export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: Tools['audited']) {
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
   const tickets = host.use(Tickets);
@@ -99,13 +86,18 @@ export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: 
   }
 
   return {
-    async complete(request, account, method) {
+    /**
+     * The response after `account` was authenticated. `method`: `password`, `passkey`, or the OAuth provider. A passkey needs no second
+     * factor; after any other method the second factor is requested if there is one (`require_2fa`). Refuses (403) a disabled account.
+     */
+    async complete(request: ConsoleRequest, account: Account, method: string): Promise<Answer> {
       if (!account.enabled) throw coreErrors.account_disabled();
       const factors = method === 'passkey' ? undefined : await host.find(SecondFactors)?.status(account.id);
       return factors?.totp === true ? askForCode(account, method) : open(request, account, method);
     },
 
-    async second(request, code, ticket) {
+    /** The second step: a code, with the ticket of the first step in the body or the cookie. Refuses (401) an invalid ticket. */
+    async second(request: ConsoleRequest, code: string, ticket: string | undefined): Promise<Answer> {
       const secret = ticket ?? cookies.read(request.headers, 'flow') ?? expired();
       const pending = (await tickets.look('sign-in', secret)) ?? expired();
       const account = (await accounts.find(pending.accountId ?? -1)) ?? expired();
@@ -121,6 +113,9 @@ export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: 
       return open(request, account, String(pending.data.method));
     },
 
+    /** Writes a failed sign-in to the audit log; `account` is undefined if there is no account of that name. */
     failed,
   };
 }
+
+export type SignIn = ReturnType<typeof createSignIn>;

@@ -20,24 +20,6 @@ export type VerifyMethod = '2fa' | 'passkey' | 'password';
 /** The authenticated caller. */
 type Asker = { readonly [K in 'account' | 'session' | 'accessToken']?: Found[K] | undefined };
 
-export interface Verification {
-  /** The methods available to an account: its second factors or, if it has none, its password. Empty: it has neither. */
-  methods(accountId: number): Promise<readonly VerifyMethod[]>;
-  /** Returns whether there was a verification within the last five minutes. */
-  isVerified(asker: Asker): boolean;
-  /** Refuses (403) if there was none. */
-  demand(asker: Asker): void;
-  /**
-   * The same, but an account without a second factor may have signed in within the last five minutes instead. Required to delete an account
-   * or change how it signs in, so that a stolen session cannot take over the account.
-   */
-  demandOrRecent(asker: Asker): Promise<void>;
-  /** Refuses (403) a wrong password; `param` is the field it came in. */
-  checkPassword(account: Account, password: string, param: string): Promise<void>;
-  /** The response after a verification: the session gets a new secret, which is in the cookie. */
-  mark(request: ConsoleRequest, method: VerifyMethod): Promise<Answer>;
-}
-
 /** The schema of that response. */
 export const verifiedAnswer = record('Verified', {
   verified: { const: true },
@@ -45,7 +27,7 @@ export const verifiedAnswer = record('Verified', {
   method: { enum: ['2fa', 'passkey', 'password'] },
 });
 
-export function createVerification(host: Host, cookies: Cookies, guesses: Guesses): Verification {
+export function createVerification(host: Host, cookies: Cookies, guesses: Guesses) {
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
 
@@ -69,11 +51,18 @@ export function createVerification(host: Host, cookies: Cookies, guesses: Guesse
   }
 
   return {
+    /** The methods available to an account: its second factors or, if it has none, its password. Empty: it has neither. */
     methods,
+    /** Returns whether there was a verification within the last five minutes. */
     isVerified,
+    /** Refuses (403) if there was none. */
     demand,
 
-    async demandOrRecent(asker) {
+    /**
+     * The same, but an account without a second factor may have signed in within the last five minutes instead. Required to delete an account
+     * or change how it signs in, so that a stolen session cannot take over the account.
+     */
+    async demandOrRecent(asker: Asker): Promise<void> {
       const { account, session } = asker;
       const isRecent = (session?.recentUntilMs ?? 0) >= host.clock.now();
       if (isVerified(asker) || account === undefined || !isRecent) return demand(asker);
@@ -81,7 +70,8 @@ export function createVerification(host: Host, cookies: Cookies, guesses: Guesse
       if (hasFactor) demand(asker);
     },
 
-    async checkPassword({ id, name }, password, param) {
+    /** Refuses (403) a wrong password; `param` is the field it came in. */
+    async checkPassword({ id, name }: Account, password: string, param: string): Promise<void> {
       const match = await guesses.compareOwn(id, async (comer) => {
         const owner = await accounts.checkPassword(name, password, comer);
         return owner?.id === id ? owner : undefined;
@@ -89,7 +79,8 @@ export function createVerification(host: Host, cookies: Cookies, guesses: Guesse
       if (match === undefined) throw errors.wrong_password().with({ param });
     },
 
-    async mark({ account, session }, method) {
+    /** The response after a verification: the session gets a new secret, which is in the cookie. */
+    async mark({ account, session }: ConsoleRequest, method: VerifyMethod): Promise<Answer> {
       if (session === undefined) {
         const untilMs = await sessions.verifyAccessToken(account.id);
         return done({ verified: true, expires_at: secondsOf(untilMs), method });
@@ -102,3 +93,5 @@ export function createVerification(host: Host, cookies: Cookies, guesses: Guesse
     },
   };
 }
+
+export type Verification = ReturnType<typeof createVerification>;

@@ -7,27 +7,6 @@ import { errors } from './errors.ts';
 /** The maximum depth. */
 const DEEPEST = 10;
 
-/** A state of the tree. Maps are changed in place; callers then call `forget`. */
-export interface Tree {
-  /** The version in the store when it was read. */
-  version: number;
-  /** The highest id so far: ids are not reused, because records refer to them. */
-  lastId: number;
-  readonly departments: Map<number, Department>;
-  /** Department by account. */
-  readonly memberships: Map<number, number>;
-  /** A department and all above it, up to the top. */
-  pathOf(id: number): readonly Department[];
-  /** All departments below one, parents before their children. */
-  below(id: number): readonly Department[];
-  /** Refuses (404) an unknown id. */
-  demand(id: number): Department;
-  /** Refuses (400, 404, 409) a department that does not fit at its place. */
-  checkPlace(department: Department): void;
-  /** Clears the cached paths. */
-  forget(): void;
-}
-
 /** Names that differ only in case are equal. */
 export const fold = (name: string): string => name.toLowerCase();
 
@@ -36,7 +15,7 @@ export function createTree(
   lastId: number,
   departments: Map<number, Department>,
   memberships: Map<number, number>,
-): Tree {
+) {
   const paths = new Map<number, readonly Department[]>();
 
   function pathOf(id: number): readonly Department[] {
@@ -73,15 +52,23 @@ export function createTree(
   }
 
   return {
+    /** The version in the store when it was read. */
     version,
+    /** The highest id so far: ids are not reused, because records refer to them. */
     lastId,
     departments,
+    /** Department by account. */
     memberships,
+    /** A department and all above it, up to the top. */
     pathOf,
+    /** All departments below one, parents before their children. */
     below,
-    demand: (id) => departments.get(id) ?? refuse(coreErrors.department_not_found(id).with({ param: 'id' })),
+    /** Refuses (404) an unknown id. */
+    demand: (id: number): Department =>
+      departments.get(id) ?? refuse(coreErrors.department_not_found(id).with({ param: 'id' })),
 
-    checkPlace({ id, name, parentId }) {
+    /** Refuses (400, 404, 409) a department that does not fit at its place. */
+    checkPlace({ id, name, parentId }: Department): void {
       const folded = fold(name);
       for (const other of departments.values()) {
         if (other.id === id || other.parentId !== parentId || fold(other.name) !== folded) continue;
@@ -101,6 +88,10 @@ export function createTree(
       }
     },
 
-    forget: () => paths.clear(),
+    /** Clears the cached paths. */
+    forget: (): void => paths.clear(),
   };
 }
+
+/** A state of the tree. Maps are changed in place; callers then call `forget`. */
+export type Tree = ReturnType<typeof createTree>;

@@ -1,7 +1,7 @@
 /** A growing text, of which a part is held back so that no match is released before it is complete. */
 import { type Match, Scanner } from '../../core/contracts/matching.ts';
 import { Shifts, type TextFlow } from '../../core/translation/index.ts';
-import type { Rule } from './rules.ts';
+import type { Rule } from './section.ts';
 
 /** Characters before the held text that a pattern may look at (`\b`). */
 const CONTEXT = 16;

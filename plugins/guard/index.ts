@@ -3,8 +3,7 @@ import { definePlugin, type Known, type Parts, slot } from '../../core/plugin.ts
 import { createTextRevision } from '../../core/translation/index.ts';
 import { errors } from './errors.ts';
 import { type Applied, applyRules, createFlow } from './flow.ts';
-import { createRule, type Rule, rulesFor } from './rules.ts';
-import { guardSection } from './section.ts';
+import { createRule, guardSection, type Rule, rulesFor } from './section.ts';
 
 /** The rules that have matched in a call. */
 const matches = slot<Set<string>>('guard.found');

@@ -1,6 +1,7 @@
-/** The section `guard` of gateway.yaml. */
-import { schema } from '../../core/plugin.ts';
-import { type Scope, scopeProperties } from '../../core/sdk.ts';
+/** The section `guard` of gateway.yaml, and its compiled rules: what each one matches, and which calls it applies to. */
+import { type Finder, patternFinder, wordFinder } from '../../core/contracts/matching.ts';
+import { type Known, schema } from '../../core/plugin.ts';
+import { isInScope, type Scope, scopeProperties } from '../../core/sdk.ts';
 
 /** A rule in gateway.yaml. It has `words` or a `pattern`. */
 export interface RuleEntry extends Scope {
@@ -58,3 +59,20 @@ export const guardSection = schema<GuardSection>({
     },
   },
 });
+
+/** A compiled rule. */
+export interface Rule extends Finder, Pick<RuleEntry, 'name' | 'action' | 'where' | 'replacement'> {
+  readonly entry: RuleEntry;
+}
+
+/** Compiles a rule. Throws an `Error` that describes what is wrong with its pattern. */
+export function createRule(entry: RuleEntry): Rule {
+  const { name, action, where, replacement, words, pattern } = entry;
+  const { find } = pattern === undefined ? wordFinder(words ?? []) : patternFinder(pattern);
+  return { name, action, where, replacement, find, entry };
+}
+
+/** The rules that apply to the requests, or to the answers, of a call. */
+export function rulesFor(rules: readonly Rule[], x: Known, side: 'input' | 'output'): readonly Rule[] {
+  return rules.filter(({ where, entry }) => (where === side || where === 'both') && isInScope(entry, x));
+}

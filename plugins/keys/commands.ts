@@ -4,8 +4,7 @@ import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import type { KeyRecord, Keys } from '../../core/contracts/keys.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
-import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
-import { UsageError } from '../../core/plugin.ts';
+import { type Command, type CommandRequest, type Host, type Step, UsageError } from '../../core/plugin.ts';
 import { durationMs, table } from '../../core/sdk.ts';
 
 /** The commands, on the service of this plugin. */

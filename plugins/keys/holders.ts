@@ -10,17 +10,6 @@ const FRESH_MS = 5_000;
 /** The same if this process runs alone and receives every message: for changes made directly in the database. */
 const FRESH_ALONE_MS = 60_000;
 
-/** Holders by the full hash of their secret. */
-export interface Holders {
-  find(hash: string): Holder | undefined | Promise<Holder | undefined>;
-  /** The cached holder. */
-  remembered(hash: string): Holder | undefined;
-  /** Removes a hash, so that the next `find` queries the store; the result of a running query is not cached either. */
-  forget(hash: string): void;
-  /** The same for every hash whose holder matches. */
-  forgetThose(test: (holder: Holder) => boolean): void;
-}
-
 /** The store's result for a hash. */
 export interface Loaded {
   readonly holder: Holder;
@@ -40,7 +29,7 @@ interface Remembered {
 export function createHolders(
   { clock, peers }: Pick<Host, 'clock' | 'peers'>,
   load: (hash: string) => Promise<Loaded | undefined>,
-): Holders {
+) {
   // Bounded by size, so that memory is used only as the cache fills; with `max` it is allocated at once.
   const options = { maxSize: REMEMBERED, sizeCalculation: () => 1 };
   const cachedHolders = new LRUCache<string, Remembered>(options);
@@ -89,19 +78,22 @@ export function createHolders(
   }
 
   return {
+    /** The cached holder. */
     remembered,
-    find(hash) {
+    find(hash: string): Holder | undefined | Promise<Holder | undefined> {
       const holder = remembered(hash);
       if (holder !== undefined) return holder;
       if (unknown.has(hash)) return undefined;
       return asking.get(hash) ?? ask(hash);
     },
-    forget(hash) {
+    /** Removes a hash, so that the next `find` queries the store; the result of a running query is not cached either. */
+    forget(hash: string): void {
       cachedHolders.delete(hash);
       unknown.delete(hash);
       asking.delete(hash);
     },
-    forgetThose(test) {
+    /** The same for every hash whose holder matches. */
+    forgetThose(test: (holder: Holder) => boolean): void {
       for (const [hash, { holder }] of [...cachedHolders.entries()]) if (test(holder)) cachedHolders.delete(hash);
       // The holders of these hashes are not known yet.
       asking.clear();

@@ -6,14 +6,12 @@ import { FirstStart } from '../../core/contracts/first-start.ts';
 import type { Along, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
-import type { Host, Step } from '../../core/plugin.ts';
-import { refuse } from '../../core/plugin.ts';
+import { type Host, refuse, type Step } from '../../core/plugin.ts';
 import { all, condition, createAddressList, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { createHolders, type Loaded } from './holders.ts';
-import { assignmentsOf, COLUMNS, type KeyRow, toKey, valuesOf } from './rows.ts';
+import { assignmentsOf, COLUMNS, conditionOf, type KeyRow, toKey, valuesOf } from './rows.ts';
 import { checkModels, isListed, readRanges } from './rules.ts';
-import { conditionOf } from './search.ts';
 import { hashOf, hintsOf, isLikely, isWellFormed, newSecret } from './secret.ts';
 import { createUses } from './uses.ts';
 

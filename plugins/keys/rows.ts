@@ -1,6 +1,23 @@
-/** Converts rows of keys. */
-import type { KeyChanges, KeyRecord } from '../../core/contracts/keys.ts';
+/** Converts rows of keys, and searches to their conditions. */
+import type { KeyChanges, KeyRecord, KeySearch } from '../../core/contracts/keys.ts';
 import type { Value } from '../../core/plugin.ts';
+import { all, type Condition, condition, contains, mentions } from '../../core/sdk.ts';
+import { hashOf, isWellFormed } from './secret.ts';
+
+/** The number of stored characters of a secret's end. */
+const END = 4;
+
+/** The condition of a search. */
+export function conditionOf({ accountId, text, secret }: KeySearch): Condition {
+  return all(
+    condition('account_id = ?', accountId),
+    condition('revoked_ms IS NULL'),
+    mentions('name', text),
+    secret !== undefined && isWellFormed(secret)
+      ? condition('hash = ?', Buffer.from(hashOf(secret), 'hex'))
+      : contains('suffix', secret?.slice(-END)),
+  );
+}
 
 /** One row of `api_key`, as `COLUMNS` select it. */
 export interface KeyRow {

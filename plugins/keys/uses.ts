@@ -9,19 +9,7 @@ const AT_ONCE = 500;
 const USED = 'keys.used';
 type Used = readonly [keyId: number, usedMs: number];
 
-/** Records and writes uses. */
-export interface Uses {
-  /** Records that a call used this key. */
-  note(keyId: number): void;
-  /** The minute of the last use that is not written yet. */
-  last(keyId: number): number | undefined;
-  /** Subscribes to the workers' reports. */
-  listen(): void;
-  /** Writes the uses since the last time. `goesOn` is called before each further list. */
-  write(goesOn: () => boolean): Promise<void>;
-}
-
-export function createUses({ clock, store, peers }: Pick<Host, 'clock' | 'store' | 'peers'>): Uses {
+export function createUses({ clock, store, peers }: Pick<Host, 'clock' | 'store' | 'peers'>) {
   const { owner } = peers;
   const noted = new Map<number, number>();
   /** In a worker: the minute of `noted`. */
@@ -38,21 +26,25 @@ export function createUses({ clock, store, peers }: Pick<Host, 'clock' | 'store'
   }
 
   return {
-    note(keyId) {
+    /** Records that a call used this key. */
+    note(keyId: number): void {
       const now = clock.now();
       const usedMs = now - (now % MINUTE_MS);
       if (owner === undefined) noted.set(keyId, usedMs);
       else tell(keyId, usedMs);
     },
-    last: (keyId) => noted.get(keyId),
-    listen() {
+    /** The minute of the last use that is not written yet. */
+    last: (keyId: number): number | undefined => noted.get(keyId),
+    /** Subscribes to the workers' reports. */
+    listen(): void {
       peers.on(USED, (message) => {
         const [keyId, usedMs] = message as unknown as Used;
         noted.set(keyId, Math.max(usedMs, noted.get(keyId) ?? 0));
         return undefined;
       });
     },
-    async write(goesOn) {
+    /** Writes the uses since the last time. `goesOn` is called before each further list. */
+    async write(goesOn: () => boolean): Promise<void> {
       if (owner !== undefined) return;
       const due = [...noted];
       for (let at = 0; at < due.length && goesOn(); at += AT_ONCE) {
@@ -70,3 +62,6 @@ export function createUses({ clock, store, peers }: Pick<Host, 'clock' | 'store'
     },
   };
 }
+
+/** Records and writes uses. */
+export type Uses = ReturnType<typeof createUses>;

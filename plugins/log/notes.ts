@@ -17,19 +17,13 @@ export interface Noted {
   readonly text: string | null;
 }
 
-/** Splits notes. */
-export interface Notes {
-  /** All members except `without`. */
-  of(notes: JsonObject, without: string | undefined): Noted;
-}
-
 const NONE: readonly Shared[] = [];
 
 /**
  * A note is shared if its value is the same object that an earlier call had under this name, such as a price. Values that clients can vary
  * in each call are not shared.
  */
-export function createNotes(): Notes {
+export function createNotes() {
   /** By value; without `shared` it was seen once. */
   const met = new WeakMap<object, { readonly name: string; shared?: Shared }>();
   let last = 0;
@@ -43,7 +37,8 @@ export function createNotes(): Notes {
   }
 
   return {
-    of(notes, without) {
+    /** All members except `without`. */
+    of(notes: JsonObject, without: string | undefined): Noted {
       let shared = NONE;
       let text = '';
       for (const name of Object.keys(notes)) {

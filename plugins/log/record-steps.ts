@@ -10,19 +10,13 @@ import { createNotes, onlyAttempt } from './notes.ts';
 import { kindOf } from './records.ts';
 
 /** The steps that write a record of a user in a department (0: none). Hours before `closedMs` may have been rolled up. */
-export interface RecordSteps {
-  /** A second insert fails its list, so nothing is added up twice. */
-  record(record: UsageRecord, departmentId: number, closedMs: number): readonly Step[];
-  /** Counts further requests on an existing record. The list fails if there is none. */
-  more(record: UsageRecord, departmentId: number, repeats: number, closedMs: number): readonly Step[];
-}
-
-export function createRecordSteps({ store, clock }: { readonly store: Store; readonly clock: Clock }): RecordSteps {
+export function createRecordSteps({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
   const findLabel = createLabels(store);
   const notes = createNotes();
 
   return {
-    record(record, departmentId, closedMs) {
+    /** A second insert fails its list, so nothing is added up twice. */
+    record(record: UsageRecord, departmentId: number, closedMs: number): readonly Step[] {
       const { id, style, channel, stream, outcome, status, usage, charged: amount } = record;
       assertId(id);
       const idMs = msOf(id);
@@ -63,7 +57,8 @@ export function createRecordSteps({ store, clock }: { readonly store: Store; rea
       return steps;
     },
 
-    more(record, departmentId, repeats, closedMs) {
+    /** Counts further requests on an existing record. The list fails if there is none. */
+    more(record: UsageRecord, departmentId: number, repeats: number, closedMs: number): readonly Step[] {
       const { id } = record;
       const added = { lines: 0, repeats, amount: 0n, included: 0n, input: 0, output: 0 } as const;
       return [

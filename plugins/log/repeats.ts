@@ -25,18 +25,6 @@ interface Tally {
   last: UsageRecord;
 }
 
-export interface Repeats {
-  /** The record to write if it is the first of its minute; undefined: it only has to be counted. */
-  first(record: UsageRecord): UsageRecord | undefined;
-  /** Counts a request, including the first one, and writes the count soon. */
-  count(record: UsageRecord): void;
-  /** Resolves when all requests counted so far, in any process, are written, or cannot be written now. */
-  written(): Promise<void>;
-  start(): void;
-  /** Writes the remaining counts. */
-  stop(): Promise<void>;
-}
-
 /** The steps for records. */
 export interface Writing {
   /** The steps that write a record. */
@@ -45,7 +33,7 @@ export interface Writing {
   readonly more: (record: UsageRecord, repeats: number) => readonly Step[];
 }
 
-export function createRepeats(host: Host, write: Writing): Repeats {
+export function createRepeats(host: Host, write: Writing) {
   const { store, clock, peers } = host;
   /** By key and minute, then by the values that have to be equal. */
   const minutes = new Map<string, Map<string, Tally>>();
@@ -107,7 +95,8 @@ export function createRepeats(host: Host, write: Writing): Repeats {
   });
 
   return {
-    first(record) {
+    /** The record to write if it is the first of its minute; undefined: it only has to be counted. */
+    first(record: UsageRecord): UsageRecord | undefined {
       const [tallies, name, found] = find(record);
       const tally = tallies.get(name);
       if (tally === undefined) {
@@ -118,26 +107,29 @@ export function createRepeats(host: Host, write: Writing): Repeats {
       tally.last = found;
       return undefined;
     },
-    count(record) {
+    /** Counts a request, including the first one, and writes the count soon. */
+    count(record: UsageRecord): void {
       const [tallies, name, found] = find(record);
       const tally = tallies.get(name) ?? { id: undefined, waiting: 0, last: found };
       tallies.set(name, tally);
       tally.waiting += 1;
       tally.last = found;
     },
-    async written() {
+    /** Resolves when all requests counted so far, in any process, are written, or cannot be written now. */
+    async written(): Promise<void> {
       const here = flush().catch(() => {});
       if (peers.count > 1) await peers.ask(WRITE, null);
       await here;
     },
-    start() {
+    start(): void {
       peers.on(WRITE, async () => {
         await flush().catch(() => {});
         return true;
       });
       chore.start();
     },
-    async stop() {
+    /** Writes the remaining counts. */
+    async stop(): Promise<void> {
       await chore.stop();
       await flush();
     },

@@ -1,10 +1,35 @@
 /** Email: sends messages through an SMTP server, or writes them to the log if there is none. */
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { definePlugin, type Parts } from '../../core/plugin.ts';
-import { createQueue } from './queue.ts';
-import { mailSection } from './section.ts';
-import { createServer } from './server.ts';
+import { definePlugin, type Parts, schema } from '../../core/plugin.ts';
+import { createQueue, createServer } from './queue.ts';
+
+interface MailSection {
+  /** Empty: emails are written to the log. */
+  readonly smtp: string;
+  readonly from: string;
+}
+
+const mailSection = schema<MailSection>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    smtp: {
+      description:
+        'The SMTP server: `smtps://name:password@mail.example.com`, or `smtp://…:587`. Empty: emails are written to the log.',
+      type: 'string',
+      pattern: '^$|^smtps?://[^\\s]+$',
+      default: '',
+    },
+    from: {
+      description: 'The sender: `Turnpike <no-reply@example.com>`.',
+      type: 'string',
+      maxLength: 200,
+      default: '',
+    },
+  },
+  default: {},
+});
 
 /** No spaces, brackets, quotes or second address; ASCII only, so that no two addresses look the same. */
 const ADDRESS = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/i;

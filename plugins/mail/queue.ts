@@ -1,4 +1,6 @@
-/** The queue of outgoing emails: a few at once, a few attempts each, and a bounded number that wait. */
+/** The queue of outgoing emails: a few at once, a few attempts each, and a bounded number that wait; and the SMTP server that gets them. */
+
+import type { Transporter } from 'nodemailer';
 import type { Letter } from '../../core/contracts/mail.ts';
 import type { Host } from '../../core/plugin.ts';
 
@@ -7,15 +9,8 @@ const MOST_WAITING = 200;
 /** Pauses between attempts. */
 const PAUSES_MS = [2_000, 10_000];
 
-export interface Queue {
-  /** Resolves when the email was delivered; rejects if that failed permanently, which is logged, or if too many wait. */
-  send(letter: Letter): Promise<void>;
-  /** Rejects new emails; resolves when every waiting one was tried once more, without pauses. */
-  stop(): Promise<void>;
-}
-
 /** Creates the queue for `deliver`. */
-export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => Promise<void>): Queue {
+export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => Promise<void>) {
   const line: (() => void)[] = [];
   const underWay = new Set<Promise<void>>();
   const pausing = new Set<() => void>();
@@ -64,7 +59,8 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
   }
 
   return {
-    async send(letter) {
+    /** Resolves when the email was delivered; rejects if that failed permanently, which is logged, or if too many wait. */
+    async send(letter: Letter): Promise<void> {
       if (stopped || line.length >= MOST_WAITING) {
         log.warn('email not sent: too many emails are waiting', { to: letter.to, subject: letter.subject });
         throw new Error('too many emails are waiting');
@@ -74,7 +70,8 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
       underWay.add(settled);
       return sending;
     },
-    async stop() {
+    /** Rejects new emails; resolves when every waiting one was tried once more, without pauses. */
+    async stop(): Promise<void> {
       stopped = true;
       for (const goOn of [...pausing]) goOn();
       await Promise.all(underWay);
@@ -86,4 +83,64 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
 function isFinal(error: unknown): boolean {
   const { responseCode } = error as { readonly responseCode?: number };
   return responseCode !== undefined && responseCode >= 500;
+}
+
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 20_000;
+
+/** A mail server. */
+interface Server {
+  /** `mail.example.com`, for display. */
+  readonly name: string;
+  /** Values to be masked in the log. */
+  readonly secrets: readonly string[];
+  /** Resolves when the server has accepted the email. */
+  deliver(letter: Letter): Promise<void>;
+}
+
+/** The server at an `smtp:` or `smtps:` URL; undefined for invalid URLs. */
+export function createServer(address: string, from: string): Server | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  /** Loaded for the first email: the library is large, and many gateways send none. */
+  let transport: Promise<Transporter> | undefined;
+  return {
+    name: url.host,
+    secrets: [url.password, decoded(url.password)].filter((secret) => secret !== ''),
+    async deliver({ to, subject, text }) {
+      transport ??= transportTo(address, url);
+      await (await transport).sendMail({
+        from,
+        // As an object, the address cannot be parsed as a list.
+        to: { name: '', address: to },
+        subject,
+        text,
+        headers: { 'auto-submitted': 'auto-generated' },
+      });
+    },
+  };
+}
+
+async function transportTo(address: string, url: URL): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    // Parameters of the URL have precedence over everything below: `?requireTLS=false`.
+    url: address,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    // Without TLS no password is sent, so that an attacker who strips TLS does not get it.
+    requireTLS: url.password !== '' && !['localhost', '127.0.0.1', '[::1]'].includes(url.hostname),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

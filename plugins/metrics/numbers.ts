@@ -19,12 +19,7 @@ export interface Described {
 export type LabelValue = string | number;
 
 /** A cheap counter. */
-export interface Tally {
-  /** `values` are the label values, in the order of the labels. */
-  add(amount: number, ...values: readonly LabelValue[]): void;
-}
-
-export function createTally(described: Described): Tally {
+export function createTally(described: Described) {
   const { labelNames } = described;
   const sums = createTree(labelNames.length, () => ({ sum: 0 }));
   const { name } = described;
@@ -36,18 +31,15 @@ export function createTally(described: Described): Tally {
     })),
   );
   return {
-    add(amount, ...values) {
+    /** `values` are the label values, in the order of the labels. */
+    add(amount: number, ...values: readonly LabelValue[]): void {
       sums.of(values).sum += amount;
     },
   };
 }
 
 /** A cheap histogram of seconds with one label. */
-export interface Times {
-  observe(seconds: number, value: LabelValue): void;
-}
-
-export function createTimes(described: Described): Times {
+export function createTimes(described: Described) {
   const { name, labelNames } = described;
   // The last bucket has no upper bound.
   const times = createTree(1, () => ({ counts: new Float64Array(SECONDS.length + 1), sum: 0 }));
@@ -67,7 +59,7 @@ export function createTimes(described: Described): Times {
     }),
   );
   return {
-    observe(seconds, value) {
+    observe(seconds: number, value: LabelValue): void {
       const those = times.of([value]);
       let bucket = 0;
       while (bucket < SECONDS.length && seconds > SECONDS[bucket]!) bucket++;

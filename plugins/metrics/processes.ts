@@ -22,15 +22,6 @@ export function noWorkers(): Workers {
   return { last: new Map(), left: new Set(), ended: [] };
 }
 
-/** The metrics of this process and, in the owner, of its workers. */
-export interface ProcessMetrics {
-  /** In the text format of Prometheus. */
-  text(): Promise<string>;
-  start(): void;
-  /** Sends the owner this worker's last values. */
-  stop(): Promise<void>;
-}
-
 /** Topics: requests a worker's values; a worker's last values. */
 const ASK = 'metrics';
 const LAST = 'metrics.last';
@@ -40,7 +31,7 @@ export function createProcessMetrics(
   registry: Registry,
   workers: Workers,
   { boot, peers }: Pick<Host, 'boot' | 'peers'>,
-): ProcessMetrics {
+) {
   let stopHearing: (() => void) | undefined;
 
   const report = async (): Promise<Json> =>
@@ -59,14 +50,15 @@ export function createProcessMetrics(
   }
 
   return {
-    async text() {
+    /** In the text format of Prometheus. */
+    async text(): Promise<string> {
       if (peers.count > 1) for (const answer of await peers.ask(ASK, null)) note(answer);
       if (workers.last.size === 0 && workers.ended.length === 0) return registry.metrics();
       const own = (await registry.getMetricsAsJSON()) as Numbers;
       return summed([own, ...workers.last.values(), workers.ended]).metrics();
     },
 
-    start() {
+    start(): void {
       // A gateway that shares only its store with others is scraped by itself.
       peers.on(ASK, () => (peers.owner === undefined ? undefined : report()));
       peers.on(LAST, (message) => {
@@ -76,7 +68,8 @@ export function createProcessMetrics(
       stopHearing = peers.onLeft(hasLeft);
     },
 
-    async stop() {
+    /** Sends the owner this worker's last values. */
+    async stop(): Promise<void> {
       stopHearing?.();
       if (peers.owner !== undefined) peers.owner.tell(LAST, await report());
     },

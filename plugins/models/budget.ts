@@ -13,17 +13,12 @@ export interface BudgetEntry {
   leave(): void;
 }
 
-/** Counts the running requests of this process, and those that are retrying. */
-export interface RetryBudget {
-  enter(): BudgetEntry;
-}
-
 /** Creates a budget of three retrying requests, or a fifth of the running ones if that is more. */
-export function createRetryBudget(): RetryBudget {
+export function createRetryBudget() {
   let inFlight = 0;
   let retrying = 0;
   return {
-    enter() {
+    enter(): BudgetEntry {
       inFlight++;
       let mine = false;
       let left = false;
@@ -45,3 +40,6 @@ export function createRetryBudget(): RetryBudget {
     },
   };
 }
+
+/** Counts the running requests of this process, and those that are retrying. */
+export type RetryBudget = ReturnType<typeof createRetryBudget>;

@@ -6,8 +6,7 @@ import type { Holder } from '../../core/contracts/keys.ts';
 import type { Host, StyleName } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
 import type { Channels } from './channels.ts';
-import { createEntries, type Entries } from './entries.ts';
-import { didYouMean } from './hint.ts';
+import { createEntries, didYouMean, type Entries } from './entries.ts';
 import type { ModelEntry } from './sections.ts';
 import { createSource, type Source } from './source.ts';
 

@@ -3,7 +3,7 @@
 import type { Channel, Host, StyleName, Vendor } from '../../core/plugin.ts';
 import { checkValue, durationMs } from '../../core/sdk.ts';
 import { checkCredentials, type Problem, readHeaders, readQuery } from './channel-fields.ts';
-import { didYouMean } from './hint.ts';
+import { didYouMean } from './entries.ts';
 import { CHANNEL_FIELDS, type ChannelEntry } from './sections.ts';
 
 /** Shorter credentials are words (`none`) and are not masked in the log. */

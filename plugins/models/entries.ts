@@ -1,5 +1,5 @@
-/** The entries of the section `models` by name: exact names, and patterns with `*`. */
-import { starIn } from '../../core/sdk.ts';
+/** The entries of the section `models` by name: exact names, patterns with `*`, and suggestions of similar names. */
+import { nearest, starIn } from '../../core/sdk.ts';
 import type { ModelEntry } from './sections.ts';
 
 /** Lookups in the section. */
@@ -58,4 +58,13 @@ export function createEntries(section: Readonly<Record<string, ModelEntry>>): En
       return undefined;
     },
   };
+}
+
+/** Longer names are ignored: clients can send any name, and comparing takes time proportional to the product of the lengths. */
+const MAX_LENGTH = 200;
+
+/** `; did you mean x?`, or an empty text if no name is similar. */
+export function didYouMean(name: string, names: readonly string[]): string {
+  const candidate = name.length > MAX_LENGTH ? undefined : nearest(name, names);
+  return candidate === undefined ? '' : `; did you mean ${candidate}?`;
 }

@@ -50,25 +50,6 @@ const FAILURE_TOLD_MS = 1_000;
 const NEWS = 'models.health';
 const NOW = 'models.health.now';
 
-export interface Health {
-  /** Whether it can be tried now: not while its circuit is open, its channel pauses, or another call probes it. */
-  ready(offer: Offer): boolean;
-  /** When it can be tried; in the past if it can be now. */
-  readyAtMs(offer: Offer): number;
-  /** An attempt begins; at most once per offer. */
-  begin(offer: Offer, exchange: TriedExchange): void;
-  /** The result of an attempt. `aborted`: the client disconnected before its end. */
-  end(attempt: Attempt, aborted: boolean): void;
-  /** The request ended: its probe ends, even if there was no attempt. */
-  release(offer: Offer): void;
-  /** The state of a model at a channel, for display; changes nothing. */
-  look(channel: Channel, model: string): Condition;
-  /** Subscribes to the messages of other processes, and requests the current problems. */
-  join(): void;
-  /** The last failure of a channel. */
-  lastFailure(channel: Channel): LastFailure | undefined;
-}
-
 /** The state of a model at a channel. */
 export interface Condition {
   readonly state: ChannelState;
@@ -83,7 +64,7 @@ export function createHealth(
   state: HealthState,
   { clock, log, peers }: Pick<Host, 'clock' | 'log' | 'peers'>,
   random: () => number = Math.random,
-): Health {
+) {
   const { breakers, rests, failures } = state;
   const trials = new WeakMap<Offer, TrackedAttempt>();
   /** The last report, by channel: the end of its pause, and its failure. */
@@ -191,7 +172,8 @@ export function createHealth(
   };
 
   return {
-    ready(offer) {
+    /** Whether it can be tried now: not while its circuit is open, its channel pauses, or another call probes it. */
+    ready(offer: Offer): boolean {
       const now = clock.mono();
       if ((restOf(offer.channel)?.untilMs ?? 0) > now) return false;
       const breaker = breakerOf(offer);
@@ -203,8 +185,11 @@ export function createHealth(
       close(breaker);
       return true;
     },
-    readyAtMs: (offer) => Math.max(restOf(offer.channel)?.untilMs ?? 0, breakerOf(offer).open?.untilMs ?? 0),
-    begin(offer, exchange) {
+    /** When it can be tried; in the past if it can be now. */
+    readyAtMs: (offer: Offer): number =>
+      Math.max(restOf(offer.channel)?.untilMs ?? 0, breakerOf(offer).open?.untilMs ?? 0),
+    /** An attempt begins; at most once per offer. */
+    begin(offer: Offer, exchange: TriedExchange): void {
       const breaker = breakerOf(offer);
       const startedMs = clock.mono();
       const probe =
@@ -217,7 +202,8 @@ export function createHealth(
       breaker.probe = trial;
       claim(trial);
     },
-    end(attempt, aborted) {
+    /** The result of an attempt. `aborted`: the client disconnected before its end. */
+    end(attempt: Attempt, aborted: boolean): void {
       const { offer, failure } = attempt;
       if (failure !== undefined && failure !== 'refused')
         noteFailure(channelId(offer.channel), failure, attempt.status);
@@ -236,8 +222,10 @@ export function createHealth(
         failed(trial, attempt);
       }
     },
+    /** The request ended: its probe ends, even if there was no attempt. */
     release,
-    look(channel, model) {
+    /** The state of a model at a channel, for display; changes nothing. */
+    look(channel: Channel, model: string): Condition {
       const now = clock.mono();
       const breaker = breakers.get(breakerId(channel, model));
       const inARow = breaker?.failuresInARow ?? 0;
@@ -245,7 +233,8 @@ export function createHealth(
       if (untilMs > now) return { state: 'open', failures: inARow, untilMs };
       return { state: breaker?.open === undefined ? 'closed' : 'half-open', failures: inARow, untilMs: undefined };
     },
-    join() {
+    /** Subscribes to the messages of other processes, and requests the current problems. */
+    join(): void {
       peers.on(NEWS, (message) => {
         hear(message as unknown as News, state, clock.mono(), open);
         return undefined;
@@ -255,9 +244,12 @@ export function createHealth(
         for (const news of answers.flat() as unknown as readonly News[]) hear(news, state, clock.mono(), open);
       });
     },
-    lastFailure: (channel) => failures.get(channelId(channel)),
+    /** The last failure of a channel. */
+    lastFailure: (channel: Channel): LastFailure | undefined => failures.get(channelId(channel)),
   };
 }
+
+export type Health = ReturnType<typeof createHealth>;
 
 function countsAgainst(failure: FailureKind): boolean {
   return failure === 'connect' || failure === 'timeout' || failure === 'status' || failure === 'broken';

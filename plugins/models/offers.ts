@@ -28,15 +28,7 @@ interface Server {
   readonly sources: readonly (Pick<Source, 'channel' | 'model'> & Serving)[];
 }
 
-/** The targets of a call. Both methods refuse (404) an unknown model, and a style that the model does not support. */
-export interface Offers {
-  /** Available targets, one at a time; pulling one counts as trying it. */
-  pull(x: Known, style: StyleName): Iterable<Offer>;
-  /** All targets in order, available or not, without trying them. */
-  all(x: Known, style: StyleName): readonly Offer[];
-}
-
-export function createOffers(tools: OfferTools): Offers {
+export function createOffers(tools: OfferTools) {
   const { catalog, budget } = tools;
   // Targets depend on gateway.yaml only, so they are computed once per style and public name.
   const byStyle = new Map<StyleName, Map<string, readonly Server[]>>();
@@ -55,7 +47,8 @@ export function createOffers(tools: OfferTools): Offers {
   };
 
   return {
-    pull(x, style) {
+    /** Available targets, one at a time; pulling one counts as trying it. */
+    pull(x: Known, style: StyleName): Iterable<Offer> {
       const servers = serversOf(x, style);
       const budgetEntry = budget.enter();
       const begun: Offer[] = [];
@@ -65,9 +58,13 @@ export function createOffers(tools: OfferTools): Offers {
       });
       return choose(x, servers, begun, budgetEntry, tools);
     },
-    all: (x, style) => candidates(x, serversOf(x, style), tools),
+    /** All targets in order, available or not, without trying them. */
+    all: (x: Known, style: StyleName): readonly Offer[] => candidates(x, serversOf(x, style), tools),
   };
 }
+
+/** The targets of a call. Both methods refuse (404) an unknown model, and a style that the model does not support. */
+export type Offers = ReturnType<typeof createOffers>;
 
 function sourcesFor(model: ServedModel, clientStyle: StyleName): Server['sources'] {
   return model.from.flatMap((source) => {

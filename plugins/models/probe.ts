@@ -5,8 +5,8 @@ import type { Attachments, Call, Host, JsonObject, Losses, Offer, Question, Styl
 import { retell, scanJson } from '../../core/translation/index.ts';
 import type { ModelCatalog, ServedModel } from './catalog.ts';
 import type { Channels, Configured } from './channels.ts';
+import { didYouMean } from './entries.ts';
 import { errors } from './errors.ts';
-import { didYouMean } from './hint.ts';
 import type { Source } from './source.ts';
 
 /** The styles of test calls, and their bodies. The output limit is low, but sufficient for reasoning models. */

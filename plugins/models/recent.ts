@@ -13,16 +13,6 @@ const HOURS = 24;
 const STEPS_PER_DOUBLING = 4;
 const STEPS = 96;
 
-/** Statistics by name. */
-export interface Recent {
-  /** `firstByteMs`: undefined if unknown. */
-  served(name: string, firstByteMs: number | undefined): void;
-  failed(name: string): void;
-  /** Adds the counts of another process. */
-  add(name: string, counts: Counts): void;
-  look(name: string): RecentCalls;
-}
-
 /** Counts of one name over a short time. */
 export interface Counts {
   served: number;
@@ -55,7 +45,7 @@ interface Counted {
 }
 
 /** Creates empty statistics. A count takes constant time. */
-export function createRecent(clock: Clock): Recent {
+export function createRecent(clock: Clock) {
   const beganMs = clock.now();
   const byName = boundedMap<string, Counted>(MOST_NAMES);
 
@@ -85,7 +75,8 @@ export function createRecent(clock: Clock): Recent {
   }
 
   return {
-    served(name, firstByteMs) {
+    /** `firstByteMs`: undefined if unknown. */
+    served(name: string, firstByteMs: number | undefined): void {
       const counted = countedAs(name);
       const nowMs = clock.now();
       counted.lastServedMs = nowMs;
@@ -93,10 +84,11 @@ export function createRecent(clock: Clock): Recent {
       hour.served++;
       if (firstByteMs !== undefined) hour.steps[stepOf(firstByteMs)]!++;
     },
-    failed(name) {
+    failed(name: string): void {
       hourOf(countedAs(name), clock.now()).failed++;
     },
-    add(name, { served, failed, lastServedMs, steps }) {
+    /** Adds the counts of another process. */
+    add(name: string, { served, failed, lastServedMs, steps }: Counts): void {
       const counted = countedAs(name);
       const hour = hourOf(counted, clock.now());
       hour.served += served;
@@ -104,7 +96,7 @@ export function createRecent(clock: Clock): Recent {
       for (const [step, count] of Object.entries(steps)) hour.steps[Number(step)]! += count;
       if (lastServedMs !== undefined && lastServedMs > (counted.lastServedMs ?? 0)) counted.lastServedMs = lastServedMs;
     },
-    look(name) {
+    look(name: string): RecentCalls {
       const nowMs = clock.now();
       const current = Math.floor(nowMs / HOUR_MS);
       const counted = byName.get(name);
@@ -124,6 +116,9 @@ export function createRecent(clock: Clock): Recent {
     },
   };
 }
+
+/** Statistics by name. */
+export type Recent = ReturnType<typeof createRecent>;
 
 /** Counts an attempt for its channel, unless the client caused its outcome. */
 export function countAttempt(recent: Recent, { offer, failure, firstByteMs, cut }: Attempt): void {

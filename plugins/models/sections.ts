@@ -1,9 +1,7 @@
 /** The sections `channels` and `models` of gateway.yaml. */
-import type { Channel } from '../../core/plugin.ts';
-import { schema } from '../../core/plugin.ts';
+import { type Channel, schema } from '../../core/plugin.ts';
 import { duration } from '../../core/sdk.ts';
-import type { SomeQuirks } from '../../core/translation/index.ts';
-import { quirksSchema } from '../../core/translation/index.ts';
+import { quirksSchema, type SomeQuirks } from '../../core/translation/index.ts';
 
 /** A channel's common fields; its vendor defines more. */
 export interface ChannelEntry {

@@ -1,22 +1,7 @@
 /** A channel that serves a model: the client styles it can serve, and the model's quirks there. */
-import type { Channel, Style, StyleName } from '../../core/plugin.ts';
+import type { Style, StyleName } from '../../core/plugin.ts';
 import { isOneOf, layQuirks, type Quirks, quirksOfModel, type SomeQuirks } from '../../core/translation/index.ts';
 import type { Configured } from './channels.ts';
-
-/** A target of a model. */
-export interface Source {
-  readonly channel: Channel;
-  /** The upstream model. */
-  readonly model: string;
-  /** How to serve clients of a style; undefined if impossible. Always the same object for the same style. */
-  way(clientStyle: StyleName): Serving | undefined;
-  /** Limits of input and output in tokens, if known. */
-  readonly limits: Pick<Quirks['limits'], 'context' | 'max_output'>;
-  /** Whether clients of a style can use a tool of the vendor: between two styles only web search can be translated. */
-  runs(clientStyle: StyleName, use: string): boolean;
-  /** Quirks of its vendor and of gateway.yaml, in addition to those of the style; later ones win. */
-  readonly said: { readonly ofModel: readonly SomeQuirks[]; readonly ofChannel: SomeQuirks };
-}
 
 /** The style of upstream requests, and the model's quirks in it. */
 export interface Serving {
@@ -30,7 +15,7 @@ export function createSource(
   model: string,
   quirks: SomeQuirks,
   styles: ReadonlyMap<StyleName, Style>,
-): Source {
+) {
   const ofVendor = quirksOfModel(vendor.quirks, model);
   const special = [...ofVendor, channel.quirks, quirks];
   const { style: only, limits } = layQuirks(...special);
@@ -57,14 +42,22 @@ export function createSource(
 
   return {
     channel,
+    /** The upstream model. */
     model,
+    /** Limits of input and output in tokens, if known. */
     limits,
+    /** Quirks of its vendor and of gateway.yaml, in addition to those of the style; later ones win. */
     said: { ofModel: [...ofVendor, quirks], ofChannel: channel.quirks },
+    /** How to serve clients of a style; undefined if impossible. Always the same object for the same style. */
     way,
-    runs(clientStyle, use) {
+    /** Whether clients of a style can use a tool of the vendor: between two styles only web search can be translated. */
+    runs(clientStyle: StyleName, use: string): boolean {
       const found = way(clientStyle);
       if (found === undefined) return false;
       return found.style === clientStyle || (use === 'web_search' && found.quirks.tools.web_search);
     },
   };
 }
+
+/** A target of a model. */
+export type Source = ReturnType<typeof createSource>;

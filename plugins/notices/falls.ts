@@ -9,15 +9,6 @@ interface NoticeRow {
   readonly noticed_ms: number;
 }
 
-/** Checks balances. */
-export interface Falls {
-  /**
-   * Returns true if the balance is below the threshold, the user was not notified since it was above, and not within the last hour; it then
-   * counts as notified. Of several gateways on one store, one gets true.
-   */
-  take(accountId: number, balance: Balance, below: bigint): Promise<boolean>;
-}
-
 /** At most one per hour: moving the threshold up and down would make every call a fall, and emails may go to any address. */
 const QUIET_MS = 3_600_000;
 
@@ -26,9 +17,14 @@ export function remainingOf({ granted, used }: Balance): bigint {
   return granted - used;
 }
 
-export function createFalls({ store, clock }: Host): Falls {
+/** Checks balances. */
+export function createFalls({ store, clock }: Host) {
   return {
-    async take(accountId, balance, below) {
+    /**
+     * Returns true if the balance is below the threshold, the user was not notified since it was above, and not within the last hour; it then
+     * counts as notified. Of several gateways on one store, one gets true.
+     */
+    async take(accountId: number, balance: Balance, below: bigint): Promise<boolean> {
       const { granted, unlimited } = balance;
       const remaining = remainingOf(balance);
       const isAbove = unlimited || remaining >= below;

@@ -5,10 +5,29 @@ import { type Account, Accounts, type Person } from '../../core/contracts/accoun
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { definePlugin, type Host } from '../../core/plugin.ts';
+import { definePlugin, type Host, type Migration } from '../../core/plugin.ts';
 import { boundedMap, createChore } from '../../core/sdk.ts';
 import { createFalls, remainingOf } from './falls.ts';
-import { migrations } from './tables.ts';
+
+/**
+ * A row per account that was ever notified. `told`: notified since the balance was above the threshold. `remaining` and `granted` are
+ * micro-quota at the last check below the threshold: what was credited since then shows whether the balance was above in between.
+ */
+const migrations: readonly Migration[] = [
+  {
+    id: 1,
+    title: 'notices of low balances',
+    sql: [
+      `CREATE TABLE notice (
+        account_id INTEGER NOT NULL PRIMARY KEY,
+        told INTEGER NOT NULL CHECK (told IN (0, 1)),
+        remaining INTEGER NOT NULL,
+        granted INTEGER NOT NULL,
+        noticed_ms INTEGER NOT NULL
+      ) STRICT`,
+    ],
+  },
+];
 
 const EVERY_MS = 3_000;
 /** Accounts that are checked concurrently; a webhook may take seconds. */
@@ -115,12 +134,7 @@ export default definePlugin({
 });
 
 /** Sends notifications. */
-interface Notices {
-  /** Resolves after one attempt; failures are logged and not repeated. `remaining`: micro-quota. */
-  send(account: Account, wish: Wish, remaining: bigint): Promise<void>;
-}
-
-function createNotices(host: Host): Notices {
+function createNotices(host: Host) {
   const { log, clock, vault } = host;
 
   async function post(account: Account, url: string, sealed: string | undefined, payload: object): Promise<void> {
@@ -135,7 +149,8 @@ function createNotices(host: Host): Notices {
   }
 
   return {
-    async send(account, { way, below }, remaining) {
+    /** Resolves after one attempt; failures are logged and not repeated. `remaining`: micro-quota. */
+    async send(account: Account, { way, below }: Wish, remaining: bigint): Promise<void> {
       const site = host.find(Site);
       const name = site?.name ?? 'Turnpike';
       const link = site === undefined ? '' : `${site.root}/console/topup`;

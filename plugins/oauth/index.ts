@@ -3,14 +3,31 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { OAuth } from '../../core/contracts/oauth.ts';
 import { Tickets } from '../../core/contracts/sessions.ts';
 import { type OAuthSettings, Site } from '../../core/contracts/site.ts';
-import { definePlugin, refuse } from '../../core/plugin.ts';
+import { definePlugin, type Migration, refuse } from '../../core/plugin.ts';
 import { errors } from './errors.ts';
 import { createFlows } from './flows.ts';
 import { createGithub } from './github.ts';
 import { createLinks } from './links.ts';
 import { createOidc } from './oidc.ts';
 import type { Provider } from './provider.ts';
-import { migrations } from './tables.ts';
+
+/** An identity is a provider and its subject: the same subject at another provider is another user. */
+const migrations: readonly Migration[] = [
+  {
+    id: 1,
+    title: 'identities elsewhere',
+    sql: [
+      `CREATE TABLE oauth_link (
+        provider TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        account_id INTEGER NOT NULL,
+        created_ms INTEGER NOT NULL,
+        PRIMARY KEY (provider, subject),
+        UNIQUE (account_id, provider)
+      ) STRICT`,
+    ],
+  },
+];
 
 /** Reserved provider names: they have another meaning in paths, or as sign-in methods. */
 const TAKEN = ['state', 'email', 'password', 'passkey'];

@@ -63,25 +63,14 @@ export interface Product extends Price {
 
 /** The configured providers with their settings; absent: off. */
 export interface Configured {
-  readonly stripe?: Price & { readonly secret: string; readonly webhookSecret: string; readonly url: string };
-  readonly creem?: {
-    readonly key: string;
-    readonly webhookSecret: string;
-    readonly url: string;
-    readonly products: readonly Product[];
-  };
-  readonly alipay?: Price & {
-    readonly appId: string;
-    readonly privateKey: KeyObject;
-    readonly publicKey: KeyObject;
-    readonly gateway: string;
-  };
-  readonly epay?: Price & {
-    readonly id: string;
-    readonly key: string;
-    readonly url: string;
-    readonly methods: readonly { readonly type: string; readonly name: string }[];
-  };
+  readonly stripe?: Price & Omit<PaymentsSection['stripe'], keyof Terms>;
+  readonly creem?: Omit<PaymentsSection['creem'], 'products'> & { readonly products: readonly Product[] };
+  readonly alipay?: Price &
+    Omit<PaymentsSection['alipay'], keyof Terms | 'privateKey' | 'publicKey'> & {
+      readonly privateKey: KeyObject;
+      readonly publicKey: KeyObject;
+    };
+  readonly epay?: Price & Omit<PaymentsSection['epay'], keyof Terms>;
 }
 
 const text = { type: 'string', default: '' } as const;

@@ -19,13 +19,6 @@ import { heldBy, isPaid, type Returned, refundedAfter, returned, smaller, stateO
  */
 export type NoticeResult = 'done' | 'seen' | 'ignored' | 'refused' | 'later';
 
-export interface Settlement {
-  /** Processes a verified notification of `provider`. Rejects if the store fails: then nothing changed. */
-  take(provider: string, notice: Notice, ip: string): Promise<NoticeResult>;
-  /** Completes an order on the word of an administrator. Refuses: 404, 409. */
-  complete(tradeNo: string, actor: Actor, reason?: string): Promise<void>;
-}
-
 type Paid = Extract<Notice, { about: 'paid' }>;
 /** If another request was faster, the list is built again from the current state. */
 type Outcome = NoticeResult | 'again';
@@ -44,7 +37,7 @@ const HINDRANCES: Readonly<Record<string, string>> = {
 /** The maximum number of attempts. */
 const TRIES = 10;
 
-export function createSettlement(host: Host, orders: Orders, events: Events): Settlement {
+export function createSettlement(host: Host, orders: Orders, events: Events) {
   const { store, clock, log } = host;
   const accounts = host.use(Accounts);
   const ledger = host.use(Ledger);
@@ -254,7 +247,8 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
   }
 
   return {
-    async take(provider, notice, ip) {
+    /** Processes a verified notification of `provider`. Rejects if the store fails: then nothing changed. */
+    async take(provider: string, notice: Notice, ip: string): Promise<NoticeResult> {
       const actor = { accountId: undefined, name: provider, ip };
       for (let i = 0; i < TRIES; i++) {
         const outcome = await takeOnce(provider, notice, actor);
@@ -263,7 +257,8 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
       throw new Error('an order kept changing while a notification was taken');
     },
 
-    async complete(tradeNo, actor, reason = '') {
+    /** Completes an order on the word of an administrator. Refuses: 404, 409. */
+    async complete(tradeNo: string, actor: Actor, reason: string = ''): Promise<void> {
       for (let i = 0; i < TRIES; i++) {
         const order = await orders.find(tradeNo);
         if (order === undefined) throw coreErrors.order_not_found(tradeNo);
@@ -279,6 +274,8 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     },
   };
 }
+
+export type Settlement = ReturnType<typeof createSettlement>;
 
 function actionOf(notice: Returned): string {
   if (notice.about === 'refunded') return 'order.refunded';

@@ -38,18 +38,6 @@ export async function plansInUse(store: Store, atMs: number): Promise<readonly s
   return rows.map(({ plan }) => plan);
 }
 
-/** The cache. */
-export interface SubscriptionCache {
-  /** The subscription that applies to an account, active or expired. A promise while it is being read; rejects if the store cannot be read. */
-  find(accountId: number): Awaitable<SubscriptionRow | undefined>;
-  /** Reads an account's subscription again, here and in the other processes, because it was changed. */
-  invalidate(accountId: number): void;
-  /** Reads what was changed since the last `refresh`; the first time, everything. */
-  refresh(): Promise<void>;
-  /** Receives changes from the other processes. */
-  listen(): void;
-}
-
 /** The message between processes: the account whose subscription was changed. */
 const CHANGED = 'plans.changed';
 
@@ -57,11 +45,7 @@ const CHANGED = 'plans.changed';
 const OVERLAP_MS = 60_000;
 
 /** Makes an empty cache. */
-export function createSubscriptionCache({
-  store,
-  clock,
-  peers,
-}: Pick<Host, 'store' | 'clock' | 'peers'>): SubscriptionCache {
+export function createSubscriptionCache({ store, clock, peers }: Pick<Host, 'store' | 'clock' | 'peers'>) {
   /** The latest subscription of each account that ever had one; a promise while it is being read, `unread` if that failed. */
   const latest = new Map<number, StoredSubscription | 'unread' | Promise<SubscriptionRow | undefined>>();
   let refreshedMs: number | undefined;
@@ -87,23 +71,27 @@ export function createSubscriptionCache({
   }
 
   return {
-    find(accountId) {
+    /** The subscription that applies to an account, active or expired. A promise while it is being read; rejects if the store cannot be read. */
+    find(accountId: number): Awaitable<SubscriptionRow | undefined> {
       const cached = latest.get(accountId);
       if (cached === undefined) return undefined;
       if (cached === 'unread') return read(accountId);
       return cached instanceof Promise ? cached : applicable(cached);
     },
 
-    invalidate(accountId) {
+    /** Reads an account's subscription again, here and in the other processes, because it was changed. */
+    invalidate(accountId: number): void {
       read(accountId);
       peers.tell(CHANGED, accountId);
     },
 
-    listen() {
+    /** Receives changes from the other processes. */
+    listen(): void {
       peers.on(CHANGED, (accountId) => void read(accountId as number));
     },
 
-    async refresh() {
+    /** Reads what was changed since the last `refresh`; the first time, everything. */
+    async refresh(): Promise<void> {
       const nowMs = clock.now();
       const rows = await readChanged(store, refreshedMs === undefined ? 0 : refreshedMs - OVERLAP_MS);
       refreshedMs = nowMs;
@@ -116,6 +104,9 @@ export function createSubscriptionCache({
     },
   };
 }
+
+/** The cache. */
+export type SubscriptionCache = ReturnType<typeof createSubscriptionCache>;
 
 function isNewer(row: StoredSubscription, cached: StoredSubscription): boolean {
   return row.id > cached.id || (row.id === cached.id && row.changedMs > cached.changedMs);

@@ -25,18 +25,8 @@ export interface ListPrice {
   readonly from: string | undefined;
 }
 
-/** Looks up list prices. */
-export interface ListPrices {
-  /** Undefined if the data has no such vendor or model, or prices it by units that the gateway does not count. */
-  at(upstream: Upstream, atMs: number): ListPrice | undefined;
-  /** Prices that become valid after that time, in order. */
-  after(upstream: Upstream, atMs: number): readonly ListPrice[];
-  /** The context window in tokens, if the data has it. */
-  context(upstream: Upstream): number | undefined;
-}
-
 /** The data is loaded with the first lookup (about 30 ms and 20 MB), so a gateway with all its prices in gateway.yaml does not need it. */
-export function listPrices(): ListPrices {
+export function listPrices() {
   // With a pattern, callers choose the model name.
   const found = boundedMap<string, Found | undefined>(10_000);
   const rows = new WeakMap<ModelPrice, { readonly row: PriceRow | undefined }>();
@@ -60,7 +50,8 @@ export function listPrices(): ListPrices {
   }
 
   return {
-    at(upstream, atMs) {
+    /** Undefined if the data has no such vendor or model, or prices it by units that the gateway does not count. */
+    at(upstream: Upstream, atMs: number): ListPrice | undefined {
       const match = foundFor(upstream);
       if (!match) return undefined;
       const list = inData(match, upstream.model, atMs);
@@ -68,15 +59,20 @@ export function listPrices(): ListPrices {
       const row = publishedPrice(match.provider.id, upstream.model);
       return row && { row, source: `list price, ${match.provider.id} ${upstream.model}`, from: undefined };
     },
-    after(upstream, atMs) {
+    /** Prices that become valid after that time, in order. */
+    after(upstream: Upstream, atMs: number): readonly ListPrice[] {
       const match = foundFor(upstream);
       return startsOf(match?.model)
         .filter((startMs) => startMs > atMs)
         .flatMap((startMs) => inData(match!, upstream.model, startMs) ?? []);
     },
-    context: (upstream) => foundFor(upstream)?.model?.context_window,
+    /** The context window in tokens, if the data has it. */
+    context: (upstream: Upstream): number | undefined => foundFor(upstream)?.model?.context_window,
   };
 }
+
+/** Looks up list prices. */
+export type ListPrices = ReturnType<typeof listPrices>;
 
 /** The source of the data. */
 export const DATA_NAME = '@pydantic/genai-prices';

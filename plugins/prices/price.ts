@@ -41,19 +41,6 @@ export interface PricePart {
   readonly quota: Decimal;
 }
 
-/**
- * A price ready for calculation. Amounts are micro-quota, rounded up once, at the end; with `factorPpm`, this many millionths of the price. Nothing
- * here throws or returns less than 0n.
- */
-export interface Price {
-  /** Each token is charged once, at its own rate; the tier of the total input applies to the whole call. Units are added. */
-  cost(usage: Usage, factorPpm?: bigint): bigint;
-  /** No usage within these bounds costs more. */
-  most(tokens: TokenBounds, units: Omit<Units, 'uses'>, factorPpm?: bigint): bigint;
-  /** The items that `cost` adds up; only those with a count. */
-  parts(usage: Usage): readonly PricePart[];
-}
-
 const MILLION = 1_000_000n;
 
 /** True if a price has no amount at all. */
@@ -65,7 +52,7 @@ export function pricesNothing({ rates, units = {}, perRequest }: PriceRow): bool
  * The price of a row at `perUnit` quota per currency unit. A rate that the row does not name is that of its parent (`RATES`); if input or output
  * itself is missing, nothing is charged for it.
  */
-export function exactPrice(row: PriceRow, perUnit: bigint): Price {
+export function exactPrice(row: PriceRow, perUnit: bigint) {
   // All amounts of the row become integers over one denominator, 10^scale times the seconds of an hour, so that a call adds up
   // without rounding. A rate per million tokens in micro-quota per token is P * perUnit: the two millions cancel out.
   const scale = Math.max(0, ...decimals(row).map((value) => value.scale));
@@ -93,14 +80,16 @@ export function exactPrice(row: PriceRow, perUnit: bigint): Price {
   };
 
   return {
-    cost(usage, factorPpm) {
+    /** Each token is charged once, at its own rate; the tier of the total input applies to the whole call. Units are added. */
+    cost(usage: Usage, factorPpm?: bigint): bigint {
       const tokens = eachOnce(usage);
       const at = levelAt(wholeTokens(usage.input));
       let sum = perRequest + (units?.cost(usage) ?? 0n);
       for (let i = 0; i < tokens.length; i++) if (tokens[i] !== 0) sum += BigInt(tokens[i]!) * at.rates[i]!;
       return roundUp(sum, factorPpm);
     },
-    parts(usage) {
+    /** The items that `cost` adds up; only those with a count. */
+    parts(usage: Usage): readonly PricePart[] {
       const tokens = eachOnce(usage);
       const at = levelAt(wholeTokens(usage.input));
       const parts = [
@@ -121,7 +110,8 @@ export function exactPrice(row: PriceRow, perUnit: bigint): Price {
           quota: inQuotaUnits(amount, scale),
         }));
     },
-    most({ input, output, media, plain, uses }, bounds, factorPpm) {
+    /** No usage within these bounds costs more. */
+    most({ input, output, media, plain, uses }: TokenBounds, bounds: Omit<Units, 'uses'>, factorPpm?: bigint): bigint {
       const at = levelAt(input);
       const perInput = plain ? at.rates[INPUT]! : media ? at.dearestMedia : at.dearestText;
       return roundUp(
@@ -134,6 +124,12 @@ export function exactPrice(row: PriceRow, perUnit: bigint): Price {
     },
   };
 }
+
+/**
+ * A price ready for calculation. Amounts are micro-quota, rounded up once, at the end; with `factorPpm`, this many millionths of the price. Nothing
+ * here throws or returns less than 0n.
+ */
+export type Price = ReturnType<typeof exactPrice>;
 
 const INPUT = RATE_NAMES.indexOf('input');
 

@@ -1,6 +1,5 @@
 /** How a recorded call was charged: what its usage record keeps of the price, and the receipt that is computed from it. */
-import type { Receipt } from '../../core/contracts/ledger.ts';
-import { MICRO } from '../../core/contracts/ledger.ts';
+import { MICRO, type Receipt } from '../../core/contracts/ledger.ts';
 import { partOf } from '../../core/contracts/prices.ts';
 import { RATE_NAMES, type Rate, TOKENS, UNITS, type Unit } from '../../core/contracts/rates.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';

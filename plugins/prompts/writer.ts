@@ -19,23 +19,13 @@ export interface Ended {
   readonly keyId: number;
 }
 
-/** The queue. */
-export interface Writer {
-  /** Takes a content, to be written soon. If too much is waiting, it is not stored, which is logged. */
-  add(call: Ended, content: StoredContent): void;
-  /** Resolves when all that was added before is written, or cannot be for now. */
-  written(): Promise<void>;
-  /** Resolves when everything was tried once more. */
-  stop(): Promise<void>;
-}
-
 interface Waiting extends Ended {
   readonly atMs: number;
   readonly text: string;
 }
 
 /** Makes it. */
-export function createWriter({ store, vault, clock, log }: Host): Writer {
+export function createWriter({ store, vault, clock, log }: Host) {
   const waiting: Waiting[] = [];
   /** Characters of what waits. */
   let length = 0;
@@ -107,7 +97,8 @@ export function createWriter({ store, vault, clock, log }: Host): Writer {
   }
 
   return {
-    add(call, content) {
+    /** Takes a content, to be written soon. If too much is waiting, it is not stored, which is logged. */
+    add(call: Ended, content: StoredContent): void {
       const text = JSON.stringify(content);
       if (length + text.length > MOST_WAITING) {
         failing('prompts and answers are not stored: too many are waiting to be written', 1);
@@ -117,10 +108,12 @@ export function createWriter({ store, vault, clock, log }: Host): Writer {
       waiting.push({ ...call, atMs: clock.now(), text });
       begin();
     },
-    async written() {
+    /** Resolves when all that was added before is written, or cannot be for now. */
+    async written(): Promise<void> {
       await working;
     },
-    async stop() {
+    /** Resolves when everything was tried once more. */
+    async stop(): Promise<void> {
       stopped = true;
       await working;
       cancelPause?.();
@@ -131,6 +124,9 @@ export function createWriter({ store, vault, clock, log }: Host): Writer {
     },
   };
 }
+
+/** The queue. */
+export type Writer = ReturnType<typeof createWriter>;
 
 /** The place for which a content is sealed. */
 export function placeOf(id: string): string {

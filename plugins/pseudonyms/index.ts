@@ -3,8 +3,7 @@ import { patternFinder, wordFinder } from '../../core/contracts/matching.ts';
 import { type Content, definePlugin, type Inspection, type Known, type Parts, slot } from '../../core/plugin.ts';
 import { isInScope } from '../../core/sdk.ts';
 import { createTextRevision } from '../../core/translation/index.ts';
-import { BUILT_IN, builtIn } from './kinds.ts';
-import { pseudonymsSection } from './section.ts';
+import { BUILT_IN, builtIn, pseudonymsSection } from './section.ts';
 import { type KindFinder, placeholderFinders, Table } from './table.ts';
 
 /** The placeholders of a call in which something was replaced. */

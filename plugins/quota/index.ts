@@ -1,15 +1,17 @@
 /** The plugin `quota`: the ledger. Reserves what a call may cost before the request is sent, and charges what it used. */
+
+import { randomUUID } from 'node:crypto';
 import { Accounts } from '../../core/contracts/accounts.ts';
-import { Audit } from '../../core/contracts/audit.ts';
+import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { Departments } from '../../core/contracts/departments.ts';
-import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
+import { inQuota, Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { definePlugin } from '../../core/plugin.ts';
+import { type Command, definePlugin, type Host, UsageError } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createCalls } from './calls.ts';
-import { userCredit } from './commands.ts';
 import { errors } from './errors.ts';
 import { createExplain } from './explain.ts';
 import { invariants } from './invariants.ts';
@@ -20,6 +22,35 @@ import { quotaSection } from './section.ts';
 import { migrations } from './tables.ts';
 import { createTerms, type TermSources } from './terms.ts';
 import { createUnsettled } from './unsettled.ts';
+
+/** `user credit NAME UNITS`. It finds the other plugins when it runs, because they may be created after this one. */
+function userCredit(host: Host, ledger: Ledger): Command {
+  return {
+    name: 'user credit',
+    summary: 'gives an account quota units',
+    positionals: ['NAME', 'UNITS'],
+    async run({ positionals: [name, units] }) {
+      if (name === undefined || units === undefined) throw new UsageError('user credit NAME UNITS');
+      if (!/^[0-9]{1,18}$/.test(units) || BigInt(units) === 0n) {
+        throw new UsageError(`UNITS must be a whole number above zero, not "${units}"`);
+      }
+      const account = await host.find(Accounts)?.findByName(name);
+      if (account === undefined) throw coreErrors.account_not_found(name);
+      const layer = { kind: 'account', owner: account.id } as const;
+      if ((await ledger.balance(layer))?.unlimited === true) {
+        throw coreErrors.unlimited(`"${name}" is unlimited: there is no balance to credit.`);
+      }
+      const facts = { mode: 'add', value: Number(units) };
+      const noted = host
+        .find(Audit)
+        ?.steps({ actor: COMMAND_LINE, action: 'user.quota', object: `user ${account.id}`, facts });
+      await ledger.credit(layer, BigInt(units) * MICRO, `cli:${randomUUID()}`, 'cli', noted);
+      const balance = await ledger.balance(layer);
+      if (balance === undefined) throw new Error(`the account ${name} has no bucket`);
+      return `credited ${units} to ${name}: ${inQuota(balance.granted - balance.used - balance.held)} quota available\n`;
+    },
+  };
+}
 
 /** The interval of checkpoints, which record the delivered part of running calls. */
 const CHECKPOINT_MS = 1_000;

@@ -42,34 +42,6 @@ const TRIES = 5;
 const RECALL = 'quota.recall';
 const FREE = 'quota.free';
 
-/** The leases. */
-export interface Leases {
-  /** Adds this process to those that lease, once. Nothing can be leased before. */
-  join(): Promise<void>;
-  /** The lease of a bucket; it is empty until a call needs it. */
-  of(layer: Layer): Lease;
-  /** The same, if there is one. */
-  find(layer: Layer): Lease | undefined;
-  /**
-   * Reserves `amount` of every share that pays, if each has `room` left, or nothing. Undefined: it is reserved; otherwise the name of the first
-   * bucket that has too little. A promise if the store has to be read; it rejects if the store is unavailable.
-   */
-  reserve(shares: readonly Share[], amount: bigint, room: bigint): Awaitable<string | undefined>;
-  /**
-   * Makes every process return the unreserved part of its lease of a bucket; required before money is removed from the bucket. Waits up to two
-   * seconds, and resolves with the epochs of the processes that have returned it, including this one. Rejects if this process cannot.
-   */
-  recall(layer: Layer): Promise<readonly string[]>;
-  /** The unreserved amounts that the other processes have leased from some buckets. */
-  freeElsewhere(layers: readonly Layer[]): Promise<readonly bigint[]>;
-  /** Returns leases that were not used for `IDLE_MS`. */
-  returnIdle(): Promise<void>;
-  /** Returns everything that no call has reserved. */
-  returnAll(): Promise<void>;
-  /** Rejects if this process was presumed dead and its leases taken over; from then on every call that needs one is refused with 503. */
-  check(): Promise<void>;
-}
-
 interface BucketRow {
   readonly left: string;
   /** The used and held amounts. */
@@ -95,7 +67,7 @@ export function createLeases({
   boot,
   peers,
   log,
-}: Pick<Host, 'store' | 'boot' | 'peers' | 'log'> & { readonly clock: Clock }): Leases {
+}: Pick<Host, 'store' | 'boot' | 'peers' | 'log'> & { readonly clock: Clock }) {
   const accounts = new Map<number, Lease>();
   const keys = new Map<number, Lease>();
   const others = new Map<string, Lease>();
@@ -409,7 +381,8 @@ export function createLeases({
   );
 
   return {
-    join() {
+    /** Adds this process to those that lease, once. Nothing can be leased before. */
+    join(): Promise<void> {
       joined ??= store.atomic([joinStep(boot, clock.now())]).catch((error) => {
         joined = undefined;
         throw error;
@@ -417,11 +390,21 @@ export function createLeases({
       return joined.then(() => {});
     },
 
+    /** The lease of a bucket; it is empty until a call needs it. */
     of,
+    /** The same, if there is one. */
     find,
+    /**
+     * Makes every process return the unreserved part of its lease of a bucket; required before money is removed from the bucket. Waits up to two
+     * seconds, and resolves with the epochs of the processes that have returned it, including this one. Rejects if this process cannot.
+     */
     recall,
 
-    reserve(shares, amount, room) {
+    /**
+     * Reserves `amount` of every share that pays, if each has `room` left, or nothing. Undefined: it is reserved; otherwise the name of the first
+     * bucket that has too little. A promise if the store has to be read; it rejects if the store is unavailable.
+     */
+    reserve(shares: readonly Share[], amount: bigint, room: bigint): Awaitable<string | undefined> {
       for (let i = 0; i < shares.length; i++) {
         if (!isCovered(shares[i]!, amount, room)) return reserveSlowly(shares, amount, room);
       }
@@ -434,7 +417,8 @@ export function createLeases({
       return undefined;
     },
 
-    async freeElsewhere(layers) {
+    /** The unreserved amounts that the other processes have leased from some buckets. */
+    async freeElsewhere(layers: readonly Layer[]): Promise<readonly bigint[]> {
       const sums = layers.map(() => 0n);
       if (layers.length === 0) return sums;
       const answers = await peers.ask(FREE, layers.map((layer) => [...bucketParams(layer)]) as Json);
@@ -444,7 +428,8 @@ export function createLeases({
       return sums;
     },
 
-    async returnIdle() {
+    /** Returns leases that were not used for `IDLE_MS`. */
+    async returnIdle(): Promise<void> {
       const leases = all();
       const before = clock.mono() - (leases.length > MANY || !isAlone() ? SHORT_IDLE_MS : IDLE_MS);
       const isIdle = (lease: Lease): boolean =>
@@ -459,13 +444,18 @@ export function createLeases({
       });
     },
 
-    returnAll: () => returnInBatches(all(), () => {}),
+    /** Returns everything that no call has reserved. */
+    returnAll: (): Promise<void> => returnInBatches(all(), () => {}),
 
-    async check() {
+    /** Rejects if this process was presumed dead and its leases taken over; from then on every call that needs one is refused with 503. */
+    async check(): Promise<void> {
       if (isLost || (await store.atomic([aliveStep(boot)])) !== undefined) throw lost();
     },
   };
 }
+
+/** The leases. */
+export type Leases = ReturnType<typeof createLeases>;
 
 /** The remaining amount of a bucket that has a limit; `limit`: that of a plan or a department. */
 function leftOf(row: BucketRow | undefined, limit: bigint | undefined): bigint {

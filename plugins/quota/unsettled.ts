@@ -4,16 +4,8 @@ import type { Records, UsageRecord } from '../../core/contracts/records.ts';
 import type { Host } from '../../core/plugin.ts';
 import { noteOfLayers, type Reservation } from './reservation.ts';
 
-/** Such calls. */
-export interface Unsettled {
-  /** Adds a call, and reopens its reservation. */
-  add(reservation: Reservation): void;
-  /** Closes them, with a usage record each. Returns how many; rejects if the store cannot write yet. */
-  close(records: Records | undefined): Promise<number>;
-}
-
 /** Makes the list; it is shared by all configurations. */
-export function createUnsettled(host: Host): Unsettled {
+export function createUnsettled(host: Host) {
   const { store, clock, log } = host;
   const reservations = host.lasting({ name: 'quota.unsettled', version: 1, make: () => new Set<Reservation>() });
 
@@ -23,9 +15,11 @@ export function createUnsettled(host: Host): Unsettled {
   }
 
   return {
+    /** Adds a call, and reopens its reservation. */
     add,
 
-    async close(records) {
+    /** Closes them, with a usage record each. Returns how many; rejects if the store cannot write yet. */
+    async close(records: Records | undefined): Promise<number> {
       let count = 0;
       for (const reservation of reservations) {
         const { x, terms, delivered: charged, amount: held } = reservation;
@@ -50,6 +44,9 @@ export function createUnsettled(host: Host): Unsettled {
     },
   };
 }
+
+/** Such calls. */
+export type Unsettled = ReturnType<typeof createUnsettled>;
 
 /** The usage record of a call of which only the checkpoints are known. Amounts are micro-quota. */
 export function recoveredRecord(of: {

@@ -226,14 +226,14 @@ export function createCodes(host: Host, endings: Endings): Codes {
           params: [id, vault.seal(sealedFor(id), secret), step, FIRST_LOCK_MS],
         },
         { sql: 'UPDATE backup_code SET pending = 0 WHERE account_id = ?', params: [id] },
-        ...endings.steps(id, session),
+        ...endings(id, session),
         ...along,
       ]);
       if (!enabled) wrongCode();
     },
 
     disable({ id }, code, session, along = []) {
-      return redeem(id, code, [...removeSteps(id), ...endings.steps(id, session), ...along]);
+      return redeem(id, code, [...removeSteps(id), ...endings(id, session), ...along]);
     },
 
     async renewBackupCodes({ id }, code, session, along = []) {
@@ -243,7 +243,7 @@ export function createCodes(host: Host, endings: Endings): Codes {
       await redeem(id, ofAuthenticator, [
         { sql: 'DELETE FROM backup_code WHERE account_id = ?', params: [id] },
         ...insertCodes(id, backupCodes, 0),
-        ...endings.steps(id, session),
+        ...endings(id, session),
         ...along,
       ]);
       return backupCodes;

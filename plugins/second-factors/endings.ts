@@ -2,16 +2,13 @@
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 
-/** Creates steps. */
-export interface Endings {
-  /** Ends all sessions except `session`, which needs a new verification, and all tickets. */
-  steps(accountId: number, session?: number | undefined): readonly Step[];
-}
-
-export function createEndings(host: Host): Endings {
+/** Creates the steps that end all sessions except `session`, which needs a new verification, and all tickets. */
+export function createEndings(host: Host) {
   const sessions = host.use(Sessions);
   const tickets = host.use(Tickets);
-  return {
-    steps: (accountId, session) => [...sessions.endSteps(accountId, session), ...tickets.voidSteps(accountId)],
-  };
+  return (accountId: number, session?: number | undefined): readonly Step[] => [
+    ...sessions.endSteps(accountId, session),
+    ...tickets.voidSteps(accountId),
+  ];
 }
+export type Endings = ReturnType<typeof createEndings>;

@@ -228,7 +228,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
           ],
           must: 'new',
         },
-        ...endings.steps(id, session),
+        ...endings(id, session),
         ...along,
       ]);
       if (failed === undefined) return;
@@ -255,7 +255,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
     },
 
     async removePasskey({ id }, session, along = []) {
-      const failed = await store.atomic([removeStep(id), ...endings.steps(id, session), ...along]);
+      const failed = await store.atomic([removeStep(id), ...endings(id, session), ...along]);
       if (failed !== undefined) noPasskey();
     },
 

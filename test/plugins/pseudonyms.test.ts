@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { wordFinder } from '../../core/contracts/matching.ts';
-import { BUILT_IN, builtIn } from '../../plugins/pseudonyms/kinds.ts';
+import { BUILT_IN, builtIn } from '../../plugins/pseudonyms/section.ts';
 import { placeholderFinders, Table } from '../../plugins/pseudonyms/table.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
 import { CLIENTS, type ClientName } from '../e2e/style-clients.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { scanJson } from '../../core/json.ts';
 import type { Json, JsonObject, Style } from '../../core/plugin.ts';
-import { speech } from '../../plugins/styles/audio/speech.ts';
+import { speech } from '../../plugins/styles/audio/index.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { completions } from '../../plugins/styles/completions/index.ts';
 import { embeddings } from '../../plugins/styles/embeddings/index.ts';

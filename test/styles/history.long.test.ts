@@ -26,7 +26,7 @@ import {
   type ResponseHistory,
   responsesSection,
 } from '../../plugins/styles/history/index.ts';
-import type { ResponsesSection } from '../../plugins/styles/history/section.ts';
+import type { ResponsesSection } from '../../plugins/styles/history/keeping.ts';
 import { caller, type Driven, drive, exchange, verdict } from '../kit/drive.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';

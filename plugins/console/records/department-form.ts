@@ -1,17 +1,8 @@
 /** The form of a department, and its conversion to the service's fields. */
 import type { DepartmentChanges } from '../../../core/contracts/departments.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
+import type { Members } from '../schemas.ts';
 import { MOST_UNITS, microOf } from '../units.ts';
-
-/** The fields of a form; absent fields stay unchanged. */
-export interface DepartmentForm {
-  readonly name?: string;
-  readonly parent_id?: number | null;
-  readonly quota?: number | null;
-  readonly monthly_quota?: number | null;
-  readonly ratio?: number;
-  readonly status?: 0 | 1;
-}
 
 /** The names of a department's fields in the API. */
 export const DEPARTMENT_WORDS = {
@@ -25,7 +16,7 @@ export const DEPARTMENT_WORDS = {
 /** Ratios are stored in millionths. */
 export const PPM = 1_000_000;
 
-const amount = { type: ['integer', 'null'], minimum: 0, maximum: MOST_UNITS };
+const amount = { type: ['integer', 'null'], minimum: 0, maximum: MOST_UNITS } as const;
 
 /** The members of the schema. */
 export const formProperties = {
@@ -48,6 +39,9 @@ export const formProperties = {
   },
   status: { description: '1 enabled, 0 disabled.', enum: [0, 1] },
 } as const;
+
+/** The fields of a form; absent fields stay unchanged. */
+export type DepartmentForm = Members<typeof formProperties>;
 
 /** Converts a form. Refuses (400) a ratio with more than six decimals. */
 export function changesOf(form: DepartmentForm): DepartmentChanges {

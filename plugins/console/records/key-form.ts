@@ -2,22 +2,9 @@
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { KeyChanges, KeyRecord, NewKey } from '../../../core/contracts/keys.ts';
 import { type ReadOnly, readOnly, readOnlyProperties } from '../read-only.ts';
+import type { Members } from '../schemas.ts';
 import { MOST_UNITS, microOf, secondsOf } from '../units.ts';
 import { NEVER, type ShownKey } from './key.ts';
-
-/** The members that are used; a change may omit any of them. */
-export interface KeyForm {
-  readonly user_id?: number;
-  readonly name?: string;
-  /** Unix seconds; -1: never. */
-  readonly expired_time?: number;
-  readonly remain_quota?: number;
-  readonly unlimited_quota?: boolean;
-  readonly model_limits_enabled?: boolean;
-  readonly model_limits?: string;
-  readonly allow_ips?: string | null;
-  readonly strict?: boolean;
-}
 
 /** The end of the year 9999; -1 means never. */
 const LATEST_S = 253_402_300_799;
@@ -78,7 +65,10 @@ export const fixedKeyProperties = {
     type: 'integer',
     minimum: 0,
   },
-};
+} as const;
+
+/** The members that are used; a change may omit any of them. */
+export type KeyForm = Members<typeof keyFormProperties & Pick<typeof fixedKeyProperties, 'user_id'>>;
 
 const withoutQuota = () =>
   coreErrors.invalid_request_error('A key that is not unlimited needs a remain_quota.').with({ param: 'remain_quota' });

@@ -7,7 +7,7 @@ import { boolean, integer, number, text } from '../schemas.ts';
 import { currencyText, quotaNumber, secondsOf } from '../units.ts';
 import { TYPES } from './log-search.ts';
 import type { Names } from './names.ts';
-import { ratiosOf } from './ratios.ts';
+import { ratiosOf } from './price.ts';
 
 /** The viewer: administrators see IP addresses, and why upstream attempts failed. */
 export interface Viewer {

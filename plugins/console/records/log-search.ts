@@ -2,10 +2,10 @@
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
-import type { LogFilter, LogKind, UsageRecord } from '../../../core/contracts/records.ts';
+import type { LogFilter, LogKind } from '../../../core/contracts/records.ts';
 import type { Host } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
-import { idNumber, timestamp } from '../schemas.ts';
+import { idNumber, type Members, timestamp } from '../schemas.ts';
 
 /** The numbers of line kinds in the API. */
 export const TYPES: Readonly<Record<LogKind, number>> = {
@@ -19,38 +19,16 @@ export const TYPES: Readonly<Record<LogKind, number>> = {
   request: 8,
 };
 
-/** Unix seconds; 0: not set. */
-export interface TimesQuery {
-  readonly start_timestamp?: number;
-  readonly end_timestamp?: number;
-}
-
-/** The parameters of a query. */
-export interface LogQuery extends TimesQuery {
-  readonly type: number;
-  readonly outcome?: UsageRecord['outcome'];
-  readonly token_name?: string;
-  readonly token_id?: number;
-  readonly model_name?: string;
-  readonly group?: string;
-  readonly channel?: string;
-  readonly request_id?: string;
-}
-
-/** Parameters of the log of all users. */
-export interface EverybodyQuery extends LogQuery {
-  readonly username?: string;
-  readonly user_id?: number;
-  readonly department_id?: number;
-}
-
-const name = { type: 'string', maxLength: 256 };
+const name = { type: 'string', maxLength: 256 } as const;
 
 /** The members of a `search` schema about the period. */
 export const timeProperties = {
   start_timestamp: { description: 'Start, Unix seconds.', ...timestamp },
   end_timestamp: { description: 'End (inclusive), Unix seconds.', ...timestamp },
 } as const;
+
+/** Unix seconds; 0: not set. */
+export type TimesQuery = Members<typeof timeProperties>;
 
 /** The members about lines. */
 export const logProperties = {
@@ -76,6 +54,9 @@ export const logProperties = {
   request_id: { description: 'The `x-request-id` of the answer.', type: 'string', maxLength: 64 },
 } as const;
 
+/** The parameters of a query. */
+export type LogQuery = Members<typeof logProperties>;
+
 /** The members about users. */
 export const peopleProperties = {
   username: { description: 'The name of the user.', ...name },
@@ -86,18 +67,15 @@ export const peopleProperties = {
 /** The members of the log of all users. */
 export const everybodyProperties = { ...logProperties, ...peopleProperties } as const;
 
+/** Parameters of the log of all users. */
+export type EverybodyQuery = Members<typeof everybodyProperties>;
+
 /** A group with more users, or a name with more keys, cannot be a filter. */
 const MOST_PEOPLE = 500;
 const MOST_KEYS = 500;
 
 /** Creates filters, which are undefined if nothing can match. */
-export interface LogSearch {
-  /** A filter for the log of one user; the query cannot select another user. */
-  own(person: Person, query: LogQuery): Promise<LogFilter | undefined>;
-  everybody(query: EverybodyQuery): Promise<LogFilter | undefined>;
-}
-
-export function createLogSearch(host: Host): LogSearch {
+export function createLogSearch(host: Host) {
   const accounts = host.use(Accounts);
   const keys = host.use(Keys);
 
@@ -155,12 +133,13 @@ export function createLogSearch(host: Host): LogSearch {
   }
 
   return {
-    async own(person, query) {
+    /** A filter for the log of one user; the query cannot select another user. */
+    async own(person: Person, query: LogQuery): Promise<LogFilter | undefined> {
       if (query.group !== undefined && query.group !== person.group) return undefined;
       return filterOf(query, [person.id]);
     },
 
-    async everybody(query) {
+    async everybody(query: EverybodyQuery): Promise<LogFilter | undefined> {
       const { username, user_id, group, department_id } = query;
       const sets: (readonly number[])[] = [];
       if (username !== undefined) sets.push([(await accounts.findByName(username))?.id ?? []].flat());

@@ -6,19 +6,7 @@ import type { Json, JsonObject, Vault } from '../../../core/plugin.ts';
 import { isPublicAddress } from '../../../core/sdk.ts';
 import { errors } from '../errors.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
-import { bodyOf, EMAIL_PATTERN } from '../schemas.ts';
-
-/** The form; absent members stay unchanged. */
-export interface SettingsForm {
-  readonly notify_type?: 'email' | 'webhook';
-  readonly quota_warning_threshold?: number | null;
-  readonly webhook_url?: string | null;
-  readonly webhook_secret?: string | null;
-  readonly notification_email?: string | null;
-  readonly record_ip_log?: boolean;
-  readonly language?: string;
-  readonly sidebar_modules?: string;
-}
+import { type Accepted, bodyOf, EMAIL_PATTERN } from '../schemas.ts';
 
 /** Members that consoles store and the gateway does not read. */
 export const keptProperties = {
@@ -38,7 +26,7 @@ const NOT_HERE: ReadOnly = {
   upstream_model_update_notify_enabled: 'Models are configured in gateway.yaml.',
 };
 
-export const settingsForm = bodyOf<SettingsForm>([], {
+export const settingsForm = bodyOf([], {
   notify_type: { description: 'How notifications are sent.', enum: ['email', 'webhook'] },
   quota_warning_threshold: {
     description: 'Quota units; a notification is sent when the balance falls below it. Null: none is sent.',
@@ -63,6 +51,9 @@ export const settingsForm = bodyOf<SettingsForm>([], {
   ...readOnlyProperties(NOT_HERE),
   gotify_priority: { description: 'Part of gotify_url; ignored without it.' },
 });
+
+/** The form; absent members stay unchanged. */
+type SettingsForm = Accepted<typeof settingsForm>;
 
 /** The vault context of a user's webhook secret. */
 const placeOfSecret = (id: number): string => `account.webhook_secret ${id}`;

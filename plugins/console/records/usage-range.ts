@@ -6,7 +6,7 @@ import { type Answer, type Clock, refuse } from '../../../core/plugin.ts';
 import { reportFile } from '../csv.ts';
 import { errors } from '../errors.ts';
 import type { Tools } from '../route.ts';
-import { idNumber, integer, text } from '../schemas.ts';
+import { idNumber, integer, type Members, text } from '../schemas.ts';
 import { perUnitOf, secondsOf } from '../units.ts';
 import { type TimesQuery, timeProperties } from './log-search.ts';
 import { SUM_COLUMNS, type shownSums, sumCells } from './usage-sums.ts';
@@ -16,16 +16,6 @@ const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 /** The maximum length of a period in days: by hour, and otherwise. */
 const MOST_DAYS = { hour: 31, day: 366 };
-
-/** The parameters of a query. */
-export interface UsageQuery extends TimesQuery {
-  readonly department_id?: number;
-  readonly user_id?: number;
-  readonly token_id?: number;
-  readonly model?: string;
-  readonly channel?: string;
-  readonly format: 'json' | 'csv';
-}
 
 export const usageProperties = {
   start_timestamp: {
@@ -47,6 +37,9 @@ export const usageProperties = {
     default: 'json',
   },
 } as const;
+
+/** The parameters of a query. */
+export type UsageQuery = Members<typeof usageProperties>;
 
 /** Parameters that only some queries have. */
 export const granularityProperty = {

@@ -3,10 +3,20 @@ import { Audit, type AuditEntry } from '../../../core/contracts/audit.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { csvAnswer } from '../csv.ts';
 import { pageSize, sizeOf } from '../pages.ts';
-import { type TimesQuery, timeProperties, timesOf } from '../records/log-search.ts';
+import { timeProperties, timesOf } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { idNumber, integer, listOf, object, objectOrNull, queryOf, text, unixSeconds } from '../schemas.ts';
+import {
+  idNumber,
+  integer,
+  listOf,
+  type Members,
+  object,
+  objectOrNull,
+  queryOf,
+  text,
+  unixSeconds,
+} from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 const route = tagged('Audit');
@@ -17,15 +27,6 @@ const MOST_EXPORTED = 50_000;
 const BITE = 1_000;
 /** Entries whose hashes one request verifies; that takes a fraction of a second. */
 const MOST_CHECKED = 20_000;
-
-interface Filters extends TimesQuery {
-  readonly before?: number;
-  readonly actor?: string;
-  readonly action?: string;
-}
-interface Query extends Filters {
-  readonly page_size?: number;
-}
 
 const filters = {
   before: { description: 'Only entries older than this one (`seq`).', ...idNumber },
@@ -39,7 +40,7 @@ const filters = {
 } as const;
 
 export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
-  const filterOf = (query: Filters) => ({
+  const filterOf = (query: Members<typeof filters>) => ({
     ...(query.before !== undefined && { before: query.before }),
     ...(query.actor !== undefined && { actor: query.actor }),
     ...(query.action !== undefined && { action: query.action }),
@@ -74,7 +75,7 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/audit', {
       alsoAt: ['/api/audit/'],
       summary: 'Lists audit log entries, newest first. For older entries, send the `before` of the response.',
-      search: queryOf<Query>({ ...filters, page_size: pageSize(USUAL, MOST) }),
+      search: queryOf({ ...filters, page_size: pageSize(USUAL, MOST) }),
       answer: object({
         items: listOf('AuditEntry', {
           seq: { ...integer, description: 'Sequence number without gaps.' },
@@ -107,7 +108,7 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
     }),
     route('admin', 'GET', '/api/audit/chain', {
       summary: `Verifies the hashes of ${MOST_CHECKED} audit log entries; continue with \`after\`.`,
-      search: queryOf<{ readonly after: number }>({
+      search: queryOf({
         after: { ...integer, minimum: 0, default: 0, description: 'The last entry that was already verified.' },
       }),
       answer: object({
@@ -127,7 +128,7 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/audit/export', {
       verified: true,
       summary: `Exports audit log entries as CSV, at most ${MOST_EXPORTED}.`,
-      search: queryOf<Filters>(filters),
+      search: queryOf(filters),
       answer: 'text/csv',
       async handle({ query, actor }) {
         const audit = need(Audit);

@@ -76,7 +76,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       maxBody: 4 * LONGEST,
       summary:
         'Validates a text as gateway.yaml. Nothing is written. It may refer only to the variables and files that the file on disk refers to; masked values stand for the ones on disk.',
-      body: bodyOf<{ readonly text: string }>(['text'], {
+      body: bodyOf(['text'], {
         text: { ...text, maxLength: LONGEST, description: 'At most 256 KiB.' },
       }),
       answer: record('ConfigCheck', verdict),

@@ -47,7 +47,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       spelling: 'bare',
       errors: ['department_not_found'],
       summary: 'Lists the members of the department and of those below it.',
-      search: pageSearch<PageSearch>(),
+      search: pageSearch({}),
       answer: listed(userSchema),
       async handle(request) {
         const departments = need(Departments);
@@ -68,7 +68,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       verified: true,
       errors: ['department_not_found', 'account_not_found'],
       summary: 'Moves users into a department, all or none; returns their number.',
-      body: bodyOf<{ readonly user_ids: readonly number[] }>(['user_ids'], {
+      body: bodyOf(['user_ids'], {
         user_ids: {
           description: 'Users with a role below yours.',
           type: 'array',

@@ -3,7 +3,7 @@ import { type Department, Departments } from '../../../core/contracts/department
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { type JsonObject, schema } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
-import { type PageSearch, pageOf, pageSearch } from '../pages.ts';
+import { pageOf, pageSearch } from '../pages.ts';
 import {
   budgetUse,
   departmentAt,
@@ -27,10 +27,6 @@ import { MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
 import { departmentMemberRoutes } from './department-members.ts';
 
 const route = tagged('Departments');
-interface DepartmentQuery extends PageSearch {
-  readonly keyword?: string;
-  readonly parent_id?: number;
-}
 
 interface TreeNode extends ShownDepartment {
   readonly monthly_used_quota: number;
@@ -86,10 +82,10 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
   }
 
   return [
-    route<unknown, DepartmentQuery>('admin', 'GET', '/api/department/', {
+    route('admin', 'GET', '/api/department/', {
       spelling: 'bare',
       summary: 'Lists departments by id.',
-      search: pageSearch<DepartmentQuery>({
+      search: pageSearch({
         keyword: { description: 'Part of the name.', type: 'string', maxLength: 64 },
         parent_id: {
           description: 'Only the direct children of this department; 0: the top level.',
@@ -249,7 +245,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       verified: true,
       errors: ['department_not_found', 'invalid_amount', 'no_budget'],
       summary: 'Increases the total budget.',
-      body: bodyOf<{ readonly amount: number }>(['amount'], {
+      body: bodyOf(['amount'], {
         amount: { description: 'Quota units.', type: 'integer', minimum: 1, maximum: MOST_UNITS },
       }),
       answer: departmentSchema,

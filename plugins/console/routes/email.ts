@@ -8,7 +8,7 @@ import { schema } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { differences } from '../records/person.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { EMAIL_PATTERN, nothing, object, queryOf } from '../schemas.ts';
+import { EMAIL_PATTERN, type Members, nothing, object, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 
 const route = tagged('Account');
@@ -18,16 +18,13 @@ const CODE_DIGITS = 8;
 
 const address = { type: 'string', maxLength: 254, pattern: EMAIL_PATTERN } as const;
 
-interface Proof {
-  readonly email: string;
-  readonly code: string;
-}
-
 /** No member is required by the schema of a query, so that the error names the missing one. */
 const proof = object({
   email: address,
-  code: { description: 'The code in the email.', type: 'string', maxLength: 64 },
+  code: { ...text, description: 'The code in the email.', maxLength: 64 },
 });
+
+type Proof = Members<typeof proof.properties, 'email' | 'code'>;
 
 /** The secret of a code's ticket: the address, in lower case, and the code. */
 export function emailProofOf(email: string, code: string): string {
@@ -80,7 +77,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       changes: true,
       limit: 'mail',
       summary: 'Sends a code that verifies an email address, for registration or for the signed-in user.',
-      search: queryOf<{ readonly email: string }>({ email: address }, ['email']),
+      search: queryOf({ email: address }, ['email']),
       answer: nothing,
       async handle({ query: { email }, visitor }) {
         const { name, origin } = site;

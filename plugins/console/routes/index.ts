@@ -8,13 +8,7 @@ import { openApi } from '../openapi.ts';
 import { budgetUse, monthOf } from '../records/department.ts';
 import { PPM } from '../records/department-form.ts';
 import { latencyOf, latencySchema } from '../records/latency.ts';
-import {
-  createLogSearch,
-  type EverybodyQuery,
-  type LogQuery,
-  logProperties,
-  peopleProperties,
-} from '../records/log-search.ts';
+import { createLogSearch, logProperties, peopleProperties } from '../records/log-search.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { integer, list, number, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
@@ -72,14 +66,14 @@ function latencyRoutes({ host, need }: Tools): readonly ApiRoute[] {
     logRoute('member', 'GET', '/api/log/self/latency', {
       errors: ['account_not_found', 'filter_too_wide'],
       summary: `Returns the latency of your newest ${MOST_CALLS} calls; with filters, of the newest 48 hours that have matching calls.`,
-      search: queryOf<Omit<LogQuery, 'request_id'>>(own),
+      search: queryOf(own),
       answer: latencySchema,
       handle: async ({ account, query }) => latency(await search.own(await personWith(host, account.id), query)),
     }),
     logRoute('admin', 'GET', '/api/log/latency', {
       errors: ['filter_too_wide'],
       summary: `Returns the latency of the newest ${MOST_CALLS} calls of all users.`,
-      search: queryOf<Omit<EverybodyQuery, 'request_id'>>(everybodys),
+      search: queryOf(everybodys),
       answer: latencySchema,
       handle: async ({ query }) => latency(await search.everybody(query)),
     }),

@@ -1,7 +1,7 @@
 /** Invitations, for administrators. */
 import { type Invitation, Invitations } from '../../../core/contracts/invitations.ts';
 import { errors } from '../errors.ts';
-import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
 import { bodyOf, integer, nothing, object, record, text, unixSeconds } from '../schemas.ts';
@@ -28,7 +28,7 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
     route('admin', 'POST', '/api/user/invitation', {
       verified: true,
       summary: 'Creates an invitation for one new account.',
-      body: bodyOf<{ readonly expires_days: number }>([], {
+      body: bodyOf([], {
         expires_days: { type: 'integer', minimum: 1, maximum: 365, default: 7 },
       }),
       answer: object({
@@ -47,7 +47,7 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
     }),
     route('admin', 'GET', '/api/user/invitations', {
       summary: 'Lists the invitations of the last year, newest first, without their codes.',
-      search: pageSearch<PageSearch>(),
+      search: pageSearch({}),
       answer: pageSchema(invitationSchema),
       async handle({ query }) {
         const page = pageOf(query);

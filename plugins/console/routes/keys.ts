@@ -7,7 +7,7 @@ import { type JsonObject, refuse } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, refuseOthers } from '../read-only.ts';
 import { keySchema, shownKey } from '../records/key.ts';
 import {
@@ -22,17 +22,10 @@ import {
   newKeyOf,
 } from '../records/key-form.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { bodyOf, idNumber, integer, nothing, queryOf } from '../schemas.ts';
+import { type Accepted, bodyOf, idNumber, integer, nothing, queryOf } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
 const route = tagged('Keys');
-
-interface KeyQuery extends PageSearch {
-  readonly keyword?: string;
-  readonly token?: string;
-  readonly status?: number;
-  readonly user_id?: number;
-}
 
 /** The refusals of a form. */
 const FORM_ERRORS = [
@@ -47,28 +40,28 @@ const FORM_ERRORS = [
 /** The state is in no column, so it is filtered in memory: an account has at most a thousand keys. */
 const MOST_KEYS = 1_000;
 
-const keyQuery = pageSearch<KeyQuery>({
+const keyQuery = pageSearch({
   keyword: { description: 'Part of the name.', type: 'string', maxLength: 200 },
   token: { description: 'A complete key, or its end.', type: 'string', maxLength: 200 },
   status: { type: 'integer', enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
   user_id: fixedKeyProperties.user_id,
 });
 
-const newKeyBody = bodyOf<KeyForm & { readonly name: string; readonly status?: number }>(['name'], {
+const newKeyBody = bodyOf(['name'], {
   ...keyFormProperties,
   ...fixedKeyProperties,
   id: { description: 'Assigned by the gateway: 0, or omitted.', const: 0 },
   status: { description: '1 enabled, 2 disabled. Default: 1.', enum: [1, 2] },
 });
 
-const changedKeyBody = bodyOf<KeyForm & { readonly id: number; readonly status?: number }>(['id'], {
+const changedKeyBody = bodyOf(['id'], {
   ...keyFormProperties,
   ...fixedKeyProperties,
   id: idNumber,
   status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are ignored.' },
 });
 
-const graceBody = bodyOf<{ readonly grace_seconds?: number }>([], {
+const graceBody = bodyOf([], {
   grace_seconds: {
     description: 'How long the old secret stays valid; default: not at all.',
     type: 'integer',
@@ -77,7 +70,7 @@ const graceBody = bodyOf<{ readonly grace_seconds?: number }>([], {
   },
 });
 
-const idsBody = bodyOf<{ readonly ids: readonly number[] }>(['ids'], {
+const idsBody = bodyOf(['ids'], {
   ids: { type: 'array', minItems: 1, maxItems: 1_000, items: idNumber },
 });
 
@@ -89,7 +82,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     return shownKey(key, balance, now(), secret);
   }
 
-  async function listed({ account, query }: ConsoleRequest<unknown, KeyQuery>) {
+  async function listed({ account, query }: ConsoleRequest<unknown, Accepted<typeof keyQuery>>) {
     const page = pageOf(query);
     const { keyword, token, status, user_id: user } = query;
     const { total, items } = await need(Keys).search({
@@ -169,11 +162,11 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   } as const;
 
   return [
-    route<unknown, KeyQuery>('member', 'GET', '/api/token/', {
+    route('member', 'GET', '/api/token/', {
       ...list,
       summary: 'Lists your keys, newest first; for administrators with `user_id`, those of a user.',
     }),
-    route<unknown, KeyQuery>('member', 'GET', '/api/token/search', {
+    route('member', 'GET', '/api/token/search', {
       ...list,
       summary: 'Searches your keys by a part of their name or the end of their secret.',
     }),
@@ -231,7 +224,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       summary:
         'Updates one of your keys or, for administrators and after a verification (POST /api/verify), a key of a user; omitted members stay unchanged.',
       body: changedKeyBody,
-      search: queryOf<{ readonly status_only?: string }>({
+      search: queryOf({
         status_only: { description: 'If present, only the status is updated.', type: 'string' },
       }),
       answer: keySchema,

@@ -2,8 +2,7 @@
 import { type ContentReader, Prompts } from '../../../core/contracts/prompts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
 import { errors } from '../errors.ts';
-import { callSchema, shownCall } from '../records/call-detail.ts';
-import { contentSchema, shownContent } from '../records/content.ts';
+import { callSchema, contentSchema, shownCall, shownContent } from '../records/call-detail.ts';
 import type { Viewer } from '../records/log-line.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { personWith } from '../subordinate.ts';

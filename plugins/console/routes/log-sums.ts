@@ -4,9 +4,7 @@ import { type LogFilter, Records, type UsageDimension, type UsageSum } from '../
 import { errors } from '../errors.ts';
 import {
   createLogSearch,
-  type EverybodyQuery,
   everybodyProperties,
-  type LogQuery,
   logProperties,
   type TimesQuery,
   timeProperties,
@@ -18,8 +16,6 @@ import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route
 import { integer, list, listOf, number, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { dateOf, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
-
-type SumQuery = Omit<LogQuery, 'type' | 'outcome' | 'request_id'>;
 
 const route = tagged('Logs');
 /** The longest period by hour, in days. */
@@ -122,27 +118,27 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/log/self/stat', {
       errors: ['filter_too_wide'],
       summary: 'Returns the sums of your calls; calls whose lines are deleted are included.',
-      search: queryOf<SumQuery>(sumFilters),
+      search: queryOf(sumFilters),
       answer: statSchema,
       handle: async (request) => stat(await search.own(await personOf(request), { ...request.query, type: 0 })),
     }),
     route('admin', 'GET', '/api/log/stat', {
       errors: ['filter_too_wide'],
       summary: 'Returns the sums of the calls of all users.',
-      search: queryOf<SumQuery & Pick<EverybodyQuery, 'username'>>(everybodyFilters),
+      search: queryOf(everybodyFilters),
       answer: statSchema,
       handle: async ({ query }) => stat(await search.everybody({ ...query, type: 0 })),
     }),
     route('member', 'GET', '/api/data/self', {
       errors: ['range_too_long'],
       summary: `Returns the sums of your calls by hour and model; at most ${MOST_DAYS} days, by default the last seven.`,
-      search: queryOf<TimesQuery>(timeProperties),
+      search: queryOf(timeProperties),
       answer: dataSchema,
       handle: async (request) => hours(request.query, await personOf(request)),
     }),
     route('admin', 'GET', '/api/data/', {
       summary: 'Returns the sums by hour and model of the calls of one user, or of all.',
-      search: queryOf<TimesQuery & Pick<EverybodyQuery, 'username'>>({
+      search: queryOf({
         ...timeProperties,
         username: everybodyProperties.username,
       }),

@@ -2,7 +2,7 @@
 import type { Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
 import { csvFile, csvText, reportEnd } from '../csv.ts';
-import { type PageSearch, pageAnswer, pageOf, pageProperties } from '../pages.ts';
+import { pageAnswer, pageOf, pageProperties } from '../pages.ts';
 import { cellsOf, LINE_COLUMNS, lineSchema, shownLines, totalCells, type Viewer } from '../records/log-line.ts';
 import {
   createLogSearch,
@@ -14,7 +14,7 @@ import {
 import { createNames } from '../records/names.ts';
 import { timeText, unitLine } from '../records/usage-range.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { integer, queryOf, record, text } from '../schemas.ts';
+import { integer, type Members, queryOf, record, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
@@ -25,22 +25,15 @@ const BITE = 1_000;
 /** The log lines that a key can read: its own. */
 const LINES_OF_KEY = 1_000;
 
-interface Places {
-  readonly before?: string;
-}
-type Paged = PageSearch & Places;
-interface Formatted extends Paged {
-  readonly format: 'json' | 'csv';
-}
-
 const before = {
   description: 'Lines older than the one with this `request_id`; use it instead of `p`: equally fast for every page.',
   type: 'string',
   pattern: '^[0-9a-v]{26}$',
-};
-const format = { description: 'csv: all lines as a file.', enum: ['json', 'csv'], default: 'json' };
+} as const;
+const format = { description: 'csv: all lines as a file.', enum: ['json', 'csv'], default: 'json' } as const;
 const paged = { ...pageProperties, before };
 const formatted = { ...paged, format };
+type Paged = Members<typeof paged>;
 const id26 = /^[0-9a-v]{26}$/;
 
 const pageSchema = record('LogPage', {
@@ -56,7 +49,7 @@ const pageSchema = record('LogPage', {
 });
 
 /** The parameters of a file. */
-type FileQuery = Places & Partial<EverybodyQuery>;
+type FileQuery = Pick<Paged, 'before'> & Partial<EverybodyQuery>;
 /** The parameters of a filter. */
 const FILTERS = [
   ...(['type', 'outcome', 'username', 'user_id', 'department_id', 'token_name', 'token_id', 'model_name'] as const),
@@ -125,7 +118,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       alsoAt: ['/api/log/self/'],
       errors: ['filter_too_wide'],
       summary: 'Lists your usage records, newest first.',
-      search: queryOf<LogQuery & Formatted>({ ...formatted, ...logProperties }),
+      search: queryOf({ ...formatted, ...logProperties }),
       answer: pageSchema,
       async handle(request) {
         const person = await personOf(request);
@@ -137,7 +130,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
     route('member', 'GET', '/api/log/self/search', {
       errors: ['filter_too_wide'],
       summary: 'Lists your usage records that match a model, a key name or a `request_id`; for older clients.',
-      search: queryOf<LogQuery & Paged & { readonly keyword: string }>({
+      search: queryOf({
         ...paged,
         ...logProperties,
         keyword: { ...text, maxLength: 200, default: '' },
@@ -159,7 +152,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
     route('member', 'GET', '/api/log/self/export', {
       errors: ['filter_too_wide'],
       summary: `Exports your usage records as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
-      search: queryOf<LogQuery & Places>({ before, ...logProperties }),
+      search: queryOf({ before, ...logProperties }),
       answer: 'text/csv',
       async handle(request) {
         const person = await personOf(request);
@@ -183,7 +176,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
     route('admin', 'GET', '/api/log/', {
       errors: ['verification_required', 'filter_too_wide'],
       summary: 'Lists the usage records of all users, newest first; CSV requires a verification (POST /api/verify).',
-      search: queryOf<EverybodyQuery & Formatted>({ ...formatted, ...everybodyProperties }),
+      search: queryOf({ ...formatted, ...everybodyProperties }),
       answer: pageSchema,
       async handle(request) {
         const { query } = request;
@@ -196,7 +189,7 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
       verified: true,
       errors: ['filter_too_wide', 'verification_required'],
       summary: `Exports the usage records of all users as CSV, at most ${MOST_EXPORTED} lines; for more, continue with \`before\`.`,
-      search: queryOf<EverybodyQuery & Places>({ before, ...everybodyProperties }),
+      search: queryOf({ before, ...everybodyProperties }),
       answer: 'text/csv',
       handle: async ({ query }) => file('log', await search.everybody(query), query, all()),
     }),

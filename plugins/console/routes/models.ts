@@ -6,7 +6,7 @@ import { Prices } from '../../../core/contracts/prices.ts';
 import type { Caller } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
 import { cardOf, cardSchema } from '../records/model-card.ts';
-import { ratiosOf } from '../records/ratios.ts';
+import { ratiosOf } from '../records/price.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { number, partly, text } from '../schemas.ts';
 

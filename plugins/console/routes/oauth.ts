@@ -158,7 +158,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     route('visitor', 'GET', '/api/oauth/state', {
       errors: ['provider_not_found', 'provider_wanted', 'oauth_provider_failed', 'not_signed_in', 'cross_site'],
       summary: 'Begins an OAuth sign-in and returns its state. POST returns the complete URL.',
-      search: queryOf<{ readonly provider?: string }>({ provider: providerName }),
+      search: queryOf({ provider: providerName }),
       answer: text,
       async handle(request) {
         const { state, cookie } = await begin(request, providerOr(request.query.provider), 'login');
@@ -175,7 +175,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         'cross_site',
       ],
       summary: 'Begins an OAuth sign-in or links an OAuth account; returns the URL to send the browser to.',
-      body: bodyOf<{ readonly provider?: string; readonly intent: OAuthIntent }>([], {
+      body: bodyOf([], {
         provider: providerName,
         intent,
         aff: { description: 'Accepted from tools that send it; it has no effect.', type: 'string' },
@@ -210,7 +210,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       ],
       summary:
         'Signs in with an OAuth account. Without a code it redirects to the provider, which redirects back with a code; then it responds like a sign-in and redirects browsers to the console. `intent=bind` links the OAuth account to the signed-in user.',
-      search: queryOf<Return & { readonly intent: OAuthIntent }>({
+      search: queryOf({
         code: word,
         state: word,
         iss: word,

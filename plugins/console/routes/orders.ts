@@ -1,15 +1,16 @@
 /** Orders: the user's, and for administrators those of all users. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
-import { type Order, type OrderSearch, Payments } from '../../../core/contracts/payments.ts';
+import { type Order, Payments } from '../../../core/contracts/payments.ts';
 import { refuse } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames } from '../records/names.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, integer, number, queryOf, record, text } from '../schemas.ts';
+import { bodyOf, integer, type Members, number, queryOf, record, text } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Top-up');
 
+const status = { enum: ['pending', 'success', 'failed', 'expired', 'parked', 'refunded', 'disputed'] } as const;
 const order = record('Order', {
   id: integer,
   user_id: integer,
@@ -28,22 +29,21 @@ const order = record('Order', {
   create_time: integer,
   complete_time: { ...integer, description: '0: not paid.' },
   expire_time: integer,
-  status: { enum: ['pending', 'success', 'failed', 'expired', 'parked', 'refunded', 'disputed'] },
+  status,
   note: text,
 });
 
-interface OrderPage extends PageSearch {
-  readonly keyword?: string;
-  readonly status?: OrderSearch['state'];
-  readonly provider?: string;
-  readonly user_id?: number;
-}
+const filters = {
+  keyword: { ...text, maxLength: 100, description: 'Part of the trade number.' },
+  status,
+  provider: { ...text, maxLength: 50, description: 'The payment provider, or `balance`.' },
+};
 
 export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[] {
   /** The name of a buyer; undefined if it is not shown. */
   type NameOf = (accountId: number) => Promise<string>;
 
-  async function listed(search: OrderPage, accountId: number | undefined, nameOf?: NameOf) {
+  async function listed(search: PageSearch & Members<typeof filters>, accountId: number | undefined, nameOf?: NameOf) {
     const page = pageOf(search);
     const { keyword, status, provider } = search;
     const { total, items } = await need(Payments).orders({
@@ -57,16 +57,10 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     const records = items.map(async (stored) => recordOf(stored, await nameOf?.(stored.accountId)));
     return pageAnswer(page, total, await Promise.all(records));
   }
-  const filters = {
-    keyword: { ...text, maxLength: 100, description: 'Part of the trade number.' },
-    status: order.properties.status,
-    provider: { ...text, maxLength: 50, description: 'The payment provider, or `balance`.' },
-  };
-
   return [
     route('member', 'GET', '/api/user/topup/self', {
       summary: 'Lists your orders, newest first.',
-      search: pageSearch<OrderPage>(filters),
+      search: pageSearch(filters),
       answer: pageSchema(order),
       handle: ({ account, query }) => listed(query, account.id),
     }),
@@ -74,7 +68,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       alsoAt: ['/api/user/alipay/query'],
       errors: ['order_not_found'],
       summary: 'Returns one of your orders.',
-      search: queryOf<{ readonly trade_no: string }>({ trade_no: text }, ['trade_no']),
+      search: queryOf({ trade_no: text }, ['trade_no']),
       answer: order,
       async handle({ account, query }) {
         const stored = await need(Payments).order(query.trade_no, account.id);
@@ -83,7 +77,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     }),
     route('admin', 'GET', '/api/user/topup', {
       summary: 'Lists the orders of all users, newest first.',
-      search: pageSearch<OrderPage>({ ...filters, user_id: integer }),
+      search: pageSearch({ ...filters, user_id: integer }),
       answer: pageSchema(order),
       handle({ query }) {
         const names = createNames(host);
@@ -94,7 +88,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       spelling: 'payment',
       errors: ['insufficient_balance', 'invalid_plan', 'other_plan_runs', 'no_room'],
       summary: 'Buys a plan with your balance.',
-      body: bodyOf<{ readonly plan?: string; readonly plan_id?: string }>([], {
+      body: bodyOf([], {
         plan: { ...text, maxLength: 100, description: 'Its name.' },
         plan_id: { ...text, maxLength: 100, description: 'Same as plan.' },
       }),
@@ -110,7 +104,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       verified: true,
       errors: ['order_not_found', 'order_completed', 'order_returned', 'order_cannot_be_given'],
       summary: 'Completes an order that you know to be paid.',
-      body: bodyOf<{ readonly trade_no: string; readonly reason?: string }>(['trade_no'], {
+      body: bodyOf(['trade_no'], {
         trade_no: { ...text, maxLength: 100 },
         reason: { ...text, maxLength: 500, description: 'How the payment was verified, for the audit log.' },
       }),

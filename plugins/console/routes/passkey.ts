@@ -1,12 +1,12 @@
 /** Passkeys: sign-in, adding and removing, verification. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type PasskeyStart, SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { type Answer, type JsonObject, schema } from '../../../core/plugin.ts';
+import type { Answer, JsonObject } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import type { Cookies } from '../cookies.ts';
 import { done } from '../envelope.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { boolean, nothing, notLookedAt, partly, record, text, unixSeconds } from '../schemas.ts';
+import { type Accepted, bodyOf, boolean, nothing, notLookedAt, partly, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 import { verifiedAnswer } from '../verification.ts';
 import { signedIn } from './sign-in.ts';
@@ -40,18 +40,10 @@ export function ceremony(
   );
 }
 
-interface FinishBody {
-  readonly flow_token?: string;
-  readonly credential?: JsonObject;
-  readonly id?: string;
-}
-
 /** The credential, in its member or as the whole body. */
-const finishBody = schema<FinishBody>({
+const finishBody = {
   title: 'PasskeyCredential',
-  type: 'object',
-  additionalProperties: false,
-  properties: {
+  ...bodyOf([], {
     flow_token: { description: 'From `begin`; default: the cookie.', type: 'string', maxLength: 64 },
     credential: {
       description: "The browser's result as JSON; its members may also be at the top level.",
@@ -62,8 +54,9 @@ const finishBody = schema<FinishBody>({
     type: text,
     response: { type: 'object' },
     ...notLookedAt('authenticatorAttachment', 'clientExtensionResults'),
-  },
-});
+  }),
+};
+type FinishBody = Accepted<typeof finishBody>;
 
 const PATH = '/api/user/passkey';
 

@@ -45,7 +45,7 @@ If it was not you, ignore this email: your password is unchanged.
       changes: true,
       limit: 'mail',
       summary: 'Sends an email with a link to reset the password, if an account has this address.',
-      search: queryOf<{ readonly email: string }>({ email: { type: 'string', maxLength: 254 } }, ['email']),
+      search: queryOf({ email: { type: 'string', maxLength: 254 } }, ['email']),
       answer: nothing,
       async handle({ query }) {
         const mail = need(Mail);
@@ -62,7 +62,7 @@ If it was not you, ignore this email: your password is unchanged.
       limit: 'sign-in',
       errors: ['reset_refused', 'invalid_password', 'common_password', 'ticket_used'],
       summary: 'Sets a new password with the link in the email. Ends all sessions; does not sign in.',
-      body: bodyOf<{ readonly email: string; readonly token: string; readonly password?: string }>(['email', 'token'], {
+      body: bodyOf(['email', 'token'], {
         email: { type: 'string', maxLength: 254 },
         token: { type: 'string', minLength: 1, maxLength: 64 },
         password: { description: 'Omitted: a random one is created and returned.', type: 'string', maxLength: 1_024 },

@@ -17,14 +17,11 @@ const route = tagged('Playground');
 /** The maximum body size: a conversation with an image or two. */
 const MAX_BODY = 1_024 * 1_024;
 
-const supposed = bodyOf<{ readonly token_id: number; readonly style: string; readonly body: JsonObject }>(
-  ['token_id', 'style', 'body'],
-  {
-    token_id: { ...idNumber, description: 'One of your keys.' },
-    style: { ...text, description: 'The API style of the call: `chat`.', maxLength: 64 },
-    body: { type: 'object', description: 'The body of the call.' },
-  },
-);
+const supposed = bodyOf(['token_id', 'style', 'body'], {
+  token_id: { ...idNumber, description: 'One of your keys.' },
+  style: { ...text, description: 'The API style of the call: `chat`.', maxLength: 64 },
+  body: { type: 'object', description: 'The body of the call.' },
+});
 
 export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
   /** Undefined if the model is unknown or has no price. */

@@ -9,21 +9,12 @@ import { errors } from '../errors.ts';
 import { differences, PERSON_WORDS, personSchema, shownPerson } from '../records/person.ts';
 import { keptProperties, settingsForm, settingsOf } from '../records/settings-form.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { bodyOf, nothing } from '../schemas.ts';
+import { type Accepted, bodyOf, nothing } from '../schemas.ts';
 import { personWith, removeAccount } from '../subordinate.ts';
 
 const route = tagged('Account');
 
-interface ProfileForm {
-  readonly username?: string;
-  readonly display_name?: string;
-  readonly password?: string;
-  readonly original_password?: string;
-  readonly language?: string;
-  readonly sidebar_modules?: string;
-}
-
-const profileForm = bodyOf<ProfileForm>([], {
+const profileForm = bodyOf([], {
   username: { type: 'string', maxLength: 200 },
   display_name: { type: 'string', maxLength: 200 },
   password: {
@@ -43,7 +34,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
   const accounts = host.use(Accounts);
 
   /** A new password requires the current one, and a verification by the second factor if there is one. */
-  async function checkOriginal(request: ConsoleRequest<ProfileForm>): Promise<void> {
+  async function checkOriginal(request: ConsoleRequest<Accepted<typeof profileForm>>): Promise<void> {
     const { account, body } = request;
     sessionOf(request);
     // The current password counts as the verification of an account without a second factor.

@@ -5,7 +5,17 @@ import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../
 import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { bodyOf, idNumber, integer, nothing, queryOf, text, timestamp } from '../schemas.ts';
+import {
+  type Accepted,
+  bodyOf,
+  idNumber,
+  integer,
+  type Members,
+  nothing,
+  queryOf,
+  text,
+  timestamp,
+} from '../schemas.ts';
 import { microOf, secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Redemption codes');
@@ -19,7 +29,7 @@ const SHOWN = 4;
 
 const name = { ...text, minLength: 1, maxLength: 20 };
 const quota = { ...integer, minimum: 1, maximum: 1_000_000_000_000 };
-const expiredTime = { ...timestamp, description: 'Unix seconds; 0: never.' };
+const expiredTime = { ...timestamp, description: 'Unix seconds; 0: never.' } as const;
 
 const record = {
   title: 'RedemptionCode',
@@ -52,22 +62,12 @@ const record = {
 const state = {
   enum: ['unused', 'disabled', 'used', 'expired'],
   description: 'unused: it can be redeemed; otherwise why not.',
-};
+} as const;
 
-const whole = { const: '1', description: 'Complete codes; refused (403) without a verification.' };
+const whole = { const: '1', description: 'Complete codes; refused (403) without a verification.' } as const;
 
-interface CodePage extends PageSearch {
-  readonly keyword?: string;
-  readonly state?: 'unused' | 'disabled' | 'used' | 'expired';
-  readonly whole?: '1';
-}
-interface CodeChanges {
-  readonly id: number;
-  readonly name?: string;
-  readonly quota?: number;
-  readonly expired_time?: number;
-  readonly status?: number;
-}
+const keyword = { ...text, maxLength: 100 };
+type CodePage = PageSearch & Members<{ keyword: typeof keyword; state: typeof state; whole: typeof whole }>;
 
 /** Read-only members: clients send them back with a change. */
 const FIXED: ReadOnly = {
@@ -76,6 +76,19 @@ const FIXED: ReadOnly = {
   count: 'POST /api/redemption/ makes codes.',
   DeletedAt: 'DELETE /api/redemption/:id removes a code.',
 };
+
+const changes = bodyOf(['id'], {
+  id: idNumber,
+  name,
+  quota,
+  expired_time: expiredTime,
+  status: {
+    ...integer,
+    description: '1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged.',
+  },
+  ...readOnlyProperties(FIXED),
+});
+type CodeChanges = Accepted<typeof changes>;
 
 export function redemptionRoutes({ host, verification, need }: Tools): readonly ApiRoute[] {
   const codes = () => need(Payments).codes;
@@ -114,13 +127,13 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
     route('admin', 'GET', '/api/redemption/', {
       errors: ['verification_required'],
       summary: 'Lists redemption codes, newest first.',
-      search: pageSearch<CodePage>({ state, whole }),
+      search: pageSearch({ state, whole }),
       answer: pageSchema(record),
       handle: list,
     }),
     route('admin', 'GET', '/api/redemption/search', {
       summary: 'Searches redemption codes by a part of their name, or by id.',
-      search: pageSearch<CodePage>({ keyword: { ...text, maxLength: 100 }, state, whole }),
+      search: pageSearch({ keyword, state, whole }),
       answer: pageSchema(record),
       handle: list,
     }),
@@ -136,12 +149,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
     route('admin', 'POST', '/api/redemption/', {
       verified: true,
       summary: 'Creates redemption codes and returns them.',
-      body: bodyOf<{
-        readonly name: string;
-        readonly quota: number;
-        readonly count: number;
-        readonly expired_time: number;
-      }>(['name', 'quota'], {
+      body: bodyOf(['name', 'quota'], {
         name,
         quota,
         count: { ...integer, minimum: 1, maximum: 100, default: 1 },
@@ -163,18 +171,8 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       verified: true,
       errors: ['code_not_found', 'code_used', 'read_only'],
       summary: 'Updates an unused code; with `status_only` only its status.',
-      search: queryOf<{ readonly status_only?: string }>({ status_only: text }),
-      body: bodyOf<CodeChanges>(['id'], {
-        id: idNumber,
-        name,
-        quota,
-        expired_time: expiredTime,
-        status: {
-          ...integer,
-          description: '1 unused, 2 disabled; changed only with `status_only`, otherwise send it unchanged.',
-        },
-        ...readOnlyProperties(FIXED),
-      }),
+      search: queryOf({ status_only: text }),
+      body: changes,
       answer: record,
       async handle({ actor, query, body }) {
         if (!query.status_only) await refuseFixed(body);

@@ -13,17 +13,7 @@ import { emailProofOf } from './email.ts';
 
 const route = tagged('Sign-in');
 
-interface Registration {
-  readonly username: string;
-  readonly password: string;
-  readonly password2?: string;
-  readonly email?: string;
-  readonly verification_code?: string;
-  readonly invite_code?: string;
-  readonly aff_code?: string;
-}
-
-const registration = bodyOf<Registration>(['username', 'password'], {
+const registration = bodyOf(['username', 'password'], {
   username: { type: 'string', maxLength: 200 },
   password: { description: '8 to 256 characters.', type: 'string', maxLength: 1_024 },
   password2: { description: 'Repeats the password, or omitted.', type: 'string', maxLength: 1_024 },

@@ -40,12 +40,12 @@ export const halfSignedIn = {
   ],
 } as const;
 
-const credentials = bodyOf<{ readonly username: string; readonly password: string }>(['username', 'password'], {
+const credentials = bodyOf(['username', 'password'], {
   username: { description: 'The user name or email address.', type: 'string', minLength: 1, maxLength: 254 },
   password: { type: 'string', minLength: 1, maxLength: 1_024 },
 });
 
-const secondStep = bodyOf<{ readonly code: string; readonly flow_token?: string }>(['code'], {
+const secondStep = bodyOf(['code'], {
   code: {
     description: 'A code of the authenticator, or a backup code.',
     type: 'string',

@@ -15,12 +15,6 @@ const TRIES = 3;
 const USUAL = 20;
 const MOST = 100;
 
-interface StatementQuery {
-  readonly days: number;
-  readonly page_size?: number;
-  readonly before?: string;
-}
-
 /** Amounts of a day, in micro-quota. */
 interface DayOfAccount {
   readonly timeMs: number;
@@ -54,7 +48,7 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/user/statement', {
       errors: ['account_not_found'],
       summary: 'Returns your account statement: credits, debits and balances by day (UTC).',
-      search: queryOf<StatementQuery>({
+      search: queryOf({
         days: { ...integer, minimum: 1, maximum: 366, default: 30, description: 'Number of days, today included.' },
         page_size: pageSize(USUAL, MOST),
         before: {

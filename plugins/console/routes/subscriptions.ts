@@ -87,11 +87,11 @@ const ownSchema = {
 };
 const ownList = list({ subscription: ownSchema });
 
-const bindBody = bodyOf<{ readonly user_id: number; readonly plan: string }>(['user_id', 'plan'], {
+const bindBody = bodyOf(['user_id', 'plan'], {
   user_id: idNumber,
   plan: { ...text, minLength: 1, maxLength: 63 },
 });
-const cancelBody = bodyOf<{ readonly user_id: number }>(['user_id'], { user_id: idNumber });
+const cancelBody = bodyOf(['user_id'], { user_id: idNumber });
 
 export function subscriptionRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   async function stats(accountId: number) {

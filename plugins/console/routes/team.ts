@@ -22,14 +22,7 @@ import {
   usageProperties,
 } from '../records/usage-range.ts';
 import { dearest, shownSums, sumCells, sumProperties, sumsSchema } from '../records/usage-sums.ts';
-import {
-  granularities,
-  TREND_COLUMNS,
-  type TrendQuery,
-  teamGroupings,
-  trendItem,
-  usageTrend,
-} from '../records/usage-trend.ts';
+import { granularities, TREND_COLUMNS, teamGroupings, trendItem, usageTrend } from '../records/usage-trend.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { integer, list, listOf, number, object, queryOf, record, text } from '../schemas.ts';
 import { DAY_MS, perUnitOf, quotaNumber, secondsOf } from '../units.ts';
@@ -51,7 +44,7 @@ const nullable = (description: string, type: 'integer' | 'number' = 'integer') =
 });
 
 const { token_id: _, channel: __, ...filters } = usageProperties;
-const teamSearch = queryOf<UsageQuery>(filters);
+const teamSearch = queryOf(filters);
 
 export function teamRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need } = tools;
@@ -186,7 +179,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/team/cost-trend', {
       errors: USAGE_ERRORS,
       summary: 'Returns usage by day or hour, grouped by user, department or model.',
-      search: queryOf<UsageQuery & TrendQuery>({
+      search: queryOf({
         ...filters,
         granularity: granularityProperty,
         group_by: { enum: teamGroupings, default: 'department' },

@@ -53,7 +53,7 @@ const payBody = schema<PayBody>({
   required: ['amount'],
   properties: { ...amount, ...method, ...urls, ...decided },
 });
-const productBody = bodyOf<Omit<PayBody, 'amount'> & { readonly product_id: string }>(['product_id'], {
+const productBody = bodyOf(['product_id'], {
   product_id: { ...text, maxLength: 200 },
   ...method,
   ...urls,
@@ -219,7 +219,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     route('member', 'POST', '/api/user/topup', {
       errors: ['invalid_code', 'no_room'],
       summary: 'Redeems a code and returns its quota units.',
-      body: bodyOf<{ readonly key: string }>(['key'], { key: { ...text, minLength: 1, maxLength: 100 } }),
+      body: bodyOf(['key'], { key: { ...text, minLength: 1, maxLength: 100 } }),
       answer: integer,
       async handle({ account, actor, body }) {
         const { codes } = need(Payments);

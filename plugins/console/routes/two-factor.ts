@@ -7,7 +7,7 @@ import { bodyOf, boolean, nothing, object, partly, text } from '../schemas.ts';
 
 const route = tagged('Two-factor sign-in');
 
-const codeBody = bodyOf<{ readonly code: string }>(['code'], {
+const codeBody = bodyOf(['code'], {
   code: { description: 'A code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
 });
 

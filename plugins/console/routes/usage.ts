@@ -34,10 +34,6 @@ const route = tagged('Usage');
 interface SumsQuery extends UsageQuery {
   readonly group_by: Grouping;
 }
-interface KeysQuery {
-  readonly days: number;
-  readonly token_id?: string;
-}
 
 const { department_id: _, user_id: __, channel: ___, ...ownProperties } = usageProperties;
 const own = { ...ownProperties, format: { ...ownProperties.format, description: 'csv: a file.' } };
@@ -109,7 +105,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/usage/self/trend', {
       errors: ['invalid_range', 'range_too_long'],
       summary: 'Returns your usage by day or hour, grouped by model or key.',
-      search: queryOf<UsageQuery & TrendQuery>({
+      search: queryOf({
         ...own,
         ...trendOnly,
         group_by: { enum: ownGroupings, default: 'model' },
@@ -120,14 +116,14 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     route('member', 'GET', '/api/usage/self/sums', {
       errors: ['invalid_range', 'range_too_long'],
       summary: 'Returns your usage grouped by model or key.',
-      search: queryOf<SumsQuery>({ ...own, group_by: { enum: ownGroupings, default: 'model' } }),
+      search: queryOf({ ...own, group_by: { enum: ownGroupings, default: 'model' } }),
       answer: sumsAnswer(ownGroupings),
       handle: ({ account, query }) => sums(query, { accounts: [account.id] }),
     }),
     route('admin', 'GET', '/api/usage/trend', {
       errors: USAGE_ERRORS,
       summary: 'Returns the usage of all users by day or hour, grouped.',
-      search: queryOf<UsageQuery & TrendQuery>({
+      search: queryOf({
         ...usageProperties,
         ...trendOnly,
         group_by: { enum: groupings, default: 'model' },
@@ -138,13 +134,13 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     route('admin', 'GET', '/api/usage/sums', {
       errors: USAGE_ERRORS,
       summary: 'Returns the usage of all users, grouped.',
-      search: queryOf<SumsQuery>({ ...usageProperties, group_by: { enum: groupings, default: 'account' } }),
+      search: queryOf({ ...usageProperties, group_by: { enum: groupings, default: 'account' } }),
       answer: sumsAnswer(groupings),
       handle: ofAll(sums),
     }),
     route('member', 'GET', '/api/token/usage', {
       summary: 'Returns the usage of each of your keys on each of the last days (UTC), today included.',
-      search: queryOf<KeysQuery>({
+      search: queryOf({
         days: { ...integer, minimum: 1, maximum: 90, default: 14 },
         token_id: {
           ...text,

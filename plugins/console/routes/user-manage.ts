@@ -3,34 +3,21 @@ import { Accounts, type Person, type Role } from '../../../core/contracts/accoun
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { Records } from '../../../core/contracts/records.ts';
-import { type JsonObject, type Step, schema } from '../../../core/plugin.ts';
+import type { JsonObject, Step } from '../../../core/plugin.ts';
 import { roleNumber } from '../access.ts';
 import { errors } from '../errors.ts';
 import { quotaOf } from '../records/key.ts';
 import { statusOf } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { idNumber, object } from '../schemas.ts';
+import { type Accepted, bodyOf, idNumber, object } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { MOST_UNITS, microOf, unitsOf } from '../units.ts';
 
 const route = tagged('Users');
 
-type Action = 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
-
-interface Manage {
-  readonly id: number;
-  readonly action: Action;
-  readonly value?: number;
-  readonly mode?: 'add' | 'subtract' | 'override';
-  readonly reason?: string;
-}
-
-const manage = schema<Manage>({
+const manage = {
   title: 'UserAction',
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'action'],
-  properties: {
+  ...bodyOf(['id', 'action'], {
     id: idNumber,
     action: {
       enum: ['enable', 'disable', 'delete', 'promote', 'demote', 'add_quota'],
@@ -42,8 +29,9 @@ const manage = schema<Manage>({
       description: 'For add_quota: add to the balance, subtract (never below zero), or override it. Default: add.',
     },
     reason: { description: 'The reason, for the audit log.', type: 'string', maxLength: 200 },
-  },
-});
+  }),
+};
+type Manage = Accepted<typeof manage>;
 
 export function userManageRoutes({ host, verification, need, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);

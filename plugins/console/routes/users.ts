@@ -10,12 +10,12 @@ import { readName } from '../../../core/sdk.ts';
 import { outranks, roleNumber } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { differences, PERSON_ERRORS, PERSON_WORDS } from '../records/person.ts';
 import { roleOf, shownUsers, userProperties, userSchema } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { bodyOf, boolean, idNumber, integer, nothing, text } from '../schemas.ts';
+import { type Accepted, bodyOf, boolean, idNumber, integer, nothing, text } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { unitsOf } from '../units.ts';
 import { userAccessRoutes } from './user-access.ts';
@@ -23,18 +23,10 @@ import { userManageRoutes } from './user-manage.ts';
 
 const route = tagged('Users');
 
-interface UserQuery extends PageSearch {
-  readonly keyword?: string;
-  readonly group?: string;
-  readonly role?: number;
-  readonly status?: number;
-  readonly department_id?: number;
-}
-
 /** A department with more members cannot be a filter. */
 const MOST_AMONG = 10_000;
 
-const userQuery = pageSearch<UserQuery>({
+const userQuery = pageSearch({
   keyword: { description: 'Part of a name or an email address, or an id.', type: 'string', maxLength: 200 },
   group: { type: 'string', maxLength: 64 },
   role: { description: '1 member, 10 administrator, 100 root.', type: 'integer', enum: [1, 10, 100] },
@@ -42,24 +34,16 @@ const userQuery = pageSearch<UserQuery>({
   department_id: { description: 'Members of this department and of those below it.', ...idNumber },
 });
 
-const username = { type: 'string', minLength: 1, maxLength: 64 };
-const displayName = { description: 'Empty: unchanged.', type: 'string', maxLength: 64 };
+const username = { type: 'string', minLength: 1, maxLength: 64 } as const;
+const displayName = { description: 'Empty: unchanged.', type: 'string', maxLength: 64 } as const;
 const group = {
   description: 'A free text that groups accounts.',
   type: 'string',
   pattern: '^[\\w.-]{1,64}$',
-};
-const remark = { description: 'Never shown to the user.', type: 'string', maxLength: 255 };
+} as const;
+const remark = { description: 'Never shown to the user.', type: 'string', maxLength: 255 } as const;
 
-const newUser = bodyOf<{
-  readonly username: string;
-  readonly password: string;
-  readonly display_name?: string;
-  readonly role?: number;
-  readonly email?: string;
-  readonly group?: string;
-  readonly remark?: string;
-}>(['username', 'password'], {
+const newUser = bodyOf(['username', 'password'], {
   username,
   password: { type: 'string', minLength: 1, maxLength: 1_024 },
   display_name: displayName,
@@ -83,15 +67,7 @@ const FIXED: ReadOnly = {
 /** Members that change while a record is viewed. */
 const COUNTED = ['used_quota', 'last_login_at', 'debt'];
 
-const changedUser = bodyOf<{
-  readonly id: number;
-  readonly username?: string;
-  readonly display_name?: string;
-  readonly password?: string;
-  readonly email?: string | null;
-  readonly group?: string;
-  readonly remark?: string;
-}>(['id'], {
+const changedUser = bodyOf(['id'], {
   id: idNumber,
   username,
   display_name: displayName,
@@ -128,7 +104,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
   const { host, verification, need, audited } = tools;
   const accounts = host.use(Accounts);
 
-  async function page({ query }: ConsoleRequest<unknown, UserQuery>) {
+  async function page({ query }: ConsoleRequest<unknown, Accepted<typeof userQuery>>) {
     const at = pageOf(query);
     const { keyword, group: wantedGroup, role: roleWanted, status, department_id: department } = query;
     const role = roleWanted === undefined ? undefined : roleOf(roleWanted);
@@ -186,8 +162,8 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
   };
 
   return [
-    route<unknown, UserQuery>('admin', 'GET', '/api/user/', { ...list, summary: 'Lists users, newest first.' }),
-    route<unknown, UserQuery>('admin', 'GET', '/api/user/search', { ...list, summary: 'Searches users.' }),
+    route('admin', 'GET', '/api/user/', { ...list, summary: 'Lists users, newest first.' }),
+    route('admin', 'GET', '/api/user/search', { ...list, summary: 'Searches users.' }),
     route('admin', 'GET', '/api/user/:id', {
       errors: ['account_not_found'],
       summary: 'Returns a user with the sign-in methods.',

@@ -15,7 +15,7 @@ const state = {
     'closed: calls are sent to it. open: no calls until the pause is over. half-open: the next call decides.',
 };
 
-const testBody = bodyOf<{ readonly model?: string }>([], {
+const testBody = bodyOf([], {
   model: { description: 'The public name of a model that it serves.', type: 'string', maxLength: 256 },
 });
 

@@ -6,7 +6,7 @@ import { errors } from '../errors.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { bodyOf, boolean, partly, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
-import { type VerifyMethod, verifiedAnswer } from '../verification.ts';
+import { verifiedAnswer } from '../verification.ts';
 import { ceremony, ceremonyAnswer } from './passkey.ts';
 
 const route = tagged('Verification');
@@ -17,19 +17,16 @@ const route = tagged('Verification');
 const JUST_NOW_MS = 60_000;
 const VERIFIED_FOR_MS = 5 * 60_000;
 
-const verifyBody = bodyOf<{ readonly method: VerifyMethod; readonly code?: string; readonly password?: string }>(
-  ['method'],
-  {
-    method: { enum: ['2fa', 'passkey', 'password'] },
-    code: { description: 'With `2fa`: a code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
-    password: {
-      description: 'With `password`, for accounts without a second factor.',
-      type: 'string',
-      maxLength: 1_024,
-    },
-    scope: { description: 'Ignored: a verification is valid for all operations.' },
+const verifyBody = bodyOf(['method'], {
+  method: { enum: ['2fa', 'passkey', 'password'] },
+  code: { description: 'With `2fa`: a code of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
+  password: {
+    description: 'With `password`, for accounts without a second factor.',
+    type: 'string',
+    maxLength: 1_024,
   },
-);
+  scope: { description: 'Ignored: a verification is valid for all operations.' },
+});
 
 export function verifyRoutes({ host, cookies, verification, need }: Tools): readonly ApiRoute[] {
   /** Refuses if the password is not sufficient, or if there is none. */

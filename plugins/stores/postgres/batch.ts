@@ -3,8 +3,7 @@
  * lists that ran with it are rolled back and run again without it.
  */
 import type pg from 'pg';
-import type { Step, Sum, Value } from '../../../core/plugin.ts';
-import { statementOf } from '../../../core/plugin.ts';
+import { type Step, type Sum, statementOf, type Value } from '../../../core/plugin.ts';
 import { addAmounts } from '../../../core/sdk.ts';
 import { bound } from './connection.ts';
 import { perStatement, readText } from './dialect.ts';

@@ -1,7 +1,6 @@
 /** Reads: read-only connections, and snapshots, each on its own connection. */
 import pg from 'pg';
-import type { Log, Reader, Value } from '../../../core/plugin.ts';
-import { StoreUnavailable } from '../../../core/plugin.ts';
+import { type Log, type Reader, StoreUnavailable, type Value } from '../../../core/plugin.ts';
 import { checkedValue } from '../../../core/sdk.ts';
 import { clientConfig, connect, disconnect, query, type ServerSettings } from './connection.ts';
 import { numbered, perStatement } from './dialect.ts';

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Log, Step, Store } from '../../../core/plugin.ts';
-import { StoreMissing, StoreUnavailable, statementOf } from '../../../core/plugin.ts';
+import { type Log, type Step, type Store, StoreMissing, StoreUnavailable, statementOf } from '../../../core/plugin.ts';
 import { checkedValue } from '../../../core/sdk.ts';
 import { GivenUp, type List, type Result, runBatch, textOf } from './batch.ts';
 import { connect, disconnect, type ServerSettings } from './connection.ts';

@@ -6,17 +6,8 @@ const PATIENCE = 1 / 4;
 /** Commits that are not longer than this are not delayed: timers have a resolution of whole milliseconds. */
 const QUICK_MS = 2;
 
-export interface Groups {
-  take(sent: Sent): void;
-  /** A group that never waits. */
-  flush(): void;
-}
-
 /** Creates a group. `run` runs the collected batches as one transaction; `mono` is a monotonic clock. */
-export function createGroups(
-  run: (sent: readonly Sent[]) => void,
-  mono: () => number = () => performance.now(),
-): Groups {
+export function createGroups(run: (sent: readonly Sent[]) => void, mono: () => number = () => performance.now()) {
   let waiting: Sent[] = [];
   /** The senders of the last commit, and its duration. */
   let last: ReadonlySet<Sender> = new Set();
@@ -35,7 +26,7 @@ export function createGroups(
   }
 
   return {
-    take(sent) {
+    take(sent: Sent): void {
       waiting.push(sent);
       const senders = new Set(waiting.map(({ from }) => from));
       const isExpected = [...last].some((sender) => !senders.has(sender));
@@ -49,6 +40,9 @@ export function createGroups(
         cancel = () => clearTimeout(timeout);
       }
     },
+    /** A group that never waits. */
     flush,
   };
 }
+
+export type Groups = ReturnType<typeof createGroups>;

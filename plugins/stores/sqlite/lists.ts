@@ -2,8 +2,7 @@
  * The lists that wait for the writing thread. One batch runs at a time; lists that arrive in the meantime form the next one, and their additions to
  * the same row are added up before it is sent.
  */
-import type { Step, Sum, Value } from '../../../core/plugin.ts';
-import { StoreUnavailable, statementOf } from '../../../core/plugin.ts';
+import { type Step, StoreUnavailable, type Sum, statementOf, type Value } from '../../../core/plugin.ts';
 import { addAmounts, checkedValue } from '../../../core/sdk.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 
@@ -14,26 +13,6 @@ const LONGEST_WAIT_MS = 2_000;
 const MOST_IN_BATCH = 1_024;
 /** Statements that the writing thread keeps prepared; further ones are sent and prepared each time. */
 const MOST_TEXTS = 1_000;
-
-export interface Lists {
-  /** Runs a list of one step; returns the changed rows. */
-  run(step: Step): Promise<number>;
-  /** Runs a list; returns the `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. */
-  atomic(steps: readonly Step[], durable: boolean): Promise<string | undefined>;
-  /** Handles results of the running batch. */
-  answer(answers: Answers): void;
-  /** All lists of the batch were answered: sends the next batch. */
-  done(): void;
-  /** A list in the batch failed and everything was rolled back: sends it again without folds. */
-  again(): void;
-  /** No unanswered list of the batch was written. */
-  failed(error: Error): void;
-  /** Permanently rejects waiting and new lists. */
-  end(error: StoreUnavailable): void;
-  /** Rejects new lists, and resolves when waiting ones are answered. */
-  drain(): Promise<void>;
-  pressure(): { readonly waiting: number; readonly oldestMs: number };
-}
 
 interface Waiting {
   readonly steps: readonly Step[];
@@ -54,7 +33,7 @@ function tellRefusal({ steps, resolve }: Waiting, result: number): void {
 }
 
 /** `send` is called with a batch after the previous one was answered; `mono` is a monotonic clock. */
-export function createLists(send: (batch: Batch) => void, mono: () => number = () => performance.now()): Lists {
+export function createLists(send: (batch: Batch) => void, mono: () => number = () => performance.now()) {
   /** Lists that were not sent yet, in order. */
   let coming: Waiting[] = [];
   /** Lists of the running batch; undefined once answered. */
@@ -126,13 +105,16 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
   }
 
   return {
-    run: (step) =>
+    /** Runs a list of one step; returns the changed rows. */
+    run: (step: Step): Promise<number> =>
       new Promise<number>((resolve, reject) => add([step], true, tellChanges, resolve as Waiting['resolve'], reject)),
-    atomic: (steps, durable) =>
+    /** Runs a list; returns the `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. */
+    atomic: (steps: readonly Step[], durable: boolean): Promise<string | undefined> =>
       new Promise<string | undefined>((resolve, reject) =>
         add(steps, durable, tellRefusal, resolve as Waiting['resolve'], reject),
       ),
-    answer(answers) {
+    /** Handles results of the running batch. */
+    answer(answers: Answers): void {
       for (let i = 0; i < answers.length; i += 2) {
         const list = take(answers[i] as number);
         const result = answers[i + 1]!;
@@ -141,13 +123,17 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
         else list.reject(statementError(result, list.steps));
       }
     },
+    /** All lists of the batch were answered: sends the next batch. */
     done,
-    again: () => send(encode(sent, statements, false)),
-    failed(error) {
+    /** A list in the batch failed and everything was rolled back: sends it again without folds. */
+    again: (): void => send(encode(sent, statements, false)),
+    /** No unanswered list of the batch was written. */
+    failed(error: Error): void {
       rejectSent(error);
       done();
     },
-    end(error) {
+    /** Permanently rejects waiting and new lists. */
+    end(error: StoreUnavailable): void {
       ended ??= error;
       rejectSent(error);
       for (const list of coming.splice(0)) {
@@ -156,14 +142,18 @@ export function createLists(send: (batch: Batch) => void, mono: () => number = (
       }
       if (size === 0) drained?.();
     },
-    drain() {
+    /** Rejects new lists, and resolves when waiting ones are answered. */
+    drain(): Promise<void> {
       ended ??= new StoreUnavailable('the store is closed');
       return new Promise((resolve) => {
         drained = resolve;
         if (size === 0) resolve();
       });
     },
-    pressure: () => ({ waiting: size, oldestMs: oldestMs(mono()) }),
+    pressure: (): { readonly waiting: number; readonly oldestMs: number } => ({
+      waiting: size,
+      oldestMs: oldestMs(mono()),
+    }),
   };
 }
 

@@ -5,8 +5,7 @@ import { parentPort } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import { createPrivate, openReader, sync } from './connection.ts';
 import { boundValue, readRow } from './values.ts';
-import type { FromReader, Question, ToReader } from './wire.ts';
-import { wireError } from './wire.ts';
+import { type FromReader, type Question, type ToReader, wireError } from './wire.ts';
 
 /** The number of prepared statements; the cache is cleared beyond it. */
 const KEPT = 500;

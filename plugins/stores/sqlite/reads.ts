@@ -1,9 +1,7 @@
 /** The main thread's side of a reading thread: sends queries and receives their results. */
-import type { Reader, Value } from '../../../core/plugin.ts';
-import { StoreUnavailable } from '../../../core/plugin.ts';
+import { type Reader, StoreUnavailable, type Value } from '../../../core/plugin.ts';
 import { checkedValue, startThread } from '../../../core/sdk.ts';
-import type { FromReader, Question, ToReader } from './wire.ts';
-import { isStorageError } from './wire.ts';
+import { type FromReader, isStorageError, type Question, type ToReader } from './wire.ts';
 
 export interface Reads extends Reader {
   /** Opens the file; must be called first. With `snapshot`, all reads see the same moment. */

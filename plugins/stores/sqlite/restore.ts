@@ -2,8 +2,7 @@
 import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { coreErrors } from '../../../core/contracts/errors.ts';
-import type { StoreDriver } from '../../../core/plugin.ts';
-import { StoreInUse } from '../../../core/plugin.ts';
+import { type StoreDriver, StoreInUse } from '../../../core/plugin.ts';
 import { sync, verify } from './connection.ts';
 import { isLocked, lock } from './lock.ts';
 

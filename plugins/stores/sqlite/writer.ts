@@ -5,10 +5,9 @@ import { parentPort } from 'node:worker_threads';
 import { StoreInUse, StoreMissing } from '../../../core/plugin.ts';
 import { createBatches, createSender } from './batch.ts';
 import { openWriter } from './connection.ts';
-import { type Files, filesOf } from './files.ts';
 import { createGroups, type Groups } from './groups.ts';
 import { lock } from './lock.ts';
-import { assertPresent } from './presence.ts';
+import { assertPresent, type Files, filesOf } from './presence.ts';
 import { type Sharing, share } from './sharing.ts';
 import type { Batch, FromWriter, Joining, Opening, Refusal, ToWriter } from './wire.ts';
 

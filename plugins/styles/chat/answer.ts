@@ -1,7 +1,6 @@
 /** Whole chat replies. */
 import type { AnswerFacts, JsonBody, Usage } from '../../../core/plugin.ts';
-import type { VendorError } from '../../../core/translation/index.ts';
-import { behindSpace, readVendorError } from '../../../core/translation/index.ts';
+import { behindSpace, readVendorError, type VendorError } from '../../../core/translation/index.ts';
 import { failureIn } from './finish.ts';
 import { glance } from './glance.ts';
 import { CITED, SEARCHED } from './hosted.ts';

@@ -1,12 +1,31 @@
 /** The translation of the style `chat` to and from the common form. */
 import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
+import type { SomeQuirks } from '../../../core/translation/index.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { createStreamDecoder } from './decoder.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { createStreamEncoder } from './encoder.ts';
-import { chatQuirks } from './quirks.ts';
+
+/** Override the defaults for all models. */
+const chatQuirks: SomeQuirks = {
+  roles: { developer: 'system' },
+  // The official type allows text only, and most servers enforce it.
+  content: { array: true, tool_result_images: 'user_message' },
+  image: { url: 'native' },
+  // Chat has no field for the URL of a document.
+  file: { pdf: 'native', url: 'fetch' },
+  // Ids return as the server sent them, and some contain dots and colons.
+  tools: { custom: false, id_pattern: '^[^\\s]+$', id_max: 64 },
+  reasoning: { input: 'effort', levels: ['low', 'medium', 'high'], echo: 'none', field: 'reasoning_content' },
+  limits: { max_tokens_field: 'max_tokens' },
+  sampling: {
+    allowed: ['temperature', 'top_p', 'seed', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs'],
+  },
+  stop: { max: 4, array_only: true },
+  cache: { hint: 'none' },
+};
 
 /** `max_tokens` has two names; the newer one wins. */
 const NEWER_LIMIT = { max_tokens: 'max_completion_tokens' } as const;

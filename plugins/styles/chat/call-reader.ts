@@ -1,24 +1,8 @@
 /** Assembles streamed tool calls, whatever their vendor omits. */
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
-import type { Opaque, Part, ToolCallBlock } from '../../../core/translation/index.ts';
-import { isObject, parsed } from '../../../core/translation/index.ts';
+import { isObject, type Opaque, type Part, parsed, type ToolCallBlock } from '../../../core/translation/index.ts';
 import { type CallPiece, newCallId, readCallPiece } from './calls.ts';
-import { type GrowingJson, growJson } from './growing-json.ts';
 import { omitFromCall } from './members.ts';
-
-/** Assembles the calls of one stream. */
-export interface CallReader {
-  /** Adds one entry of `tool_calls`. */
-  read(entry: Json): void;
-  /** Adds a piece of a legacy `function_call`, of which a reply has at most one. */
-  readFunction(call: JsonObject): void;
-  /** Ends all calls. */
-  close(): void;
-  /** True if a call has arrived. */
-  any(): boolean;
-  /** True if the arguments of a call are incomplete. */
-  broken(): boolean;
-}
 
 interface Growing {
   id: string;
@@ -47,7 +31,7 @@ export function createCallReader(
   from: Origin,
   losses: Losses,
   { newKey, push, answer }: { newKey(): number; push(part: Part): void; answer(): JsonObject },
-): CallReader {
+) {
   const calls: Growing[] = [];
   const byIndex = new Map<number, Growing>();
   /** Calls by the vendor's id; for duplicate ids, the first. */
@@ -123,12 +107,14 @@ export function createCallReader(
   }
 
   return {
-    read(entry) {
+    /** Adds one entry of `tool_calls`. */
+    read(entry: Json): void {
       if (!isObject(entry)) return;
       omitFromCall(entry, losses, omitted);
       addPiece(typeof entry.index === 'number' ? entry.index : undefined, readCallPiece(entry, from));
     },
-    readFunction(call) {
+    /** Adds a piece of a legacy `function_call`, of which a reply has at most one. */
+    readFunction(call: JsonObject): void {
       // Some servers send a call in both notations; it is one call.
       if (calls.length > 0 && !byIndex.has(OLDER)) return;
       const entry = { function: call };
@@ -136,15 +122,18 @@ export function createCallReader(
       const piece = readCallPiece(entry, from);
       if (piece.name !== '' || piece.input !== '') addPiece(OLDER, piece);
     },
-    close() {
+    /** Ends all calls. */
+    close(): void {
       for (const call of calls) {
         if (call.name !== '') send(call);
         else if (call.input.text() !== '') losses.omit('tool_calls');
         if (call.key !== undefined) push({ type: 'blockEnd', key: call.key });
       }
     },
-    any: () => calls.some(({ name }) => name !== ''),
-    broken() {
+    /** True if a call has arrived. */
+    any: (): boolean => calls.some(({ name }) => name !== ''),
+    /** True if the arguments of a call are incomplete. */
+    broken(): boolean {
       return calls.some(({ kind, input }) => {
         const text = input.text();
         return kind === 'function' && text !== '' && parsed(text) === undefined;
@@ -152,3 +141,62 @@ export function createCallReader(
     },
   };
 }
+
+/** Numbers and literals have no end mark; longer ones than this are not arguments of a call. */
+const MAX_WORD = 64;
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Creates an empty one. */
+function growJson() {
+  let text = '';
+  let depth = 0;
+  let quoted = false;
+  let escaped = false;
+  let begun = false;
+  /** The outermost value is closed. */
+  let closed = false;
+  /** Something follows the value. */
+  let spoilt = false;
+  /** The result of parsing, once the value was closed. */
+  let isValid: boolean | undefined;
+
+  function see(unit: number): void {
+    if (escaped) escaped = false;
+    else if (quoted) {
+      if (unit === BACKSLASH) escaped = true;
+      else if (unit === QUOTE) quoted = false;
+      closed = !quoted && depth === 0;
+    } else if (unit > SPACE) {
+      spoilt ||= closed;
+      begun = true;
+      if (unit === QUOTE) quoted = true;
+      else if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) depth++;
+      else if (unit === CLOSE_OBJECT || unit === CLOSE_ARRAY) closed = --depth <= 0;
+    }
+  }
+
+  return {
+    add(piece: string): void {
+      text += piece;
+      for (let i = 0; i < piece.length; i++) see(piece.charCodeAt(i));
+    },
+    /** All pieces so far. */
+    text: (): string => text,
+    isWhole(): boolean {
+      if (!closed) return begun && depth === 0 && !quoted && text.length <= MAX_WORD && parsed(text) !== undefined;
+      if (spoilt) return false;
+      isValid ??= parsed(text) !== undefined;
+      return isValid;
+    },
+  };
+}
+
+/** A JSON value that arrives in pieces. */
+type GrowingJson = ReturnType<typeof growJson>;

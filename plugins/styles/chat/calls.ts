@@ -1,8 +1,7 @@
 /** Tool calls in the replies of chat vendors, which deviate from the specification. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Json, JsonObject, Origin } from '../../../core/plugin.ts';
-import type { ToolCallBlock } from '../../../core/translation/index.ts';
-import { isObject, textOf } from '../../../core/translation/index.ts';
+import { isObject, type ToolCallBlock, textOf } from '../../../core/translation/index.ts';
 import { thoughtSignature } from './thinking.ts';
 
 /** A call, or a piece of one. Missing members are empty. */

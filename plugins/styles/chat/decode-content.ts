@@ -1,8 +1,7 @@
 /** Decodes the content of a chat message: a text, or a list of parts. */
 
 import type { Losses } from '../../../core/plugin.ts';
-import type { Block, Fields, Source } from '../../../core/translation/index.ts';
-import { readDataUrl } from '../../../core/translation/index.ts';
+import { type Block, type Fields, readDataUrl, type Source } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
 import { dropRest } from './leftovers.ts';
 import { thinkingText } from './thinking.ts';

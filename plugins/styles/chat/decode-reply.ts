@@ -1,8 +1,7 @@
 /** Decodes a chat vendor's whole reply to the common form. */
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
-import type { Block, Reply, TextBlock } from '../../../core/translation/index.ts';
-import { isObject, omitRest, textOf } from '../../../core/translation/index.ts';
+import { type Block, isObject, omitRest, type Reply, type TextBlock, textOf } from '../../../core/translation/index.ts';
 import { newCallId, readCallPiece } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';
 import { readAnnotation, readImage } from './media.ts';

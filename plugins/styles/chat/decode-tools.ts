@@ -1,8 +1,7 @@
 /** Decodes the tools of a chat request, and `tool_choice`. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
-import type { Fields, Tool, ToolChoice, WebSearch } from '../../../core/translation/index.ts';
-import { isObject } from '../../../core/translation/index.ts';
+import { type Fields, isObject, type Tool, type ToolChoice, type WebSearch } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
 import { dropRest } from './leftovers.ts';
 

@@ -2,8 +2,7 @@
 
 import { servedAs } from '../../../core/contracts/uses.ts';
 import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
-import type { VendorError } from '../../../core/translation/index.ts';
-import { isObject, readVendorError, tokensIn } from '../../../core/translation/index.ts';
+import { isObject, readVendorError, tokensIn, type VendorError } from '../../../core/translation/index.ts';
 import { reportedUses } from './hosted.ts';
 
 /** A usage under construction. */

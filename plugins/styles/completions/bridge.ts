@@ -1,14 +1,12 @@
 /** The translation of the style `completions`: the prompt is a single user message, and the answer is its text. */
 import type { Answering, JsonObject, Losses, StyleClient } from '../../../core/plugin.ts';
-import type { Conversation, Fields, Reply } from '../../../core/translation/index.ts';
-import { readFields } from '../../../core/translation/index.ts';
+import { type Conversation, type Fields, type Reply, readFields } from '../../../core/translation/index.ts';
 import { headOf } from '../chat/completion.ts';
 import { readSampling, readStop } from '../chat/decode-request.ts';
 import { omitEnd, writeFinish } from '../chat/finish.ts';
 import { writeUsage } from '../chat/usage.ts';
 import { readLabels } from '../request-fields.ts';
-import { createStreamEncoder } from './encoder.ts';
-import { nameOf, saysText } from './omitted.ts';
+import { createStreamEncoder, nameOf, saysText } from './encoder.ts';
 
 /** Completion clients with vendors of another style. */
 export const client: StyleClient = {

@@ -1,10 +1,22 @@
-/** Encodes the stream for a completion client. */
+/** Encodes the stream for a completion client: text only; any other content is reported in a warning. */
 import type { Answering, PartWriter, Usage } from '../../../core/plugin.ts';
+import type { Block } from '../../../core/translation/index.ts';
 import { headOf } from '../chat/completion.ts';
 import { errorEvent } from '../chat/errors.ts';
 import { omitEnd, writeFinish } from '../chat/finish.ts';
 import { writeUsage } from '../chat/usage.ts';
-import { nameOf, saysText } from './omitted.ts';
+
+const NAMES: Readonly<Partial<Record<Block['type'], string>>> = { thinking: 'reasoning', toolCall: 'tool_calls' };
+
+/** True for blocks that the client gets; the text of a refusal is an answer, too. */
+export function saysText(block: Block): block is Extract<Block, { readonly type: 'text' | 'refusal' }> {
+  return block.type === 'text' || block.type === 'refusal';
+}
+
+/** The name in warnings of a block that is not sent. */
+export function nameOf(block: Block): string {
+  return block.type === 'foreign' ? block.what : (NAMES[block.type] ?? block.type);
+}
 
 /** Every event is a completion whose text is the next piece. */
 export function createStreamEncoder(as: Answering): PartWriter {

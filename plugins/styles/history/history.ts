@@ -11,12 +11,6 @@ import { namesTooMuch } from './references.ts';
 import { isResponseId, type Turn, type Turns } from './turns.ts';
 import { bufferOf, type Joined, textOf } from './work.ts';
 
-export interface History {
-  recall(x: Known, body: JsonBody): Promise<Recalled | undefined> | undefined;
-  /** The steps that store a response; undefined if it is not stored. */
-  keep(x: Exchange): readonly Step[] | undefined;
-}
-
 interface HistoryTools {
   readonly turns: Turns;
   readonly issuer: Issuer;
@@ -31,7 +25,7 @@ const recalled = slot<Turn>('styles.recalled');
 /** The new input of a call, with the items that it only referenced. */
 const resolved = slot<Uint8Array>('styles.resolved');
 
-export function createHistory(host: Host, { turns, issuer, keeping, joiner, keepMs }: HistoryTools): History {
+export function createHistory(host: Host, { turns, issuer, keeping, joiner, keepMs }: HistoryTools) {
   /** The responses of this account whose items a request references. */
   async function namedBy(x: Known, body: JsonBody, run: Run): Promise<readonly Uint8Array[]> {
     if (!namesItems(body)) return [];
@@ -91,14 +85,15 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
   }
 
   return {
-    recall(x, body) {
+    recall(x: Known, body: JsonBody): Promise<Recalled | undefined> | undefined {
       keeping.decide(x, body, sizeOf(body.members.get('input')));
       const id = body.get('previous_response_id');
       if (typeof id === 'string') return recallTurn(x, body, id);
       return namesItems(body) ? recallItems(x, body) : undefined;
     },
 
-    keep(x) {
+    /** The steps that store a response; undefined if it is not stored. */
+    keep(x: Exchange): readonly Step[] | undefined {
       const budget = keeping.budgetFor(x);
       if (budget === undefined || x.outcome !== 'served' || x.identity === undefined) return undefined;
       const body = x.call.earlier?.body ?? x.call.body;

@@ -2,21 +2,9 @@
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import type { Host, JsonObject, Question } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
-import { completion } from '../responses/completion.ts';
+import { completion } from '../responses/answer.ts';
 import type { Turn, Turns } from './turns.ts';
 import { bufferOf } from './work.ts';
-
-/** Asks vendors about the responses they issued. Nothing here throws: if a vendor does not answer, the result is undefined. */
-export interface Issuer {
-  /** The current state of the response: one that has not ended is requested from the vendor, and stored once it has ended. JSON text. */
-  current(turn: Turn, response: string): Promise<string>;
-  /** The same for its bytes. */
-  currentBytes(turn: Turn, response: Uint8Array): Promise<Uint8Array>;
-  /** Cancels a background response; undefined if the vendor does not confirm it. */
-  cancel(turn: Turn, response: string): Promise<string | undefined>;
-  /** Deletes the response at the vendor. */
-  forget(turn: Turn): Promise<void>;
-}
 
 const PENDING = ['queued', 'in_progress'];
 
@@ -26,7 +14,7 @@ export function isPending(response: string): boolean {
   return PENDING.some((pending) => status === pending);
 }
 
-export function createIssuer(host: Host, turns: Turns): Issuer {
+export function createIssuer(host: Host, turns: Turns) {
   /** The vendor's reply if it is a success. */
   async function ask(turn: Turn, method: Question['method'], below = ''): Promise<JsonObject | undefined> {
     if (turn.channel === null) return undefined;
@@ -64,16 +52,24 @@ export function createIssuer(host: Host, turns: Turns): Issuer {
   }
 
   return {
+    /** The current state of the response: one that has not ended is requested from the vendor, and stored once it has ended. JSON text. */
     current,
-    async currentBytes(turn, response) {
+    /** The same for its bytes. */
+    async currentBytes(turn: Turn, response: Uint8Array): Promise<Uint8Array> {
       // Most have ended: parsing a large one would block other calls.
       const bytes = bufferOf(response);
       if (turn.channel === null || !PENDING.some((status) => bytes.includes(`"status":"${status}"`))) return response;
       return Buffer.from(await current(turn, bytes.toString()));
     },
-    cancel: async (turn, response) => update(turn, await ask(turn, 'POST', '/cancel'), response),
-    async forget(turn) {
+    /** Cancels a background response; undefined if the vendor does not confirm it. */
+    cancel: async (turn: Turn, response: string): Promise<string | undefined> =>
+      update(turn, await ask(turn, 'POST', '/cancel'), response),
+    /** Deletes the response at the vendor. */
+    async forget(turn: Turn): Promise<void> {
       await ask(turn, 'DELETE');
     },
   };
 }
+
+/** Asks vendors about the responses they issued. Nothing here throws: if a vendor does not answer, the result is undefined. */
+export type Issuer = ReturnType<typeof createIssuer>;

@@ -37,33 +37,15 @@ export interface NewTurn {
   readonly budget: Budget;
 }
 
-/** All turns. Expired ones are not found, although they may still be stored for later turns that need them. */
-export interface Turns {
-  /** The steps that write a turn, and delete the account's oldest beyond the budget; a turn that exists already is not changed. */
-  steps(turn: NewTurn): readonly Step[];
-  find(accountId: number, id: string): Promise<Turn | undefined>;
-  response(turn: Turn): Promise<string | undefined>;
-  /** The same as bytes; undefined also if it exceeds this size. */
-  responseBytes(turn: Turn, most: number): Promise<Uint8Array | undefined>;
-  /** The turn and all earlier ones, oldest first. If one is missing, the list begins after the gap. */
-  chain(turn: Turn): Promise<readonly StoredTurn[]>;
-  /** The same without the texts. */
-  links(turn: Turn): Promise<readonly Link[]>;
-  /** The content of a turn of an account. */
-  texts(accountId: number, id: string): Promise<TurnTexts | undefined>;
-  /** Replaces a response in progress by its final state. */
-  replace(turn: Turn, response: string): Promise<void>;
-  remove(turn: Turn): Promise<void>;
-}
-
 /** Whether an id may be looked up, and be part of a vendor's path: short, without path characters. */
 export function isResponseId(id: unknown): id is string {
   return typeof id === 'string' && /^[A-Za-z0-9][\w.=~-]{0,255}$/.test(id);
 }
 
-export function createTurns({ store, clock }: Host): Turns {
+export function createTurns({ store, clock }: Host) {
   return {
-    steps({ accountId, id, channel, input, response, before, expiresMs, budget }) {
+    /** The steps that write a turn, and delete the account's oldest beyond the budget; a turn that exists already is not changed. */
+    steps({ accountId, id, channel, input, response, before, expiresMs, budget }: NewTurn): readonly Step[] {
       const bytes = Buffer.byteLength(input) + Buffer.byteLength(response);
       return [
         countStep(accountId, id, budget, bytes),
@@ -90,7 +72,7 @@ export function createTurns({ store, clock }: Host): Turns {
       ];
     },
 
-    async find(accountId, id) {
+    async find(accountId: number, id: string): Promise<Turn | undefined> {
       if (!isResponseId(id)) return undefined;
       return store.one<Turn>(
         `SELECT account_id AS "accountId", id, conversation, turns, bytes, channel
@@ -101,22 +83,26 @@ export function createTurns({ store, clock }: Host): Turns {
       );
     },
 
-    async response({ accountId, id }) {
+    async response({ accountId, id }: Turn): Promise<string | undefined> {
       const sql = 'SELECT response FROM response_turn WHERE account_id = ? AND id = ?';
       return (await store.one<{ response: string }>(sql, accountId, id))?.response;
     },
 
-    async responseBytes({ accountId, id }, most) {
+    /** The same as bytes; undefined also if it exceeds this size. */
+    async responseBytes({ accountId, id }: Turn, most: number): Promise<Uint8Array | undefined> {
       const sql = `SELECT utf8_bytes(response) AS response FROM response_turn
         WHERE account_id = ? AND id = ? AND octet_length(response) <= ?`;
       return (await store.one<{ response: Uint8Array }>(sql, accountId, id, most))?.response;
     },
 
-    chain: (turn) =>
+    /** The turn and all earlier ones, oldest first. If one is missing, the list begins after the gap. */
+    chain: (turn: Turn): Promise<readonly StoredTurn[]> =>
       store.all<StoredTurn>(...along(turn, 'channel, utf8_bytes(input) AS input, utf8_bytes(response) AS response')),
-    links: (turn) => store.all<Link>(...along(turn)),
+    /** The same without the texts. */
+    links: (turn: Turn): Promise<readonly Link[]> => store.all<Link>(...along(turn)),
 
-    texts: (accountId, id) =>
+    /** The content of a turn of an account. */
+    texts: (accountId: number, id: string): Promise<TurnTexts | undefined> =>
       store.one<TurnTexts>(
         `SELECT channel, utf8_bytes(input) AS input, utf8_bytes(response) AS response
         FROM response_turn WHERE account_id = ? AND id = ?`,
@@ -124,16 +110,20 @@ export function createTurns({ store, clock }: Host): Turns {
         id,
       ),
 
-    async replace({ accountId, id }, response) {
+    /** Replaces a response in progress by its final state. */
+    async replace({ accountId, id }: Turn, response: string): Promise<void> {
       const sql = 'UPDATE response_turn SET response = ? WHERE account_id = ? AND id = ?';
       await store.atomic([recountStep(accountId, id, response), { sql, params: [response, accountId, id] }]);
     },
 
-    async remove({ accountId, id }) {
+    async remove({ accountId, id }: Turn): Promise<void> {
       await store.atomic(removeSteps(accountId, id));
     },
   };
 }
+
+/** All turns. Expired ones are not found, although they may still be stored for later turns that need them. */
+export type Turns = ReturnType<typeof createTurns>;
 
 /** The statement that reads columns of a turn and all earlier ones, oldest first. */
 function along({ accountId, id, turns }: Turn, what?: string): [sql: string, ...params: (string | number)[]] {

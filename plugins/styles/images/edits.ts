@@ -12,8 +12,15 @@ import type {
 } from '../../../core/plugin.ts';
 import { dataUrl, readDataUrl } from '../../../core/translation/index.ts';
 import { wrong } from '../request-fields.ts';
-import { imageTypeOf, SIGNATURE_BYTES } from './media-type.ts';
-import { IMAGE_FIELDS, type InputImage, inputImagesIn, MAX_INPUT_IMAGES, refuseOther } from './pictures.ts';
+import {
+  IMAGE_FIELDS,
+  type InputImage,
+  imageTypeOf,
+  inputImagesIn,
+  MAX_INPUT_IMAGES,
+  refuseOther,
+  SIGNATURE_BYTES,
+} from './pictures.ts';
 import { readRequest } from './request.ts';
 import { type Changes, changesFor } from './wording.ts';
 

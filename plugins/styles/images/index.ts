@@ -12,17 +12,41 @@ import type {
   Style,
   StyleAbout,
 } from '../../../core/plugin.ts';
+import { answer, errorObject, type Route } from '../../../core/plugin.ts';
 import { dataUrl, readDataUrl } from '../../../core/translation/index.ts';
 import { EVENTS, integer, integerFrom, model, objectOf, optional, stream, text } from '../described.ts';
+import { errors } from '../errors.ts';
 import { createFormReader } from '../multipart/index.ts';
 import { isText, itemsOf, readAnswer, structuredItems } from './answer.ts';
 import { asText, editFor, measureEdit, patchEdit, readEdit } from './edits.ts';
-import { imageTypeOf, imageTypeOfBase64 } from './media-type.ts';
-import { MAX_INPUT_IMAGES } from './pictures.ts';
+import { imageTypeOf, imageTypeOfBase64, MAX_INPUT_IMAGES } from './pictures.ts';
 import { MAX_IMAGES, readRequest } from './request.ts';
 import { createRelay, errorEvent, eventsOf } from './stream.ts';
 import { withValues } from './typed-form.ts';
 import { changesFor } from './wording.ts';
+
+/** Answers every request with 501. No vendor is called, nothing is charged. */
+export const variationsRoute: Route = {
+  method: 'any',
+  path: '/v1/images/variations',
+  access: 'public',
+  cors: true,
+  takes: 'none',
+  about: {
+    summary: 'Not implemented.',
+    tag: 'Models',
+    credentials: [],
+    status: 501,
+    errors: ['api_not_implemented'],
+    answer: { type: 'object', properties: { error: { type: 'object' } } },
+  },
+  handle() {
+    const error = errors.api_not_implemented();
+    // Clients retry after a 5xx, and it will never be implemented.
+    const headers = { 'content-type': 'application/json', 'x-should-retry': 'false' };
+    return answer(501, JSON.stringify(errorObject(error)), headers);
+  },
+};
 
 const members = {
   model,
@@ -72,8 +96,6 @@ const edits: StyleAbout = {
   answer: result,
   mediaTypes: [EVENTS],
 };
-
-export { variationsRoute } from './variations.ts';
 
 /** A URL may be sent instead of a file. */
 const PICTURE_FILES = {

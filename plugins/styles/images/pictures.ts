@@ -1,9 +1,8 @@
-/** The input images of an edit request, from all members that can have them. */
+/** The input images of an edit request, from all members that can have them, and their media types. */
 
 import type { JsonBody, JsonObject, Upload } from '../../../core/plugin.ts';
 import { type Fields, readDataUrl, readFields } from '../../../core/translation/index.ts';
 import { fieldsIn, wrong } from '../request-fields.ts';
-import { imageTypeOfBase64 } from './media-type.ts';
 import { contentsOf } from './structured.ts';
 
 /** `image`: one of the images to edit. The other roles apply to the first of them, and occur once. */
@@ -99,4 +98,31 @@ function checkUrl(address: string, param: string): string {
 /** Refuses a file that is declared as an image and is not one. */
 export function refuseOther(param: string): never {
   wrong(param, 'must be an image (PNG, JPEG, WebP, GIF, …); its first bytes are those of another format');
+}
+
+/** Bytes that are enough to decide. */
+export const SIGNATURE_BYTES = 32;
+
+/** The first bytes, and their media type. `....` are four arbitrary bytes. */
+const STARTS: readonly (readonly [start: RegExp, mediaType: string])[] = [
+  [/^\x89PNG\r\n.\n/, 'image/png'],
+  [/^\xff\xd8\xff/, 'image/jpeg'],
+  [/^GIF8[79]a/, 'image/gif'],
+  [/^RIFF....WEBP/s, 'image/webp'],
+  [/^BM.{4}\0{4}/s, 'image/bmp'],
+  [/^(II\*\0|MM\0\*)/, 'image/tiff'],
+  [/^....ftyp(avif|avis)/s, 'image/avif'],
+  [/^....ftyp(heic|heix|hevc|heim|heis|mif1|msf1)/s, 'image/heic'],
+  [/^\s*<svg/, 'image/svg+xml'],
+];
+
+/** The media type of an image; undefined for anything else. */
+export function imageTypeOf(bytes: Buffer): string | undefined {
+  const start = bytes.toString('latin1', 0, SIGNATURE_BYTES);
+  return STARTS.find(([pattern]) => pattern.test(start))?.[1];
+}
+
+/** The same for base64. */
+export function imageTypeOfBase64(data: string): string | undefined {
+  return imageTypeOf(Buffer.from(data.slice(0, 64), 'base64'));
 }

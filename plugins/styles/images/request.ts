@@ -2,8 +2,7 @@
 import type { Bounds, CallFacts, JsonBody } from '../../../core/plugin.ts';
 import type { Fields } from '../../../core/translation/index.ts';
 import { enumIn, fieldsIn, modelOf, wholeNumberIn } from '../request-fields.ts';
-import { readSize, withSeparator } from './size.ts';
-import { contentsOf, textOf } from './structured.ts';
+import { contentsOf, readSize, textOf, withSeparator } from './structured.ts';
 
 /** The older GPT image models: a number of tokens for 1024x1024, proportional to the area, which is limited to 1.5 times that. */
 const PER_SQUARE: Readonly<Record<string, number>> = { low: 272, medium: 1_056, high: 4_160 };

@@ -4,8 +4,7 @@ import type { Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts'
 import { isObject } from '../../../core/translation/index.ts';
 import { IMAGE_FIELDS } from './pictures.ts';
 import { type ImageParameters, readParameters } from './request.ts';
-import { withSeparator } from './size.ts';
-import { inputOf } from './structured.ts';
+import { inputOf, withSeparator } from './structured.ts';
 
 /** Changed members; undefined: removed. */
 export type Changes = Record<string, Json | undefined>;

@@ -1,9 +1,9 @@
-/** Whole messages replies. */
-import type { AnswerFacts, Json, JsonBody } from '../../../core/plugin.ts';
+/** Whole messages replies: reads them, and adds the token counts that some vendors omit. */
+import type { AnswerFacts, Call, Finishing, Json, JsonBody, JsonObject, Losses, Usage } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 import { errorIn } from './errors.ts';
 import { usesIn } from './hosted.ts';
-import { toUsage } from './usage.ts';
+import { toUsage, usageBody } from './usage.ts';
 
 /** Reads a reply; undefined if it has neither content nor an error. */
 export function readAnswer(body: JsonBody): AnswerFacts | undefined {
@@ -32,4 +32,22 @@ function lengthOf(block: Json): number {
   // Empty arguments are not sent in a stream.
   const called = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input).length : 0;
   return lengths.reduce((sum, length) => sum + length, called);
+}
+
+const COUNTS = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'];
+
+/** The members to change so that a message has all counts; empty if it has them. `usage`: the counts to use if the vendor reports none. */
+export function completing(reported: Json, usage: () => Usage, losses: Losses): Record<string, string> {
+  if (isObject(reported) && COUNTS.every((name) => typeof reported[name] === 'number')) return {};
+  losses.change('usage', 'hint');
+  const own = isObject(reported) ? reported : {};
+  const counted: JsonObject = toUsage(reported) === undefined ? usageBody(usage()) : {};
+  const counts = COUNTS.map((name) => [name, own[name] ?? counted[name] ?? 0]);
+  return { usage: JSON.stringify({ ...own, ...Object.fromEntries(counts) }) };
+}
+
+/** A whole reply with all counts; undefined if it has them. */
+export function finishAnswer(body: JsonBody, _call: Call, { usage, losses }: Finishing): Buffer | undefined {
+  const changes = completing(body.get('usage') ?? null, () => usage, losses);
+  return changes.usage === undefined ? undefined : body.patched(changes);
 }

@@ -15,9 +15,8 @@ import {
   UNSEALED,
   unpackOpaque,
 } from '../../../core/translation/index.ts';
-import { readCacheHint } from './cache-hints.ts';
 import { decodeCitation } from './citations.ts';
-import { dropRest } from './leftovers.ts';
+import { dropRest, readCacheHint } from './leftovers.ts';
 
 /** Decodes the content of a message or of a tool result: a text, or blocks. */
 export function decodeContent(holder: Fields, losses: Losses): readonly Block[] {

@@ -1,10 +1,9 @@
-/** Decodes a vendor's whole reply. */
+/** Decodes a vendor's whole reply. Members that mean something to a client and are not read are reported in a warning. */
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
-import { type Block, isObject, type Opaque, type Reply, textOf } from '../../../core/translation/index.ts';
+import { type Block, isObject, type Opaque, omitRest, type Reply, textOf } from '../../../core/translation/index.ts';
 import { decodeCitations } from './citations.ts';
 import { decodeFinish } from './finish.ts';
-import { omitFromBlock, omitFromMessage } from './members.ts';
 import { toUsage } from './usage.ts';
 
 /** Decodes a reply; undefined if it has no content. Malformed members are ignored. */
@@ -70,4 +69,39 @@ export function tierOf(usage: Json | undefined): string | undefined {
   const tier = isObject(usage) ? usage.service_tier : undefined;
   if (typeof tier !== 'string') return undefined;
   return tier === 'standard' ? 'default' : tier;
+}
+
+const MESSAGE: ReadonlySet<string> = new Set([
+  ...['id', 'type', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'stop_details', 'usage'],
+  // Their content is checked below.
+  'delta',
+]);
+const STOP_DETAILS: ReadonlySet<string> = new Set(['type', 'explanation']);
+
+/** Members of blocks by type; blocks of any other type are lost or kept as a whole. */
+const BLOCKS: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: new Set(['type', 'text', 'citations']),
+  thinking: new Set(['type', 'thinking', 'signature']),
+  redacted_thinking: new Set(['type', 'data']),
+  tool_use: new Set(['type', 'id', 'name', 'input', 'caller']),
+};
+
+/** Reports the unread members of a message, or of an event with part of it. */
+export function omitFromMessage(message: JsonObject, losses: Losses): void {
+  omitRest(message, MESSAGE, losses);
+  const { stop_details: details } = message;
+  if (isObject(details)) omitRest(details, STOP_DETAILS, { omit: (name) => losses.omit(`stop_details.${name}`) });
+}
+
+/** Reports the unread members of a whole block. */
+export function omitFromBlock(block: JsonObject, losses: Losses): void {
+  const type = String(block.type);
+  if (!Object.hasOwn(BLOCKS, type)) return;
+  omitRest(block, BLOCKS[type]!, losses);
+  if (isForeignCaller(block.caller)) losses.omit('caller');
+}
+
+/** In every other style, the model itself calls a tool by default. */
+function isForeignCaller(caller: Json | undefined): boolean {
+  return isObject(caller) && (caller.type !== 'direct' || Object.keys(caller).length > 1);
 }

@@ -15,10 +15,9 @@ import {
   readFields,
   type Turn,
 } from '../../../core/translation/index.ts';
-import { readCacheHint } from './cache-hints.ts';
 import { decodeContent, decodeTextBlock } from './decode-blocks.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { dropRest } from './leftovers.ts';
+import { dropRest, readCacheHint } from './leftovers.ts';
 
 /** Decodes a request; refuses invalid fields with 400 and their name. */
 export function decodeRequest(body: JsonObject, losses: Losses): Conversation {

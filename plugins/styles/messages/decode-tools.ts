@@ -11,8 +11,7 @@ import {
   type ToolChoice,
   type WebSearch,
 } from '../../../core/translation/index.ts';
-import { readCacheHint } from './cache-hints.ts';
-import { dropRest } from './leftovers.ts';
+import { dropRest, readCacheHint } from './leftovers.ts';
 
 /**
  * Decodes the tools. Vendor-defined tools, some of which the vendor runs, have a type with a date:

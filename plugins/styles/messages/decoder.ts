@@ -13,11 +13,10 @@ import {
   vendorError,
 } from '../../../core/translation/index.ts';
 import { decodeCitations } from './citations.ts';
-import { inputOf, sealOf, tierOf } from './decode-reply.ts';
+import { inputOf, omitFromBlock, omitFromMessage, sealOf, tierOf } from './decode-reply.ts';
 import { errorIn } from './errors.ts';
 import { decodeFinish, isWholeAtOnce } from './finish.ts';
 import { followUses } from './hosted.ts';
-import { omitFromBlock, omitFromMessage } from './members.ts';
 import { followUsage } from './usage.ts';
 
 /** An open block. */

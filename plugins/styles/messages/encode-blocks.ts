@@ -12,7 +12,7 @@ import type {
   ToolResultBlock,
   Turn,
 } from '../../../core/translation/index.ts';
-import { toInput } from './arguments.ts';
+import { argumentsOf } from '../../../core/translation/index.ts';
 import type { CacheMarks } from './cache-marks.ts';
 
 /** The context of the encoder. */
@@ -175,4 +175,9 @@ function asText(blocks: readonly JsonObject[]): string | undefined {
   const [block, ...others] = blocks;
   if (others.length > 0 || block === undefined || Object.keys(block).length !== 2) return undefined;
   return typeof block.text === 'string' ? block.text : undefined;
+}
+
+/** The object for what a model wrote: arguments as JSON, or free text. */
+export function toInput(kind: 'function' | 'custom', text: string): JsonObject {
+  return kind === 'custom' ? { input: text } : argumentsOf(text);
 }

@@ -1,8 +1,8 @@
 /** Encodes a whole reply for a client. */
 import type { Answering, JsonObject } from '../../../core/plugin.ts';
 import { type Block, isObject, packOpaque, type Reply, UNSEALED } from '../../../core/translation/index.ts';
-import { toInput } from './arguments.ts';
 import { encodeCitation } from './citations.ts';
+import { toInput } from './encode-blocks.ts';
 import { encodeFinish, omitEnd } from './finish.ts';
 import { usageBody } from './usage.ts';
 

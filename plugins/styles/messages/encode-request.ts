@@ -1,10 +1,18 @@
 /** Encodes a request for a vendor of this style. */
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
-import type { Conversation, Output, Quirks, Sampling } from '../../../core/translation/index.ts';
-import { describedSchema, leaveExtras } from '../../../core/translation/index.ts';
+import {
+  type Conversation,
+  describedSchema,
+  dropSummaryLength,
+  type Effort,
+  leaveExtras,
+  type Output,
+  type Quirks,
+  type Reasoning,
+  type Sampling,
+} from '../../../core/translation/index.ts';
 import { chooseMarks } from './cache-marks.ts';
-import { type EncodedThinking, encodeThinking } from './encode-thinking.ts';
 import { encodeTools } from './encode-tools.ts';
 import { encodeTurns } from './encode-turns.ts';
 import { plainSchema } from './plain-schema.ts';
@@ -118,4 +126,60 @@ function nameTheRest({ labels, extras }: Conversation, losses: Losses): void {
   if (cacheKey !== undefined) losses.drop('prompt_cache_key', 'hint');
   if (store === true) losses.drop('store', 'hint');
   leaveExtras(extras, losses);
+}
+
+/** The members of a body about reasoning. */
+interface EncodedThinking {
+  /** `thinking`, if the request has any. */
+  readonly thinking: JsonObject | undefined;
+  /** For `output_config`. */
+  readonly effort: Effort | undefined;
+  /** The output limit, which this style requires. */
+  readonly maxTokens: number;
+}
+
+/** The output limit if neither the client nor the model's quirks have one. */
+const USUAL_OUTPUT = 4_096;
+
+/** The reasoning budget if none is set; core sets one for every effort. */
+const USUAL_BUDGET = 8_192;
+
+/** Encodes the options; core has chosen what the model supports. */
+function encodeThinking({ reasoning, maxTokens }: Conversation, quirks: Quirks, losses: Losses): EncodedThinking {
+  const limit = maxTokens ?? quirks.limits.max_output ?? USUAL_OUTPUT;
+  const silent: EncodedThinking = { thinking: undefined, effort: undefined, maxTokens: limit };
+  if (reasoning === undefined) return silent;
+  dropSummaryLength(reasoning, losses);
+  const { input } = quirks.reasoning;
+  if (input === 'none') {
+    losses.drop('reasoning_effort', reasoning.mode === 'off' ? 'hint' : undefined);
+    return silent;
+  }
+  if (reasoning.mode === 'off') return { ...silent, thinking: { type: 'disabled' } };
+  if (input !== 'budget') {
+    const thinking = input === 'adaptive' ? { thinking: { type: 'adaptive', ...displayOf(reasoning) } } : {};
+    return { ...silent, ...thinking, effort: reasoning.effort === 'minimal' ? 'low' : reasoning.effort };
+  }
+  if (reasoning.mode === 'auto' && (reasoning.budget ?? reasoning.effort) === undefined) return silent;
+  const { budget_min: least, budget_max: most } = quirks.reasoning;
+  // Reasoning and answer share the limit. A default limit is raised by the budget.
+  const isGuess = maxTokens === undefined && quirks.limits.max_output === undefined;
+  const room = isGuess ? Number.POSITIVE_INFINITY : limit - 1;
+  const budget = Math.max(least, Math.min(reasoning.budget ?? USUAL_BUDGET, most, room));
+  if (budget > room) losses.change('max_tokens');
+  return {
+    thinking: {
+      type: 'enabled',
+      budget_tokens: budget,
+      // The text is sent unless the request omits it.
+      ...(reasoning.summary === 'none' && { display: 'omitted' }),
+    },
+    effort: undefined,
+    maxTokens: isGuess || budget > room ? budget + limit : limit,
+  };
+}
+
+/** Newer models omit the text unless it is requested. */
+function displayOf({ summary }: Reasoning): JsonObject {
+  return summary === 'none' ? {} : { display: 'summarized' };
 }

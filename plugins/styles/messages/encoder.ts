@@ -12,8 +12,7 @@ import {
 } from '../../../core/translation/index.ts';
 import { encodeCitation } from './citations.ts';
 import { callId, messageHead, thought, tierFor } from './encode-reply.ts';
-import { errorEvent } from './errors.ts';
-import { event } from './event.ts';
+import { errorEvent, event } from './errors.ts';
 import { encodeFinish, omitEnd } from './finish.ts';
 import { usageBody } from './usage.ts';
 

@@ -1,4 +1,4 @@
-/** Errors of this style: encodes those for clients, and decodes those of vendors. */
+/** Events and errors of this style: encodes those for clients, and decodes errors of vendors. */
 import { errorObject, type GatewayError, type Json, type JsonObject } from '../../../core/plugin.ts';
 import {
   isObject,
@@ -8,7 +8,6 @@ import {
   type VendorError,
   vendorError,
 } from '../../../core/translation/index.ts';
-import { event } from './event.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -58,4 +57,9 @@ export function errorIn(value: Json | undefined): VendorError | undefined {
     message,
     [member(details, 'error_code'), code, type].find((word) => typeof word === 'string' && word !== ''),
   );
+}
+
+/** The whole event. Clients of this style ignore events without an `event` line. */
+export function event(type: string, data: JsonObject = {}): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
 }

@@ -1,11 +1,9 @@
 /** The style `messages`, streamed or not. */
 import type { Style, StyleAbout } from '../../../core/plugin.ts';
 import { EVENTS, integer, model, objectOf, optional, stream, text, upTo } from '../described.ts';
-import { readAnswer } from './answer.ts';
+import { finishAnswer, readAnswer } from './answer.ts';
 import { client, vendor } from './bridge.ts';
-import { finishAnswer } from './completion.ts';
-import { errorBody, errorEvent } from './errors.ts';
-import { event } from './event.ts';
+import { errorBody, errorEvent, event } from './errors.ts';
 import { createRelay } from './relay.ts';
 import { patchRequest, readRequest } from './request.ts';
 

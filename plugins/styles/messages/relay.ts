@@ -15,10 +15,8 @@ import {
   patchedEvent,
   readVendorError,
 } from '../../../core/translation/index.ts';
-import { contentLength } from './answer.ts';
-import { completing } from './completion.ts';
-import { errorEvent, errorIn } from './errors.ts';
-import { event as writeEvent } from './event.ts';
+import { completing, contentLength } from './answer.ts';
+import { errorEvent, errorIn, event as writeEvent } from './errors.ts';
 import { isWholeAtOnce } from './finish.ts';
 import { followUses } from './hosted.ts';
 import { followUsage } from './usage.ts';

@@ -58,18 +58,8 @@ function countsOf(reported: JsonObject): Usage {
   };
 }
 
-/** The usage of one stream, which the vendor reports in several events. */
-export interface StreamUsage {
-  /** From the start event; its output count is a placeholder. */
-  begin(reported: Json | undefined): void;
-  /** Later counts replace earlier ones, because they are totals. Some vendors send zeros for counts that they have sent before. */
-  add(reported: Json | undefined): void;
-  /** The usage so far; if the vendor has not reported the output, the gateway's count of this many characters. */
-  after(textLength: number): Usage | undefined;
-}
-
 /** Collects the usage of one stream. */
-export function followUsage(): StreamUsage {
+export function followUsage() {
   let reported: JsonObject = {};
   let isCounted = false;
 
@@ -82,15 +72,18 @@ export function followUsage(): StreamUsage {
   }
 
   return {
-    begin(first) {
+    /** From the start event; its output count is a placeholder. */
+    begin(first: Json | undefined): void {
       // No uses yet, which does not mean that there will be none.
       if (isObject(first)) lay({ ...first, server_tool_use: null });
     },
-    add(later) {
+    /** Later counts replace earlier ones, because they are totals. Some vendors send zeros for counts that they have sent before. */
+    add(later: Json | undefined): void {
       lay(later);
       isCounted ||= isObject(later) && tokensIn(later.output_tokens) > 0;
     },
-    after(textLength) {
+    /** The usage so far; if the vendor has not reported the output, the gateway's count of this many characters. */
+    after(textLength: number): Usage | undefined {
       const usage = toUsage(reported);
       return usage === undefined || isCounted || textLength === 0 ? usage : withCountedOutput(usage, textLength);
     },

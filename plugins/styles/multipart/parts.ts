@@ -200,19 +200,13 @@ function tooMuch(message: string, param: string): GatewayError {
   return coreErrors.request_too_large(message).with({ param });
 }
 
-/** Searches the body while it passes. */
-interface Occurrences {
-  /** The offset in the chunk after the first occurrence that ends there; -1: none does. */
-  see(chunk: Buffer): number;
-  readonly count: number;
-}
-
 /** Starts the search for `mark`; `before` precedes the first chunk. */
-function lookFor(mark: Buffer, before: Buffer = Buffer.alloc(0)): Occurrences {
+function lookFor(mark: Buffer, before: Buffer = Buffer.alloc(0)) {
   const overlap = mark.length - 1;
   let count = 0;
   return {
-    see(chunk) {
+    /** The offset in the chunk after the first occurrence that ends there; -1: none does. */
+    see(chunk: Buffer): number {
       const seam = Buffer.concat([before, chunk.subarray(0, overlap)]);
       const atSeam = seam.indexOf(mark);
       const inside = chunk.indexOf(mark);

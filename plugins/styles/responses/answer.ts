@@ -1,9 +1,16 @@
-/** Whole replies of the responses style. */
-import type { AnswerFacts, JsonBody } from '../../../core/plugin.ts';
-import { tokensIn } from '../../../core/translation/index.ts';
+/** Whole replies of the responses style: reads and completes them. Counts the characters of an answer, for vendors that do not report usage. */
+import type { AnswerFacts, Call, Finishing, Json, JsonBody, JsonObject, Losses, Usage } from '../../../core/plugin.ts';
+import {
+  behindSpace,
+  isObject,
+  jsonTextLength,
+  member,
+  objectsIn,
+  textOf,
+  tokensIn,
+} from '../../../core/translation/index.ts';
 import { failureOf } from './errors.ts';
-import { outputLength } from './text-length.ts';
-import { usageIn } from './usage.ts';
+import { toUsage, usageIn, usageObject } from './usage.ts';
 
 const OPEN_ARRAY = 0x5b;
 
@@ -37,4 +44,101 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
     },
     error,
   };
+}
+
+/** The texts of an item that a stream would send as deltas. */
+const TEXTS = ['arguments', 'input', 'code', 'diff'];
+
+/** Text, reasoning and arguments in the output of a whole reply. */
+export function outputLength(response: Json | undefined): number {
+  let length = 0;
+  for (const item of objectsIn(response, 'output')) {
+    for (const part of [...objectsIn(item, 'content'), ...objectsIn(item, 'summary')]) {
+      length += characters(textOf(member(part, 'text'))) + characters(textOf(member(part, 'refusal')));
+    }
+    for (const name of TEXTS) length += characters(textOf(member(item, name)));
+    length += characters(textOf(member(member(item, 'operation'), 'diff')));
+  }
+  return length;
+}
+
+/** Counts code points, like the length of an event's bytes. */
+function characters(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--;
+  return count;
+}
+
+const DELTA = Buffer.from('"delta"');
+const QUOTE = 0x22;
+const COLON = 0x3a;
+
+/** Characters of the `delta` in an event, without parsing it. The name is unambiguous, because quotes inside a text are escaped. */
+export function deltaLength(event: Buffer): number {
+  for (let at = event.indexOf(DELTA); at !== -1; at = event.indexOf(DELTA, at)) {
+    at = behindSpace(event, at + DELTA.length);
+    if (event[at] !== COLON) continue;
+    at = behindSpace(event, at + 1);
+    return event[at] === QUOTE ? jsonTextLength(event, at + 1) : 0;
+  }
+  return 0;
+}
+
+/** The counts in every response: the style's own names, and those of chat completions. */
+const COUNTS = ['input_tokens', 'output_tokens', 'prompt_tokens', 'completion_tokens', 'total_tokens'];
+
+/** Properties of a response in addition to the vendor's reply. */
+interface ResponseFacts {
+  /** The response that it continues; the vendor does not know it if it got the whole conversation instead. */
+  readonly previousId: string | undefined;
+  /** The usage, for a completed response whose vendor reports none. */
+  usage?(): Usage;
+}
+
+/** The members that complete a response; empty if nothing is missing. `losses` collects the warnings. */
+export function completion(
+  { usage: reported = null, status, previous_response_id: previous }: JsonObject,
+  facts: ResponseFacts,
+  losses?: Losses,
+): JsonObject {
+  const changes: Record<string, Json> = {};
+  const usage = usageOf(reported, status === 'queued' || status === 'in_progress' ? undefined : facts.usage);
+  if (usage !== undefined) {
+    changes.usage = usage;
+    losses?.change('usage', 'hint');
+  }
+  if (facts.previousId !== undefined && typeof previous !== 'string') {
+    changes.previous_response_id = facts.previousId;
+    losses?.change('previous_response_id', 'hint');
+  }
+  return changes;
+}
+
+function usageOf(reported: Json, counted: ResponseFacts['usage']): JsonObject | undefined {
+  if (!isObject(reported)) return counted && usageObject(counted());
+  if (COUNTS.every((name) => typeof reported[name] === 'number')) return undefined;
+  const complete = usageObject(toUsage(reported) ?? counted?.());
+  return { ...reported, ...Object.fromEntries(COUNTS.map((name) => [name, reported[name] ?? complete[name] ?? 0])) };
+}
+
+/** The same as changes to a response's bytes. */
+export function completing(
+  response: JsonBody,
+  call: Call,
+  losses: Losses,
+  usage?: () => Usage,
+): Record<string, string> {
+  const previous = call.earlier?.body.get('previous_response_id');
+  const changes = completion(
+    Object.fromEntries(['usage', 'status', 'previous_response_id'].map((name) => [name, response.get(name) ?? null])),
+    { previousId: typeof previous === 'string' ? previous : undefined, ...(usage && { usage }) },
+    losses,
+  );
+  return Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, JSON.stringify(value)]));
+}
+
+/** A whole reply with the missing members; undefined if there are none. */
+export function finishAnswer(body: JsonBody, call: Call, { usage, losses }: Finishing): Buffer | undefined {
+  const changes = completing(body, call, losses, () => usage);
+  return Object.keys(changes).length === 0 ? undefined : body.patched(changes);
 }

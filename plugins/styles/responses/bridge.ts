@@ -1,13 +1,30 @@
 /** The translation of the style `responses` to and from the common form. */
 import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
+import type { SomeQuirks } from '../../../core/translation/index.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
 import { createStreamDecoder } from './decoder.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { createStreamEncoder } from './encoder.ts';
-import { responsesQuirks } from './quirks.ts';
 import { CACHED_SEARCH } from './tools.ts';
+
+/** Override the defaults for all models; those of a vendor and of gateway.yaml override these. */
+const responsesQuirks: SomeQuirks = {
+  roles: { merge_same: false },
+  audio: { input: true },
+  tools: { custom: true, web_search: true, empty_array_ok: true },
+  reasoning: {
+    input: 'effort',
+    levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+    echo: 'all',
+  },
+  limits: { min_output: 16 },
+  sampling: { allowed: ['temperature', 'top_p', 'logprobs'] },
+  stop: { max: 0 },
+  cache: { hint: 'key' },
+  stream: { usage: 'always' },
+};
 
 /** Responses clients with vendors of another style. */
 export const client: StyleClient = {

@@ -111,16 +111,8 @@ function readBreakpoint(part: Fields, losses: Losses): CacheHint | undefined {
   return ttlSeconds === undefined ? {} : { ttlSeconds };
 }
 
-/** Encodes parts for one vendor. */
-export interface PartsWriter {
-  /** A part of a user, system or tool message. Undefined if it cannot be expressed. */
-  input(block: Block): JsonObject | undefined;
-  /** A part of an assistant message. */
-  output(block: Block): JsonObject | undefined;
-}
-
 /** Creates the encoder for these quirks. */
-export function createPartsWriter(quirks: Quirks, losses: Losses): PartsWriter {
+export function createPartsWriter(quirks: Quirks, losses: Losses) {
   function breakpoint(hint: CacheHint | undefined): JsonObject {
     if (hint === undefined) return {};
     if (quirks.cache.hint !== 'breakpoint') {
@@ -138,7 +130,8 @@ export function createPartsWriter(quirks: Quirks, losses: Losses): PartsWriter {
   }
 
   return {
-    input(block) {
+    /** A part of a user, system or tool message. Undefined if it cannot be expressed. */
+    input(block: Block): JsonObject | undefined {
       switch (block.type) {
         case 'text':
           return { type: 'input_text', text: block.text, ...breakpoint(block.cache) };
@@ -159,7 +152,8 @@ export function createPartsWriter(quirks: Quirks, losses: Losses): PartsWriter {
           return drop(block);
       }
     },
-    output(block) {
+    /** A part of an assistant message. */
+    output(block: Block): JsonObject | undefined {
       switch (block.type) {
         case 'text':
           breakpoint(block.cache);
@@ -176,6 +170,9 @@ export function createPartsWriter(quirks: Quirks, losses: Losses): PartsWriter {
     },
   };
 }
+
+/** Encodes parts for one vendor. */
+export type PartsWriter = ReturnType<typeof createPartsWriter>;
 
 const DETAILS = ['auto', 'low', 'high', 'original'];
 

@@ -1,25 +1,21 @@
 /** Encodes replies, streamed or not, with the same code, so that the two cannot differ. */
-import type { Answering, JsonObject, Usage } from '../../../core/plugin.ts';
-import type { Block, Finish, Part, Reply } from '../../../core/translation/index.ts';
-import { partsOf } from '../../../core/translation/index.ts';
+import type { Answering, Json, JsonObject, Usage } from '../../../core/plugin.ts';
+import {
+  type Block,
+  type Finish,
+  isObject,
+  member,
+  type Part,
+  partsOf,
+  type Reply,
+} from '../../../core/translation/index.ts';
 import { createOutput, type EventSink, type Writing } from './output-items.ts';
-import { type Progress, responseObject } from './response-object.ts';
 import { usageObject } from './usage.ts';
-
-/** A response in progress. */
-export interface Response {
-  write(part: Part): void;
-  /** The current state; undefined before its start. */
-  object(): JsonObject | undefined;
-  /** The same for an answer that breaks off here. */
-  broken(): JsonObject | undefined;
-  ended(): boolean;
-}
 
 const REFUSAL = 'The model declined to answer.';
 
 /** Starts a response; `events` gets the events of the stream. */
-export function createResponse(as: Answering, events: EventSink): Response {
+export function createResponse(as: Answering, events: EventSink) {
   const output = createOutput(as, events);
   const blocks = new Map<number, Writing>();
   let progress: Progress | undefined;
@@ -59,7 +55,7 @@ export function createResponse(as: Answering, events: EventSink): Response {
   }
 
   return {
-    write(part) {
+    write(part: Part): void {
       switch (part.type) {
         case 'start':
           progress = { status: 'in_progress', output: output.items, usage: null, serviceTier: part.serviceTier };
@@ -95,9 +91,11 @@ export function createResponse(as: Answering, events: EventSink): Response {
         default:
       }
     },
-    object: () => progress && responseObject(as, progress),
-    broken: () => progress && responseObject(as, { ...progress, output: output.broken() }),
-    ended: () => progress !== undefined && progress.status !== 'in_progress',
+    /** The current state; undefined before its start. */
+    object: (): JsonObject | undefined => progress && responseObject(as, progress),
+    /** The same for an answer that breaks off here. */
+    broken: (): JsonObject | undefined => progress && responseObject(as, { ...progress, output: output.broken() }),
+    ended: (): boolean => progress !== undefined && progress.status !== 'in_progress',
   };
 }
 
@@ -118,4 +116,72 @@ export function encodeReply(reply: Reply, as: Answering): JsonObject {
   const response = createResponse(as, { isSilent: true, emit() {}, emitDelta() {} });
   for (const part of partsOf(reply)) response.write(part);
   return response.object() ?? {};
+}
+
+/** The members that change during a response. */
+interface Progress {
+  readonly status: 'in_progress' | 'completed' | 'incomplete';
+  readonly output: readonly Json[];
+  /** Null until it has ended. */
+  readonly usage: JsonObject | null;
+  /** Completion time; undefined before, and if it is never complete. */
+  readonly completedMs?: number;
+  readonly serviceTier: string | undefined;
+  readonly incompleteReason?: string;
+}
+
+/** All members that some client requires; null, or the API's default, if the request does not set them. */
+function responseObject(as: Answering, progress: Progress): JsonObject {
+  const { request } = as;
+  const requested = (name: string): Json | undefined => member(request, name);
+  const { status, output, usage, completedMs, serviceTier, incompleteReason } = progress;
+  return {
+    id: `resp_${as.id}`,
+    object: 'response',
+    created_at: Math.floor(as.createdMs / 1_000),
+    status,
+    background: false,
+    completed_at: completedMs === undefined ? null : Math.floor(completedMs / 1_000),
+    error: null,
+    incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
+    instructions: requested('instructions') ?? null,
+    max_output_tokens: requested('max_output_tokens') ?? null,
+    max_tool_calls: requested('max_tool_calls') ?? null,
+    model: as.model,
+    output,
+    parallel_tool_calls: requested('parallel_tool_calls') ?? true,
+    previous_response_id: requested('previous_response_id') ?? null,
+    prompt_cache_key: requested('prompt_cache_key') ?? null,
+    reasoning: { effort: null, summary: null, ...objectOf(requested('reasoning')) },
+    safety_identifier: requested('safety_identifier') ?? null,
+    service_tier: serviceTier ?? requested('service_tier') ?? 'default',
+    store: requested('store') ?? true,
+    temperature: requested('temperature') ?? 1,
+    presence_penalty: requested('presence_penalty') ?? 0,
+    frequency_penalty: requested('frequency_penalty') ?? 0,
+    text: { format: { type: 'text' }, verbosity: 'medium', ...objectOf(requested('text')) },
+    tool_choice: requested('tool_choice') ?? 'auto',
+    tools: toolsOf(requested('tools')),
+    top_logprobs: requested('top_logprobs') ?? 0,
+    top_p: requested('top_p') ?? 1,
+    truncation: requested('truncation') ?? 'disabled',
+    usage,
+    user: requested('user') ?? null,
+    metadata: requested('metadata') ?? {},
+  };
+}
+
+/** Null members count as omitted. */
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null)) : {};
+}
+
+/** Functions have all their members, which may be null. */
+function toolsOf(tools: Json | undefined): readonly Json[] {
+  if (!Array.isArray(tools)) return [];
+  return (tools as readonly Json[]).map((tool) =>
+    member(tool, 'type') === 'function'
+      ? { description: null, parameters: null, strict: null, ...objectOf(tool) }
+      : tool,
+  );
 }

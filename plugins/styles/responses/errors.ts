@@ -1,7 +1,6 @@
 /** Errors of this style: decodes those of vendors in replies and streams, and encodes our own as events. */
 import type { GatewayError, Json, JsonObject } from '../../../core/plugin.ts';
-import type { VendorError } from '../../../core/translation/index.ts';
-import { member, readVendorError, vendorError } from '../../../core/translation/index.ts';
+import { member, readVendorError, type VendorError, vendorError } from '../../../core/translation/index.ts';
 
 /** The error of a whole reply, or of the response in an event; undefined if it did not fail. */
 export function failureOf(response: Json | undefined): VendorError | undefined {

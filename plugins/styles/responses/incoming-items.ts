@@ -1,8 +1,7 @@
 /** Decodes the items of a vendor's stream while they grow, to parts of the common form. */
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
-import type { Block, Part } from '../../../core/translation/index.ts';
-import { isObject, member, objectsIn, textOf } from '../../../core/translation/index.ts';
+import { type Block, isObject, member, objectsIn, type Part, textOf } from '../../../core/translation/index.ts';
 import {
   blocksOf,
   callOf,
@@ -44,26 +43,8 @@ interface Item {
   done: boolean;
 }
 
-/** Handles the events of items. Events that do not match are ignored. */
-export interface IncomingItems {
-  added(event: JsonObject): void;
-  partAdded(event: JsonObject): void;
-  addDelta(event: JsonObject, type: 'text' | 'refusal'): void;
-  annotated(event: JsonObject): void;
-  partDone(event: JsonObject): void;
-  /** `place` distinguishes the parts of reasoning. */
-  thought(event: JsonObject, place: string): void;
-  /** The input of a call: a delta, or all of it. */
-  input(event: JsonObject, type: 'function_call' | 'custom_tool_call', text: string, isWhole: boolean): void;
-  done(event: JsonObject): void;
-  /** The whole output, at the end of the stream: pushes what is still missing. */
-  finish(response: Json | undefined): void;
-  /** Of all blocks so far. */
-  readonly types: readonly Block['type'][];
-}
-
 /** Decodes the items of one stream; `push` gets the parts. */
-export function followItems(from: Origin, losses: Losses, push: (part: Part) => void): IncomingItems {
+export function followItems(from: Origin, losses: Losses, push: (part: Part) => void) {
   const items: Item[] = [];
   const finder = createItemFinder<Item>();
   const types: Block['type'][] = [];
@@ -219,33 +200,34 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
   }
 
   return {
-    added(event) {
+    added(event: JsonObject): void {
       const raw = objectIn(event, 'item');
       const item = addedItem(raw, indexIn(event, 'output_index'));
       if (isCall(item)) callBlock(item, raw);
     },
-    partAdded(event) {
+    partAdded(event: JsonObject): void {
       const type = textOf(member(member(event, 'part'), 'type'));
       if (type === 'output_text') textBlock(event, 'text');
       else if (type === 'refusal') textBlock(event, 'refusal');
     },
-    addDelta(event, type) {
+    addDelta(event: JsonObject, type: 'text' | 'refusal'): void {
       const open = textBlock(event, type);
       if (open !== undefined) pushText(open, textOf(member(event, 'delta')), logprobsIn(event));
     },
-    annotated(event) {
+    annotated(event: JsonObject): void {
       const open = textBlock(event, 'text');
       if (open === undefined || open.ended) return;
       open.citations++;
       push({ type: 'citation', key: open.key, citation: citationOf(objectIn(event, 'annotation')) });
     },
-    partDone(event) {
+    partDone(event: JsonObject): void {
       const part = objectIn(event, 'part');
       if (part.type === 'reasoning_text') return;
       const item = itemFor(event, 'message');
       if (!item.done) finishPart(item, indexIn(event, 'content_index') ?? 0, part);
     },
-    thought(event, place) {
+    /** `place` distinguishes the parts of reasoning. */
+    thought(event: JsonObject, place: string): void {
       const item = itemFor(event, 'reasoning');
       const text = textOf(member(event, 'delta'));
       if (text === '' || item.done) return;
@@ -254,7 +236,8 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
       item.place = place;
       pushText(open, text);
     },
-    input(event, type, text, isWhole) {
+    /** The input of a call: a delta, or all of it. */
+    input(event: JsonObject, type: 'function_call' | 'custom_tool_call', text: string, isWhole: boolean): void {
       const item = itemFor(event, type);
       if (item.done) return;
       const open = callBlock(item, item.raw);
@@ -262,11 +245,12 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
       else if (isWhole) complete(open, text);
       else pushText(open, text);
     },
-    done(event) {
+    done(event: JsonObject): void {
       const raw = member(event, 'item');
       if (isObject(raw)) finishItem(itemFor(event, textOf(member(raw, 'type'))), raw);
     },
-    finish(response) {
+    /** The whole output, at the end of the stream: pushes what is still missing. */
+    finish(response: Json | undefined): void {
       for (const [index, raw] of objectsIn(response, 'output').entries()) {
         const type = textOf(member(raw, 'type'));
         const existing =
@@ -277,9 +261,13 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
       }
       for (const item of items) for (const open of item.blocks.values()) end(open);
     },
+    /** Of all blocks so far. */
     types,
   };
 }
+
+/** Handles the events of items. Events that do not match are ignored. */
+export type IncomingItems = ReturnType<typeof followItems>;
 
 function isCall({ type }: Item): boolean {
   return type === 'function_call' || type === 'custom_tool_call';

@@ -1,9 +1,8 @@
 /** The style `responses`, streamed or not. */
 import type { Style, StyleAbout } from '../../../core/plugin.ts';
 import { EVENTS, integer, integerFrom, model, objectOf, optional, stream, text, upTo } from '../described.ts';
-import { readAnswer } from './answer.ts';
+import { finishAnswer, readAnswer } from './answer.ts';
 import { client, vendor } from './bridge.ts';
-import { finishAnswer } from './completion.ts';
 import { errorEvent } from './errors.ts';
 import { createRelay } from './relay.ts';
 import { patchRequest, readRequest } from './request.ts';

@@ -4,17 +4,6 @@ import type { Block, Citation, Media, Opaque, ThinkingBlock, ToolCallBlock } fro
 import { given, isObject, omitUnsaid, packOpaque, parsed, UNSEALED } from '../../../core/translation/index.ts';
 import { CLIENT_SEARCH, hasClientSearch } from './tools.ts';
 
-/** The output of a response in progress. */
-export interface Output {
-  /** Opens a block; undefined if it is complete at once, or not sent. */
-  begin(block: Block): Writing | undefined;
-  /** Ends the last message. */
-  close(status: 'completed' | 'incomplete'): void;
-  readonly items: readonly JsonObject[];
-  /** The items of an answer that breaks off now: open messages have their text so far. */
-  broken(): readonly JsonObject[];
-}
-
 /** Gets the events of a stream, in order, without their sequence numbers. */
 export interface EventSink {
   /** True if the events are not sent, so that they need not be encoded. */
@@ -43,7 +32,7 @@ interface Message {
 }
 
 /** Creates the output of one response. */
-export function createOutput(as: Answering, { isSilent, emit, emitDelta }: EventSink): Output {
+export function createOutput(as: Answering, { isSilent, emit, emitDelta }: EventSink) {
   const output: JsonObject[] = [];
   /** The message of the next text, unless another item starts first. */
   let message: Message | undefined;
@@ -318,8 +307,10 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
   }
 
   return {
+    /** Opens a block; undefined if it is complete at once, or not sent. */
     begin,
-    close(status) {
+    /** Ends the last message. */
+    close(status: 'completed' | 'incomplete'): void {
       if (message !== undefined) closeMessage(message, status);
       message = undefined;
       // The signature of a call is an item of its own, because clients send back known members only, and it may arrive after
@@ -329,7 +320,8 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
       }
     },
     items: output,
-    broken() {
+    /** The items of an answer that breaks off now: open messages have their text so far. */
+    broken(): readonly JsonObject[] {
       const open = new Map(messages.filter(({ closed }) => !closed).map((each) => [each.index, each]));
       return output.map((item, index) => {
         const left = open.get(index);

@@ -20,10 +20,9 @@ import {
   patchedEvent,
   readVendorError,
 } from '../../../core/translation/index.ts';
-import { completing } from './completion.ts';
+import { completing, deltaLength, outputLength } from './answer.ts';
 import { errorEvent, failedEvent, failureOf } from './errors.ts';
 import { followUses } from './hosted.ts';
-import { deltaLength, outputLength } from './text-length.ts';
 import { usageIn } from './usage.ts';
 
 /** Creates a relay for one attempt. Only the start and end events of a response are parsed. */

@@ -1,7 +1,19 @@
 /** The plugin `vendors/compatible`: any server with one of the common styles, at a configured URL. */
+
+import type { ModelQuirks } from '../../../core/plugin.ts';
 import { type Caller, type Channel, definePlugin, schema, type Vendor } from '../../../core/plugin.ts';
 import { usualDialects } from '../../../core/translation/index.ts';
-import { compatibleQuirks } from './quirks.ts';
+
+/** Later ones win. */
+const compatibleQuirks: readonly ModelQuirks[] = [
+  // With reasoning on, they refuse a history whose tool calls have no reasoning.
+  { models: ['*kimi*', '*deepseek*'], quirks: { reasoning: { echo: 'tool_turns' } } },
+  // Variants without reasoning, or without reasoning in tool calls: their servers may not support the member.
+  {
+    models: ['*kimi-k2-instruct*', '*kimi-k2-0*', '*kimi-vl*', '*deepseek-r1*'],
+    quirks: { reasoning: { echo: 'none' } },
+  },
+];
 
 interface Options {
   readonly auth?: Auth;

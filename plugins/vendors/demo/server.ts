@@ -4,13 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock, Json, JsonObject } from '../../../core/plugin.ts';
+import { answerSpeech, answerTranscription, answerTranslation } from './audio-endpoint.ts';
 import { complete } from './chat.ts';
 import { answerEmbeddings } from './embeddings-endpoint.ts';
 import type { Answerer, DemoAnswer, DemoRequest } from './endpoint.ts';
 import { readForm } from './form.ts';
 import { answerEdits, answerImages } from './images-endpoint.ts';
-import { answerSpeech } from './speech-endpoint.ts';
-import { answerTranscription, answerTranslation } from './transcription-endpoint.ts';
 import { chatBody, chatEvents } from './wire.ts';
 
 /** Answers with the demo model's reply, streamed or not. */
@@ -28,15 +27,6 @@ function asksUsage(body: JsonObject): boolean {
   return (body.stream_options as JsonObject | null | undefined)?.include_usage === true;
 }
 
-/** A server that is started and stopped with the gateway. */
-export interface DemoServer {
-  /** Listens on a free port. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** `http://127.0.0.1:PORT/v1`; empty before `start`. */
-  url(): string;
-}
-
 /** Endpoints by path. */
 const ANSWERERS: Readonly<Record<string, Answerer>> = {
   '/v1/chat/completions': answerChat,
@@ -49,7 +39,7 @@ const ANSWERERS: Readonly<Record<string, Answerer>> = {
 };
 
 /** Creates the server; it listens between `start` and `stop`. */
-export function createDemoServer(clock: Clock): DemoServer {
+export function createDemoServer(clock: Clock) {
   let server: Server | undefined;
   let answers = 0;
 
@@ -68,7 +58,8 @@ export function createDemoServer(clock: Clock): DemoServer {
   }
 
   return {
-    async start() {
+    /** Listens on a free port. */
+    async start(): Promise<void> {
       const opened = createServer((request, response) => {
         // The gateway has disconnected, so no reply can be sent.
         answer(request, response).catch(() => response.destroy());
@@ -80,7 +71,7 @@ export function createDemoServer(clock: Clock): DemoServer {
       });
       server = opened;
     },
-    async stop() {
+    async stop(): Promise<void> {
       const closing = server;
       if (closing === undefined) return;
       server = undefined;
@@ -89,7 +80,8 @@ export function createDemoServer(clock: Clock): DemoServer {
         closing.closeAllConnections();
       });
     },
-    url: () => (server === undefined ? '' : `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`),
+    /** `http://127.0.0.1:PORT/v1`; empty before `start`. */
+    url: (): string => (server === undefined ? '' : `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`),
   };
 }
 

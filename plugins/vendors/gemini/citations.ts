@@ -1,8 +1,7 @@
 /** Decodes citations: the vendor lists sources separately from the text, with the byte ranges that they support. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
-import type { Citation } from '../../../core/translation/index.ts';
-import { isObject, member, objectsIn, omitRest, textIn } from '../../../core/translation/index.ts';
+import { type Citation, isObject, member, objectsIn, omitRest, textIn } from '../../../core/translation/index.ts';
 import { isEmpty, numberIn } from './looking.ts';
 
 /** Limited, because each is searched in the text. */

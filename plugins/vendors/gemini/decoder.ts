@@ -4,26 +4,12 @@ import type { Json, JsonObject, Losses, Origin, PartReader, Usage, Uses } from '
 import type { Block, Finish, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
 import { CUT_SHORT, isCutShort, isObject, member, objectsIn, parsed, textIn } from '../../../core/translation/index.ts';
 import { citationAt, citationOf, type Source, sourcesIn } from './citations.ts';
-import { blockedIn, failureIn, finishIn, withCalls } from './finish.ts';
-import { logprobsIn } from './logprobs.ts';
+import { blockedIn, failureIn, finishIn, logprobsIn, withCalls } from './finish.ts';
 import { isEmpty } from './looking.ts';
 import { linkedBlock, mediaBlock } from './media.ts';
 import { createSamples, type Samples } from './samples.ts';
 import { type GrowingArguments, growArguments } from './streamed-arguments.ts';
 import { errorIn, laterUsage, tierIn, usageIn, usesIn } from './usage.ts';
-
-/** Decodes one reply. */
-export interface Reader {
-  /** Decodes one event. */
-  take(value: Json): readonly Part[];
-  /**
-   * Ends the reply. `finish` is pushed if the vendor has sent a finish reason, or if the reply was not streamed (`pushWhole`);
-   * otherwise the stream is truncated.
-   */
-  end(pushWhole: boolean): readonly Part[];
-  /** The searches so far. */
-  uses(): Uses | undefined;
-}
 
 /** The open block. */
 interface Open {
@@ -69,7 +55,7 @@ const KNOWN_IN_CANDIDATE = [
 ];
 
 /** Creates a decoder for one reply. */
-export function createReader({ channel, model }: Origin, losses: Losses): Reader {
+export function createReader({ channel, model }: Origin, losses: Losses) {
   let parts: Part[] = [];
   let keys = 0;
   let open: Open | undefined;
@@ -345,8 +331,13 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
   }
 
   return {
+    /** Decodes one event. */
     take,
-    end(isWhole) {
+    /**
+     * Ends the reply. `finish` is pushed if the vendor has sent a finish reason, or if the reply was not streamed (`pushWhole`);
+     * otherwise the stream is truncated.
+     */
+    end(isWhole: boolean): readonly Part[] {
       parts = [];
       const ending = finish ?? (isWhole ? ({ reason: 'stop' } as const) : undefined);
       if (failed || !started || ending === undefined) return parts;
@@ -356,7 +347,8 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
       parts.push({ type: 'finish', finish: called ? withCalls(ending) : ending });
       return parts;
     },
-    uses: () => uses,
+    /** The searches so far. */
+    uses: (): Uses | undefined => uses,
   };
 }
 

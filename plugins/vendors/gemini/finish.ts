@@ -1,8 +1,14 @@
-/** Maps finish reasons between the vendor and the common form. */
+/** Maps finish reasons and log probabilities of the vendor to the common form. */
 
-import type { Json } from '../../../core/plugin.ts';
-import type { Finish, FinishReason, VendorError } from '../../../core/translation/index.ts';
-import { member, textIn } from '../../../core/translation/index.ts';
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import {
+  type Finish,
+  type FinishReason,
+  member,
+  objectsIn,
+  textIn,
+  type VendorError,
+} from '../../../core/translation/index.ts';
 
 /** Unknown reasons mean `stop`. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
@@ -55,4 +61,22 @@ export function withCalls(finish: Finish): Finish {
 
 function explained(explanation: string | undefined): { readonly explanation?: string } {
   return explanation === undefined || explanation === '' ? {} : { explanation };
+}
+
+/** `[{token, logprob, bytes, top_logprobs}]`; undefined if there are none. */
+export function logprobsIn(candidate: Json | undefined): readonly Json[] | undefined {
+  const result = member(candidate, 'logprobsResult');
+  const chosen = objectsIn(result, 'chosenCandidates');
+  if (chosen.length === 0) return undefined;
+  const top = objectsIn(result, 'topCandidates');
+  return chosen.map((token, i) => ({
+    ...entry(token),
+    top_logprobs: objectsIn(top[i], 'candidates').map(entry),
+  }));
+}
+
+function entry(candidate: JsonObject): JsonObject {
+  const token = textIn(candidate, 'token') ?? '';
+  const logprob = member(candidate, 'logProbability');
+  return { token, logprob: typeof logprob === 'number' ? logprob : 0, bytes: [...Buffer.from(token)] };
 }

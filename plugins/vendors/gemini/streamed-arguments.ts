@@ -3,30 +3,27 @@
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject, member, objectsIn, textIn } from '../../../core/translation/index.ts';
 
-/** An object under construction. */
-export interface GrowingArguments {
-  /** Applies the `partialArgs` of one part. */
-  add(call: JsonObject): void;
-  /** The object so far. */
-  value(): Json;
-}
-
 type Node = Map<string, Node | Json> | (Node | Json)[];
 
 /** Starts with the arguments that arrived as a whole; most calls have no others. */
-export function growArguments(args: Json | undefined): GrowingArguments {
+export function growArguments(args: Json | undefined) {
   const root: Node = new Map(isObject(args) ? Object.entries(args) : []);
   return {
-    add(call) {
+    /** Applies the `partialArgs` of one part. */
+    add(call: JsonObject): void {
       for (const piece of objectsIn(call, 'partialArgs')) {
         const steps = stepsOf(textIn(piece, 'jsonPath') ?? '');
         const value = pieceValue(piece);
         if (steps.length > 0 && value !== undefined) put(root, steps, value);
       }
     },
-    value: () => plain(root),
+    /** The object so far. */
+    value: (): Json => plain(root),
   };
 }
+
+/** An object under construction. */
+export type GrowingArguments = ReturnType<typeof growArguments>;
 
 /** Longer than the path of any declared argument. */
 const MAX_PATH = 1_024;

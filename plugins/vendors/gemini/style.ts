@@ -1,11 +1,31 @@
 /** The style `gemini`: requests to and replies of the vendor. No client can use it; requests of other styles are translated. */
-import type { AnswerFacts, Call, Json, JsonBody, JsonObject, Style } from '../../../core/plugin.ts';
-import { objectsIn } from '../../../core/translation/index.ts';
-import { decodeReply, failureOf, isAnswer } from './decode-reply.ts';
-import { createStreamDecoder } from './decoder.ts';
+import type { AnswerFacts, Call, Json, JsonBody, JsonObject, Losses, Origin, Style } from '../../../core/plugin.ts';
+import { foldParts, member, objectsIn, type Reply, type VendorError } from '../../../core/translation/index.ts';
+import { createReader, createStreamDecoder } from './decoder.ts';
 import { encodeRequest } from './encode-request.ts';
+import { failureIn } from './finish.ts';
 import { STYLE_QUIRKS } from './quirks.ts';
-import { usageIn, usesIn } from './usage.ts';
+import { errorIn, usageIn, usesIn } from './usage.ts';
+
+/** The error that the vendor sent instead of an answer, or in which its answer ended; undefined if there is none. */
+function failureOf(body: Json): VendorError | undefined {
+  return errorIn(body) ?? failureIn(objectsIn(body, 'candidates')[0]);
+}
+
+/** True for a reply of this style, even an empty one. */
+function isAnswer(body: JsonObject): boolean {
+  return (
+    failureOf(body) === undefined &&
+    ['candidates', 'promptFeedback', 'usageMetadata'].some((name) => typeof member(body, name) === 'object')
+  );
+}
+
+/** Decodes the reply; undefined if the body is not one. */
+function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+  if (!isAnswer(body)) return undefined;
+  const reader = createReader(from, losses);
+  return foldParts([...reader.take(body), ...reader.end(true)]);
+}
 
 /** Reads a whole reply; undefined if it is not one. */
 function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {

@@ -2,8 +2,7 @@
 
 import { servedAs } from '../../../core/contracts/uses.ts';
 import type { Json, Usage, Uses } from '../../../core/plugin.ts';
-import type { VendorError } from '../../../core/translation/index.ts';
-import { member, objectsIn, textIn, vendorError } from '../../../core/translation/index.ts';
+import { member, objectsIn, textIn, type VendorError, vendorError } from '../../../core/translation/index.ts';
 import { countIn } from './looking.ts';
 
 /**

@@ -50,28 +50,19 @@ function walkWave(): Walk {
   };
 }
 
-/** Gets the audio chunk by chunk and keeps none of it. */
-export interface SoundMeter {
-  see(chunk: Buffer): void;
-  /** The duration so far; undefined if it is unknown. */
-  seconds(): number | undefined;
-  /** True once it is certain that the duration cannot be measured. */
-  isLost(): boolean;
-}
-
 /** Bytes that are enough to recognize every format. */
 const BEGINNING = 12;
 const EBML = 0x1a45dfa3;
 const BOXES = ['ftyp', 'styp', 'moov', 'mdat', 'free', 'skip', 'wide'];
 
 /** `bare`: bytes per second of audio without a header (pcm). */
-export function createSoundMeter(bare?: number): SoundMeter {
+export function createSoundMeter(bare?: number) {
   let beginning: Buffer | undefined = Buffer.alloc(0);
   let walk: Walk | undefined;
   let walker: Walker | undefined;
   let passed = 0;
   return {
-    see(chunk) {
+    see(chunk: Buffer): void {
       passed += chunk.length;
       if (beginning === undefined) {
         walker?.see(chunk);
@@ -84,11 +75,13 @@ export function createSoundMeter(bare?: number): SoundMeter {
       walker?.see(beginning);
       beginning = undefined;
     },
-    seconds() {
+    /** The duration so far; undefined if it is unknown. */
+    seconds(): number | undefined {
       if (walker?.isLost()) return undefined;
       return walk === undefined && bare !== undefined ? passed / bare : walk?.seconds(passed);
     },
-    isLost: () => beginning === undefined && (walker === undefined ? bare === undefined : walker.isLost()),
+    /** True once it is certain that the duration cannot be measured. */
+    isLost: (): boolean => beginning === undefined && (walker === undefined ? bare === undefined : walker.isLost()),
   };
 }
 

@@ -15,20 +15,13 @@ export interface Walk {
   seconds(passed: number): number | undefined;
 }
 
-/** Feeds a parser chunk by chunk. Buffers no more than one header. */
-export interface Walker {
-  see(chunk: Buffer): void;
-  /** True if the data is invalid. */
-  isLost(): boolean;
-}
-
 const NOTHING = Buffer.alloc(0);
 /** Maximum headers, and false matches, of a file. No real file has more; the limit bounds the CPU time of hostile ones. */
 const MAX_LOOKS = 1_000_000;
 const MAX_MISSES = 50_000;
 
 /** The offset of the first header. */
-export function createWalker(walk: Walk): Walker {
+export function createWalker(walk: Walk) {
   /** An incomplete header. */
   let rest = NOTHING;
   let needed = walk.least;
@@ -47,7 +40,7 @@ export function createWalker(walk: Walk): Walker {
   }
 
   return {
-    see(chunk) {
+    see(chunk: Buffer): void {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       const place = passed - rest.length;
       let at = ahead;
@@ -65,6 +58,10 @@ export function createWalker(walk: Walk): Walker {
       // A copy: a slice would keep the whole chunk in memory.
       rest = at >= bytes.length ? NOTHING : Buffer.from(bytes.subarray(at));
     },
-    isLost: () => looks > MAX_LOOKS || misses > MAX_MISSES,
+    /** True if the data is invalid. */
+    isLost: (): boolean => looks > MAX_LOOKS || misses > MAX_MISSES,
   };
 }
+
+/** Feeds a parser chunk by chunk. Buffers no more than one header. */
+export type Walker = ReturnType<typeof createWalker>;

@@ -1,30 +1,26 @@
 /** Helpers for encoders: a bit writer, and CRCs. */
 
-/** Writes bits, the highest first. */
-export interface BitWriter {
-  put(value: number, bits: number): void;
-  readonly length: number;
-  /** The bytes, padded with zeros to this length, or to the next whole byte. */
-  bytes(atLeast?: number): Buffer;
-}
-
 /** Creates an empty writer. */
-export function createBitWriter(): BitWriter {
+export function createBitWriter() {
   const bits: number[] = [];
   return {
-    put(value, count) {
+    put(value: number, count: number): void {
       for (let bit = count - 1; bit >= 0; bit--) bits.push((value >> bit) & 1);
     },
     get length() {
       return bits.length;
     },
-    bytes(atLeast = 0) {
+    /** The bytes, padded with zeros to this length, or to the next whole byte. */
+    bytes(atLeast: number = 0): Buffer {
       const bytes = Buffer.alloc(Math.max(atLeast, Math.ceil(bits.length / 8)));
       for (const [i, bit] of bits.entries()) if (bit === 1) bytes[i >> 3]! |= 0x80 >> (i & 7);
       return bytes;
     },
   };
 }
+
+/** Writes bits, the highest first. */
+export type BitWriter = ReturnType<typeof createBitWriter>;
 
 /** A CRC of this width, highest bit first, with this polynomial. */
 export function cyclicSum(bits: 8 | 16 | 32, polynomial: number): (bytes: Buffer) => number {
