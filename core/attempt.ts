@@ -18,8 +18,8 @@ import { isSecretName, type Log, SHORTEST_SECRET } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Known } from './plugin.ts';
 import { AnswerRefused } from './revising.ts';
-import { lossHeader } from './translation/losses.ts';
 import { isUnpaid, type VendorError } from './translation/vendor-errors.ts';
+import { warningHeader } from './translation/warnings.ts';
 import type { Breaking, Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
 import { countedUsage, withUnsaid } from './usage.ts';
 
@@ -438,10 +438,10 @@ class Delivery implements UpstreamListener {
     const own: Record<string, string> = { 'content-type': this.#type, 'x-accel-buffering': 'no' };
     // A keep-alive was sent before the serving channel was known.
     if (this.#committed) own['x-turnpike-channel'] = this.#channel.name;
-    if (this.#conveyance.losses !== undefined) {
+    if (this.#conveyance.warnings !== undefined) {
       if (this.#committed) {
-        const losses = this.#conveyance.losses();
-        if (losses.length > 0) own[TRANSLATION] = lossHeader(losses);
+        const warnings = this.#conveyance.warnings();
+        if (warnings.length > 0) own[TRANSLATION] = warningHeader(warnings);
       }
       // Warnings that come after the head are sent in the trailer.
       own.trailer = TRANSLATION;
@@ -510,8 +510,8 @@ class Delivery implements UpstreamListener {
     // An answer may be empty.
     if (!this.#committed) this.#commit();
     this.#settleStream('served', () => {
-      const losses = this.#conveyance.losses?.() ?? [];
-      this.#x.body!.end(joined(last), losses.length > 0 ? { [TRANSLATION]: lossHeader(losses) } : undefined);
+      const warnings = this.#conveyance.warnings?.() ?? [];
+      this.#x.body!.end(joined(last), warnings.length > 0 ? { [TRANSLATION]: warningHeader(warnings) } : undefined);
     });
   }
 
@@ -555,7 +555,7 @@ class Delivery implements UpstreamListener {
       outcome === 'served' ? (this.#stream.usage() ?? this.#usage()) : this.#unfinished(outcome === 'aborted'),
     );
     x.running = undefined;
-    noteLosses(x, this.#conveyance);
+    noteWarnings(x, this.#conveyance);
     if (outcome === 'served') x.answered = () => this.#stream.answer?.();
     this.#stopWaiting();
     this.#state = 'done';
@@ -730,8 +730,8 @@ function joined(pieces: readonly Bytes[]): Bytes {
 }
 
 /** Records translation warnings. */
-export function noteLosses(x: LiveExchange, { losses }: Pick<Conveyance, 'losses'>): void {
-  const all = losses?.() ?? [];
+export function noteWarnings(x: LiveExchange, { warnings }: Pick<Conveyance, 'warnings'>): void {
+  const all = warnings?.() ?? [];
   if (all.length > 0) x.note({ translation: all });
 }
 

@@ -11,8 +11,8 @@ import { scanAnswer, scanJson, UNLIMITED } from './json.ts';
 import { LARGE } from './letters.ts';
 import type { Inspector, Pipeline } from './pipeline.ts';
 import type { Awaitable, Known } from './plugin.ts';
-import { type CollectedLosses, collectLosses } from './translation/losses.ts';
 import { changedMembers, isTokens, mapConversation, type TextMap, textsIn } from './translation/texts.ts';
+import { type CollectedWarnings, collectWarnings } from './translation/warnings.ts';
 
 /** An answer that a plugin gives in place of a vendor, and which plugin that is. */
 export interface Given extends Inspector {
@@ -44,7 +44,7 @@ export class CallContent implements Content {
   readonly purpose: Content['purpose'];
   readonly #x: LiveExchange;
   /** Members that could not be decoded, for the warnings if the conversation is replaced. */
-  losses: CollectedLosses | undefined;
+  warnings: CollectedWarnings | undefined;
   #decoded: Conversation | undefined;
 
   constructor(x: LiveExchange, purpose: Content['purpose']) {
@@ -64,8 +64,8 @@ export class CallContent implements Content {
 
   #decode(): Conversation {
     const { style, call } = this.#x;
-    this.losses ??= collectLosses(fieldNames(style!, call.body), true);
-    this.#decoded ??= style!.client!.decodeRequest(call.body.outline().tree as JsonObject, this.losses);
+    this.warnings ??= collectWarnings(fieldNames(style!, call.body), true);
+    this.#decoded ??= style!.client!.decodeRequest(call.body.outline().tree as JsonObject, this.warnings);
     return this.#decoded;
   }
 
@@ -119,11 +119,11 @@ export class CallContent implements Content {
   }
 
   refusal(): GatewayError | undefined {
-    return this.losses?.barred;
+    return this.warnings?.barred;
   }
 
   omitted(): readonly string[] {
-    return this.losses?.all ?? [];
+    return this.warnings?.all ?? [];
   }
 
   /** Applies a plugin's result; true if it gives the answer itself. */

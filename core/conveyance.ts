@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contentOf, fieldNames } from './content.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { JsonBody, JsonObject } from './contracts/json.ts';
-import type { AnswerFacts, Losses, Patch, Relay, StreamRelay } from './contracts/style.ts';
+import type { AnswerFacts, Patch, Relay, StreamRelay, Warnings } from './contracts/style.ts';
 import type { Attachments } from './contracts/vendor.ts';
 import { fetchFor, fetchGuarded } from './guarded-fetch.ts';
 import { scanAnswer } from './json.ts';
@@ -12,7 +12,6 @@ import { createPlacing, formParcel, type Parcel, piecesParcel } from './parcel.t
 import type { Awaitable } from './plugin.ts';
 import { AnswerRefused, type Revisions } from './revising.ts';
 import { fieldChanges, withFieldQuirks } from './translation/field-quirks.ts';
-import { type CollectedLosses, collectLosses } from './translation/losses.ts';
 import type { Parties, WholeAnswer } from './translation/parties.ts';
 import { createRestorer, NOTHING_CHANGED, type Restorer } from './translation/restore.ts';
 import {
@@ -23,6 +22,7 @@ import {
   translateAnswer,
   translateRequest,
 } from './translation/translate.ts';
+import { type CollectedWarnings, collectWarnings } from './translation/warnings.ts';
 import { countedUsage } from './usage.ts';
 
 /** The request of one attempt, and the decoder of its answer. */
@@ -36,7 +36,7 @@ export interface Conveyance {
   /** The vendor's error messages mean nothing to the client, because it uses another style or dialect. */
   readonly foreign: boolean;
   /** The warnings so far; grows while the answer arrives. Undefined if there can be none. */
-  readonly losses: (() => readonly string[]) | undefined;
+  readonly warnings: (() => readonly string[]) | undefined;
 }
 
 /** Prepares an attempt. Throws a `GatewayError` if the vendor's style, or strict mode, does not allow the request. */
@@ -78,7 +78,7 @@ function untouched(parties: Parties): Conveyance {
   const { x, offer, clientStyle, dialect } = parties;
   const { call } = x;
   const { channel, model, quirks } = offer;
-  const losses = lossesOf(parties);
+  const warnings = warningsOf(parties);
   // The channel that stored the earlier answer only needs its id.
   const body = call.earlier?.channel === channel.name ? call.earlier.body : call.body;
   const to = {
@@ -87,17 +87,17 @@ function untouched(parties: Parties): Conveyance {
     quirks,
     askUsage: asksUsage(parties),
     maxOutput: x.outputLimit,
-    losses,
+    warnings,
   };
-  const changes = fieldChanges(body, patchOf(clientStyle.relay, body, to), quirks, losses);
+  const changes = fieldChanges(body, patchOf(clientStyle.relay, body, to), quirks, warnings);
   const sent =
     dialect.request !== undefined
-      ? Buffer.from(spelled(JSON.parse(body.patched(changes).toString()), parties, losses))
+      ? Buffer.from(spelled(JSON.parse(body.patched(changes).toString()), parties, warnings))
       : body.bytes.length < LARGE
         ? body.patched(changes)
         : piecesParcel(body.pieces(changes));
-  refuseLosses(parties, losses);
-  return sameStyle(sent, parties, losses);
+  refuseWarnings(parties, warnings);
+  return sameStyle(sent, parties, warnings);
 }
 
 /** The style's changes to the client's body; default: the name of the model. */
@@ -112,36 +112,36 @@ const UNCHANGED = {};
 async function withFiles(parties: Parties): Promise<Conveyance> {
   const { x, offer, clientStyle, dialect } = parties;
   const { channel, model, quirks } = offer;
-  const losses = lossesOf(parties);
+  const warnings = warningsOf(parties);
   const fetch = parties.fetch ?? ((url: string, param: string) => fetchFor(x, url, param));
   const { base64, parcel } = createPlacing();
-  const to = { model, channel: channel.name, quirks, askUsage: asksUsage(parties), losses, fetch, base64 };
+  const to = { model, channel: channel.name, quirks, askUsage: asksUsage(parties), warnings, fetch, base64 };
   const { as, fields, files } = await clientStyle.relay.outgoing!(x.call, to);
-  const body = withFieldQuirks(fields, quirks, losses);
-  const spelled = dialect.request?.({ ...body }, offer, { list: files, base64 }, losses);
-  refuseLosses(parties, losses);
+  const body = withFieldQuirks(fields, quirks, warnings);
+  const spelled = dialect.request?.({ ...body }, offer, { list: files, base64 }, warnings);
+  refuseWarnings(parties, warnings);
   const isForm = spelled === undefined && as === 'form';
-  return sameStyle(isForm ? formParcel(body, files) : parcel(spelled ?? body), parties, losses);
+  return sameStyle(isForm ? formParcel(body, files) : parcel(spelled ?? body), parties, warnings);
 }
 
 /** The request for a vendor of the client's own style, and the decoder of its answer. */
-function sameStyle(body: Conveyance['body'], parties: Parties, losses: CollectedLosses): Conveyance {
+function sameStyle(body: Conveyance['body'], parties: Parties, warnings: CollectedWarnings): Conveyance {
   const { x, clientStyle, dialect, offer } = parties;
   const { call } = x;
   // Methods instead of function properties: naming a function for each call costs more than everything else here.
   const plain: Conveyance = {
     body,
     whole(answer, type) {
-      return call.answers === 'text' ? wholeText(answer, type, parties) : whole(answer, parties, losses);
+      return call.answers === 'text' ? wholeText(answer, type, parties) : whole(answer, parties, warnings);
     },
     relay() {
-      return clientStyle.relay.stream!({ hideUsage: asksUsage(parties), call, losses });
+      return clientStyle.relay.stream!({ hideUsage: asksUsage(parties), call, warnings });
     },
     foreign: dialect.answer !== undefined,
-    losses: () => losses.all,
+    warnings: () => warnings.all,
   };
   const { revisions } = parties;
-  if (revisions?.changes) return { ...plain, ...writtenAnew(parties, losses) };
+  if (revisions?.changes) return { ...plain, ...writtenAnew(parties, warnings) };
   const seen = revisions === undefined || call.bounds.choices > 1 ? plain : observed(plain, parties, revisions);
   if (!call.stream) return seen;
   // The common form has one answer, not several.
@@ -157,13 +157,13 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
   // A stream that lacks something, or whose style cannot relay it, is encoded again in the same style; and a whole
   // answer to a stream request becomes a stream.
   if (offer.quirks.stream.rewrite || clientStyle.relay.stream === undefined) {
-    const lost = lossesOf(parties);
-    return { ...plain, ...writtenAnew(parties, lost), foreign: true, losses: () => lost.all };
+    const lost = warningsOf(parties);
+    return { ...plain, ...writtenAnew(parties, lost), foreign: true, warnings: () => lost.all };
   }
   return {
     ...seen,
     whole(answer) {
-      return writtenAnew(parties, lossesOf(parties)).whole(answer);
+      return writtenAnew(parties, warningsOf(parties)).whole(answer);
     },
   };
 }
@@ -183,7 +183,7 @@ function observedWhole(plain: Conveyance, parties: Parties, revisions: Revisions
     const answer = await plain.whole(bytes, type);
     if (answer === undefined || answer.error !== undefined) return answer;
     const origin = { channel: offer.channel.name, model: offer.model };
-    const reply = replyReader(vendorStyle).decodeReply(answer.value()!, origin, collectLosses({}));
+    const reply = replyReader(vendorStyle).decodeReply(answer.value()!, origin, collectWarnings({}));
     if (reply === undefined) return answer;
     const seen = reviseReply({ ...reply, usage: answer.usage }, revisions);
     return seen instanceof AnswerRefused ? { ...answer, refusal: seen.refusal } : answer;
@@ -191,12 +191,12 @@ function observedWhole(plain: Conveyance, parties: Parties, revisions: Revisions
 }
 
 /** Decodes an answer to the common form and encodes it again, in one style. */
-function writtenAnew(parties: Parties, losses: CollectedLosses): ReturnType<typeof translateAnswer> {
-  return translateAnswer(parties, createRestorer(NOTHING_CHANGED), losses);
+function writtenAnew(parties: Parties, warnings: CollectedWarnings): ReturnType<typeof translateAnswer> {
+  return translateAnswer(parties, createRestorer(NOTHING_CHANGED), warnings);
 }
 
 /** A whole JSON answer. Synchronous if nothing has to be fetched. */
-function whole(bytes: Buffer, parties: Parties, losses: CollectedLosses): Awaitable<WholeAnswer | undefined> {
+function whole(bytes: Buffer, parties: Parties, warnings: CollectedWarnings): Awaitable<WholeAnswer | undefined> {
   const { x, clientStyle, offer } = parties;
   const reply = inStyle(bytes, parties);
   const facts = reply && clientStyle.relay.answer(reply, x.call);
@@ -207,7 +207,7 @@ function whole(bytes: Buffer, parties: Parties, losses: CollectedLosses): Awaita
   const finishing = clientStyle.relay.finish(reply, x.call, {
     usage: answer.usage,
     model: offer.model,
-    losses,
+    warnings,
     fetch: (url) => fetchGuarded(url, 'url', x.signal, allowance),
   });
   const finished = (better: Buffer | undefined): WholeAnswer =>
@@ -260,61 +260,61 @@ function asEvents({ whole: plain }: Pick<Conveyance, 'whole'>, { x, clientStyle 
 }
 
 /** Collects warnings, by the client's names. */
-function lossesOf({ clientStyle, x }: Parties): CollectedLosses {
-  const losses = collectLosses(fieldNames(clientStyle, x.call.body));
-  for (const field of x.dropped) losses.drop(field, 'hint');
-  return losses;
+function warningsOf({ clientStyle, x }: Parties): CollectedWarnings {
+  const warnings = collectWarnings(fieldNames(clientStyle, x.call.body));
+  for (const field of x.dropped) warnings.drop(field, 'hint');
+  return warnings;
 }
 
 /** Translates through the common form; synchronous if the body is small and nothing has to be fetched. */
 function translated(parties: Parties): Conveyance | Promise<Conveyance> {
-  const losses = lossesOf(parties);
+  const warnings = warningsOf(parties);
   const { call, content } = parties.x;
   // It was decoded before a plugin replaced it; the warnings of decoding still apply.
-  if (call.conversation !== undefined && content?.losses !== undefined) losses.add(content.losses);
+  if (call.conversation !== undefined && content?.warnings !== undefined) warnings.add(content.warnings);
   const unfolding = call.body.unfold();
-  if (unfolding !== undefined) return translatedInTurns(unfolding, parties, losses);
-  const translating = translateRequest(parties, losses);
-  if (translating instanceof Promise) return translating.then((request) => written(request, parties, losses));
-  return written(translating, parties, losses);
+  if (unfolding !== undefined) return translatedInTurns(unfolding, parties, warnings);
+  const translating = translateRequest(parties, warnings);
+  if (translating instanceof Promise) return translating.then((request) => written(request, parties, warnings));
+  return written(translating, parties, warnings);
 }
 
 /** The same for a large body, yielding to other requests in between. */
 async function translatedInTurns(
   unfolding: Promise<void>,
   parties: Parties,
-  losses: CollectedLosses,
+  warnings: CollectedWarnings,
 ): Promise<Conveyance> {
   await unfolding;
-  const { body, restore } = await translateRequest(parties, losses);
+  const { body, restore } = await translateRequest(parties, warnings);
   await nextTurn();
-  const text = spelled(body as Record<string, unknown>, parties, losses);
+  const text = spelled(body as Record<string, unknown>, parties, warnings);
   await nextTurn();
-  return otherStyle(text, restore, parties, losses);
+  return otherStyle(text, restore, parties, warnings);
 }
 
-function written({ body, restore }: TranslatedRequest, parties: Parties, losses: CollectedLosses): Conveyance {
-  return otherStyle(spelled(body as Record<string, unknown>, parties, losses), restore, parties, losses);
+function written({ body, restore }: TranslatedRequest, parties: Parties, warnings: CollectedWarnings): Conveyance {
+  return otherStyle(spelled(body as Record<string, unknown>, parties, warnings), restore, parties, warnings);
 }
 
 /** A translated request, and the decoder of its answer. It and everything it references live as long as the call. */
-function otherStyle(text: string, restore: Restorer, parties: Parties, losses: CollectedLosses): Conveyance {
+function otherStyle(text: string, restore: Restorer, parties: Parties, warnings: CollectedWarnings): Conveyance {
   const body = spliced(text, parties.x.call.body.outline().bytesOf);
-  refuseLosses(parties, losses);
-  const { whole, relay } = translateAnswer(parties, restore, losses);
-  return { body, whole, relay, foreign: parties.clientStyle !== parties.vendorStyle, losses: () => losses.all };
+  refuseWarnings(parties, warnings);
+  const { whole, relay } = translateAnswer(parties, restore, warnings);
+  return { body, whole, relay, foreign: parties.clientStyle !== parties.vendorStyle, warnings: () => warnings.all };
 }
 
 /** In strict mode of the model or key, a warning that changes the answer refuses the call. */
-function refuseLosses({ offer }: Parties, losses: CollectedLosses): void {
-  const serious = offer.strict ? losses.serious : [];
+function refuseWarnings({ offer }: Parties, warnings: CollectedWarnings): void {
+  const serious = offer.strict ? warnings.serious : [];
   const [first] = serious;
   if (first === undefined) return;
   throw coreErrors.translation_refused(serious).with({ param: first.slice(0, first.lastIndexOf(':')) });
 }
 
-function spelled(body: Record<string, unknown>, { dialect, offer }: Parties, losses: Losses): string {
-  return JSON.stringify(dialect.request?.(body, offer, NO_FILES, losses) ?? body);
+function spelled(body: Record<string, unknown>, { dialect, offer }: Parties, warnings: Warnings): string {
+  return JSON.stringify(dialect.request?.(body, offer, NO_FILES, warnings) ?? body);
 }
 
 const NO_FILES: Attachments = {

@@ -9,7 +9,7 @@ import {
   endAttempt,
   givesAway,
   makeAttempt,
-  noteLosses,
+  noteWarnings,
   quoted,
   TRANSLATION,
 } from './attempt.ts';
@@ -27,7 +27,6 @@ import { scanAnswer } from './json.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { type Revisions, revisionsOf } from './revising.ts';
 import { isObject } from './translation/fields.ts';
-import { lossHeader } from './translation/losses.ts';
 import type { Parties, WholeAnswer } from './translation/parties.ts';
 import {
   faultOf,
@@ -39,6 +38,7 @@ import {
   type VendorError,
   withoutAccounts,
 } from './translation/vendor-errors.ts';
+import { warningHeader } from './translation/warnings.ts';
 import type { UpstreamRequest } from './upstream.ts';
 import { withUnsaid } from './usage.ts';
 
@@ -274,7 +274,7 @@ function deliverWhole(
   x.served = offer;
   x.status = 200;
   x.answered = answer.value;
-  noteLosses(x, conveyance);
+  noteWarnings(x, conveyance);
   return tools.conclude(x, x.gone ? 'aborted' : 'served').then(() => sendWhole(x, offer, answer, conveyance));
 }
 
@@ -290,8 +290,8 @@ function sendWhole(x: LiveExchange, offer: Offer, answer: WholeAnswer, conveyanc
     'content-type': answer.type ?? (x.call.stream ? EVENT_STREAM : 'application/json'),
     'x-turnpike-channel': offer.channel.name,
   };
-  const losses = conveyance.losses?.() ?? [];
-  if (losses.length > 0) headers[TRANSLATION] = lossHeader(losses);
+  const warnings = conveyance.warnings?.() ?? [];
+  if (warnings.length > 0) headers[TRANSLATION] = warningHeader(warnings);
   send(x.response, 200, answerHeaders(x.id, x.answerHeaders, headers), answer.body);
   return undefined;
 }

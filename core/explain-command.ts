@@ -143,9 +143,9 @@ function describeOffer(offer: ExplainedOffer): readonly string[] {
 }
 
 /** How the client's request is sent to the vendor. */
-function describeBody({ changed, written, losses }: ExplainedOffer): string {
-  const lost = losses.length === 0 ? '' : `; ${losses.join(', ')}`;
+function describeBody({ changed, written, warnings }: ExplainedOffer): string {
+  const lost = warnings.length === 0 ? '' : `; ${warnings.join(', ')}`;
   if (written !== undefined) return `encoded as ${written}${lost}`;
-  if (changed === undefined) return `translated, ${losses.length === 0 ? 'without warnings' : losses.join(', ')}`;
+  if (changed === undefined) return `translated, ${warnings.length === 0 ? 'without warnings' : warnings.join(', ')}`;
   return `the client's bytes are forwarded unchanged${changed.length === 0 ? '' : ` except for ${changed.join(', ')}`}${lost}`;
 }

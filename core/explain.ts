@@ -23,8 +23,8 @@ import { type Generation, readCall } from './server.ts';
 import { createSpool } from './spool.ts';
 import { supposedExchange } from './supposed.ts';
 import { isEmpty } from './translation/fields.ts';
-import { collectLosses } from './translation/losses.ts';
 import type { Parties } from './translation/parties.ts';
+import { collectWarnings } from './translation/warnings.ts';
 
 /** A hypothetical call. */
 export interface Supposed {
@@ -214,8 +214,8 @@ async function explainOffer(
       named.add(url);
       return NO_PICTURE;
     };
-    const { body, losses } = await convey({ ...parties, offer: withoutFetching(offer), fetch });
-    lost = losses?.() ?? [];
+    const { body, warnings } = await convey({ ...parties, offer: withoutFetching(offer), fetch });
+    lost = warnings?.() ?? [];
     fetched = clientStyle === vendorStyle ? [...named] : addressesIn(parties);
     if (!Buffer.isBuffer(body)) difference = { written: body.contentType.split(';')[0]! };
     else if (clientStyle === vendorStyle)
@@ -228,7 +228,7 @@ async function explainOffer(
     style: offer.style,
     path: pathOf(parties),
     ...difference,
-    losses: lost,
+    warnings: lost,
     fetched,
     ...(error !== undefined && { refusal: refusalFrom(error) }),
     error,
@@ -254,7 +254,7 @@ function addressesIn({ x, clientStyle, offer: { quirks } }: Parties): readonly s
     if (source.kind !== 'url' || quirks[block.type].url !== 'fetch') return;
     if (!quirks.file.native_urls.some((start) => source.url.startsWith(start))) found.add(source.url);
   };
-  const { turns } = clientStyle.client!.decodeRequest(x.call.body.tree() as JsonObject, collectLosses({}));
+  const { turns } = clientStyle.client!.decodeRequest(x.call.body.tree() as JsonObject, collectWarnings({}));
   for (const { blocks } of turns) for (const block of blocks) look(block);
   return [...found];
 }

@@ -1,7 +1,7 @@
 /** Delivers a plugin's answer in place of a vendor's: whole or streamed, charged or free, revised by plugins. */
 import { AnswerBody } from './answer-body.ts';
 import { answerHeaders, send, toGatewayError } from './answers.ts';
-import { EVENT_STREAM, noteLosses, TRANSLATION } from './attempt.ts';
+import { EVENT_STREAM, noteWarnings, TRANSLATION } from './attempt.ts';
 import { fieldNames, type Given } from './content.ts';
 import type { Usage } from './contracts/call.ts';
 import type { Part } from './contracts/conversation.ts';
@@ -14,8 +14,8 @@ import type { LiveExchange } from './exchange.ts';
 import type { Known } from './plugin.ts';
 import { AnswerRefused, type Revisions, revisionsOf } from './revising.ts';
 import { foldParts, partsOf, textLengthOf } from './translation/fold.ts';
-import { type CollectedLosses, collectLosses, lossHeader } from './translation/losses.ts';
 import { AnswerTo, collected } from './translation/translate.ts';
+import { type CollectedWarnings, collectWarnings, warningHeader } from './translation/warnings.ts';
 import { countedUsage } from './usage.ts';
 
 /** Time a client may stop reading its stream. */
@@ -42,7 +42,7 @@ class Delivery {
   readonly #x: LiveExchange & Known;
   readonly #given: Given;
   readonly #tools: DeliverTools;
-  readonly #losses: CollectedLosses;
+  readonly #warnings: CollectedWarnings;
   readonly #answering: AnswerTo;
   readonly #revisions: Revisions | undefined;
   readonly #writer: PartWriter | undefined;
@@ -56,9 +56,9 @@ class Delivery {
     this.#x = x;
     this.#given = given;
     this.#tools = tools;
-    this.#losses = collectLosses(fieldNames(x.style!, x.call.body));
-    for (const field of x.dropped) this.#losses.drop(field, 'hint');
-    this.#answering = new AnswerTo(x, x.call.model, tools.clock, this.#losses);
+    this.#warnings = collectWarnings(fieldNames(x.style!, x.call.body));
+    for (const field of x.dropped) this.#warnings.drop(field, 'hint');
+    this.#answering = new AnswerTo(x, x.call.model, tools.clock, this.#warnings);
     this.#revisions = revisionsOf(x, tools.pipeline, tools.log, given.at);
     this.#writer = x.call.stream ? x.style!.client!.createStreamEncoder(this.#answering) : undefined;
   }
@@ -175,7 +175,7 @@ class Delivery {
       'x-accel-buffering': 'no',
       trailer: TRANSLATION,
     };
-    if (!this.#losses.isEmpty) own[TRANSLATION] = lossHeader(this.#losses.all);
+    if (!this.#warnings.isEmpty) own[TRANSLATION] = warningHeader(this.#warnings.all);
     x.response.writeHead(200, answerHeaders(x.id, x.answerHeaders, own));
     x.body = new AnswerBody(x.response);
   }
@@ -200,20 +200,20 @@ class Delivery {
     const whole = this.#writer === undefined ? this.#whole() : undefined;
     x.answered = () => whole ?? this.#writer?.answer?.();
     x.collected = () => collected(x, this.#revisions, this.#answering);
-    noteLosses(x, { losses: () => this.#losses.all });
+    noteWarnings(x, { warnings: () => this.#warnings.all });
     x.status = 200;
     await this.#tools.conclude(x, x.gone ? 'aborted' : 'served');
     if (x.gone) return;
     if (whole !== undefined) {
       const headers: Record<string, string> = { 'content-type': 'application/json' };
-      if (!this.#losses.isEmpty) headers[TRANSLATION] = lossHeader(this.#losses.all);
+      if (!this.#warnings.isEmpty) headers[TRANSLATION] = warningHeader(this.#warnings.all);
       x.delivered = true;
       send(x.response, 200, answerHeaders(x.id, x.answerHeaders, headers), JSON.stringify(whole));
       return;
     }
     this.#sendHead();
     x.delivered = true;
-    x.body!.end(last, this.#losses.isEmpty ? undefined : { [TRANSLATION]: lossHeader(this.#losses.all) });
+    x.body!.end(last, this.#warnings.isEmpty ? undefined : { [TRANSLATION]: warningHeader(this.#warnings.all) });
   }
 
   #whole() {

@@ -1,6 +1,6 @@
 /**
  * `npm run chaos [-- --kills N] [--power N] [--floods] [--seed N]`: kills the gateway under load repeatedly, then also
- * simulates power failures, and counts losses; then floods it. If some of the three are named, only they run; if only
+ * simulates power failures, and counts warnings; then floods it. If some of the three are named, only they run; if only
  * floods are, response times are checked as well. `npm run chaos -- --gateways 3 [--rounds 60]`: a cluster with a fault
  * in each round.
  */
@@ -25,10 +25,10 @@ const { values } = parseArgs({
 });
 const isAll = [values.kills, values.power, values.gateways].every((value) => value === undefined) && !values.floods;
 const kills = wholeNumber('kills', values.kills ?? (isAll ? '100' : '0'));
-const losses = wholeNumber('power', values.power ?? (isAll ? '10' : '0'));
+const warnings = wholeNumber('power', values.power ?? (isAll ? '10' : '0'));
 const gateways = wholeNumber('gateways', values.gateways ?? '0');
 const rounds = wholeNumber('rounds', values.rounds);
-const onlyFloods = kills === 0 && losses === 0 && gateways === 0;
+const onlyFloods = kills === 0 && warnings === 0 && gateways === 0;
 const seed = wholeNumber('seed', values.seed);
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
@@ -42,7 +42,7 @@ const CALLERS = 12;
 const FLOOD_SECONDS = 10;
 
 const killed = kills === 0 || (await killAgainAndAgain(false));
-const unpowered = losses === 0 || (await takePower());
+const unpowered = warnings === 0 || (await takePower());
 const flooded = !(isAll || values.floods) || (await flood());
 const clustered = gateways === 0 || (await failAgainAndAgain());
 process.exitCode = killed && unpowered && flooded && clustered ? 0 : 1;
@@ -74,8 +74,8 @@ async function takePower(): Promise<boolean> {
 
 /** True if nothing was lost. */
 async function killAgainAndAgain(power: boolean): Promise<boolean> {
-  const times = power ? losses : kills;
-  say(`\n${power ? 'losses of power' : 'kills'}, seed ${seed}`);
+  const times = power ? warnings : kills;
+  say(`\n${power ? 'warnings of power' : 'kills'}, seed ${seed}`);
   const startedMs = performance.now();
   const loops = Math.min(LOOPS, times);
   const report = await killLoops(loops, { kills: times, seed, power, callers: 80, progress: say });

@@ -58,8 +58,8 @@ const ofCalls = defineErrors({
   },
   translation_refused: {
     status: 400,
-    text: (losses: readonly string[]) =>
-      `The vendor of this model does not support parts of this request, and the model or the key is \`strict\`: ${losses.join(', ')}. Leave them out, or use another model.`,
+    text: (warnings: readonly string[]) =>
+      `The vendor of this model does not support parts of this request, and the model or the key is \`strict\`: ${warnings.join(', ')}. Leave them out, or use another model.`,
     help: 'The model or the key is `strict`, and the vendor’s API cannot express what the message names. Leave it out, or use another model.',
   },
   media_not_fetched: {

@@ -73,7 +73,7 @@ export interface ExplainedOffer {
   /** The same for a body that may have files: it is encoded again; this is the result. */
   readonly written?: string;
   /** Warnings of the translation. */
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
   /** URLs that would be fetched first; they are not fetched here. */
   readonly fetched: readonly string[];
   /** Why the request to this channel cannot be shown. */

@@ -195,7 +195,7 @@ export interface Finishing {
   /** The vendor's name for the model. */
   readonly model: string;
   /** Collects warnings. */
-  readonly losses: Losses;
+  readonly warnings: Warnings;
   /** Fetches a URL in the vendor's answer, from public addresses only. Rejects if that fails. */
   fetch(url: string): Promise<Fetched>;
 }
@@ -220,7 +220,7 @@ export interface Patch {
   /** The maximum output tokens for each choice that the balance allows; undefined: no limit. */
   readonly maxOutput?: number | undefined;
   /** Collects warnings. */
-  readonly losses: Losses;
+  readonly warnings: Warnings;
 }
 
 /** The target of a request with files. */
@@ -249,7 +249,7 @@ export interface RelayOptions {
   readonly hideUsage: boolean;
   readonly call: Call;
   /** Collects warnings. */
-  readonly losses: Losses;
+  readonly warnings: Warnings;
 }
 
 /**
@@ -298,12 +298,12 @@ export interface StreamRelay {
 
 /** The client side of a style in translation: requests are decoded, replies and streams encoded. */
 export interface StyleClient {
-  /** This style's names for the fields of `Losses`; missing ones have the same name. */
+  /** This style's names for the fields of `Warnings`; missing ones have the same name. */
   readonly names: Readonly<Record<string, string>>;
   /** The entries of `names` that depend on which of several spellings a request uses. */
   namesIn?(body: JsonBody): Readonly<Record<string, string>>;
   /** Decodes a request. Refuses with 400 and the field's name if it is invalid. */
-  decodeRequest(body: JsonObject, losses: Losses): Conversation;
+  decodeRequest(body: JsonObject, warnings: Warnings): Conversation;
   /** Encodes a whole answer for the client. */
   encodeReply(reply: Reply, as: Answering): JsonObject;
   /** Encodes one stream. */
@@ -314,12 +314,12 @@ export interface StyleClient {
 export interface StyleVendor {
   /** Default quirks of models of this style; they override the general ones. */
   readonly quirks: SomeQuirks;
-  /** Encodes a request for the vendor. Adds what the style cannot express to `losses`, as dropped or refused. */
-  encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject;
+  /** Encodes a request for the vendor. Adds what the style cannot express to `warnings`, as dropped or refused. */
+  encodeRequest(conversation: Conversation, to: Target, warnings: Warnings): JsonObject;
   /** Decodes a whole answer; undefined if it is not one. */
-  decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined;
+  decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply | undefined;
   /** Decodes one stream. */
-  createStreamDecoder(from: Origin, losses: Losses): PartReader;
+  createStreamDecoder(from: Origin, warnings: Warnings): PartReader;
 }
 
 /** The target of a translated request. */
@@ -353,7 +353,7 @@ export interface Answering {
   readonly asksUsage: boolean;
   /** Our count of the input, for styles that report it before the vendor does. */
   readonly estimatedInput: number;
-  readonly losses: Losses;
+  readonly warnings: Warnings;
 }
 
 /** Decodes a vendor's stream. */
@@ -384,7 +384,7 @@ export interface PartWriter {
  * `response_format`, `reasoning_effort`, `messages`, `tools`, `tool_choice`, `user`, …; parts of them with a dot:
  * `image.detail`, `tools.strict`); core converts them to the client's names.
  */
-export interface Losses {
+export interface Warnings {
   /** Dropped. `hint`: it would not have changed the answer (labels, cache hints): allowed even in strict mode. */
   drop(field: string, kind?: 'hint'): void;
   /** Dropped: a top-level field of the client that the vendor's style does not have, by the client's name. */

@@ -4,7 +4,7 @@ import type { Call, Headers, Offer, StyleName, Upload } from './call.ts';
 import type { Caller } from './exchange.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { SomeQuirks } from './quirks.ts';
-import type { Losses } from './style.ts';
+import type { Warnings } from './style.ts';
 
 /** One configured upstream. */
 export interface Channel {
@@ -114,10 +114,10 @@ export interface Dialect {
   headers(channel: Channel, call: Call | undefined, caller: Caller | undefined): Record<string, string>;
   /**
    * Changes the body, last before sending. Without it the client's bytes are forwarded with only the model's name
-   * replaced; with it the body is parsed and encoded again. Adds what it cannot express to `losses`.
+   * replaced; with it the body is parsed and encoded again. Adds what it cannot express to `warnings`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: a vendor reads fields of a body that core does not describe
-  request?(body: Record<string, any>, offer: Offer, files: Attachments, losses: Losses): Record<string, unknown>;
+  request?(body: Record<string, any>, offer: Offer, files: Attachments, warnings: Warnings): Record<string, unknown>;
   /** Converts the vendor's whole answer to one of the style; undefined if it is not one. Default: it is one already. */
   answer?(body: JsonObject, offer: Offer, call: Call): JsonObject | undefined;
   /** The vendor's names of models with this style; `*` matches any characters. Undefined: all. */

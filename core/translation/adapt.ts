@@ -11,12 +11,11 @@ import type {
 } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses, Origin, Style, Target } from '../contracts/style.ts';
+import type { Origin, Style, Target, Warnings } from '../contracts/style.ts';
 import { aliasesOf, type NameRule } from './alias.ts';
 import { wrapInput } from './custom-tools.ts';
 import { withFieldQuirks } from './field-quirks.ts';
 import { fitMaxTokens } from './limits.ts';
-import { collectLosses } from './losses.ts';
 import { fitAudio, fitFile, fitImage, fitResultImage, fitVoice, moveResultImages } from './media-types.ts';
 import { fitReasoning, isThinking } from './reasoning.ts';
 import { createRestorer, type Restorer } from './restore.ts';
@@ -28,6 +27,7 @@ import { fitTools, withoutForce } from './tools.ts';
 import { truncate } from './truncate.ts';
 import { fitInstructions, fitSpeakers, mergeInstructions, mergeSame, withoutEmpty } from './turns.ts';
 import { mapChanged, withBlocks } from './unchanged.ts';
+import { collectWarnings } from './warnings.ts';
 
 /** A conversation for one model, and how to restore its answer. */
 export interface Adapted {
@@ -36,21 +36,21 @@ export interface Adapted {
 }
 
 /** `style`: the vendor's. Idempotent for the same model. */
-export function adapt(conversation: Conversation, style: StyleName, to: Target, losses: Losses): Adapted {
+export function adapt(conversation: Conversation, style: StyleName, to: Target, warnings: Warnings): Adapted {
   const { quirks } = to;
   const names = createToolNames({ max: quirks.tools.name_max, pattern: quirks.tools.name_pattern });
-  const maxTokens = fitMaxTokens(conversation.maxTokens, quirks.limits, losses);
-  const tools = fitTools(conversation, { style, quirks: quirks.tools }, names, losses);
-  const { stop, emulated } = fitStop(conversation.stop, quirks.stop, losses);
-  const turns = fitTurns({ ...conversation, ...tools, maxTokens }, { to, style, names, losses });
+  const maxTokens = fitMaxTokens(conversation.maxTokens, quirks.limits, warnings);
+  const tools = fitTools(conversation, { style, quirks: quirks.tools }, names, warnings);
+  const { stop, emulated } = fitStop(conversation.stop, quirks.stop, warnings);
+  const turns = fitTurns({ ...conversation, ...tools, maxTokens }, { to, style, names, warnings });
   // Reasoning depends on earlier reasoning, and a forced tool call on whether reasoning is enabled.
   const bounds = {
     maxTokens: maxTokens ?? quirks.limits.max_output,
     reasoningLost: hasLostThoughts(turns, quirks.reasoning),
   };
-  const reasoning = fitReasoning(conversation.reasoning, bounds, quirks.reasoning, losses);
+  const reasoning = fitReasoning(conversation.reasoning, bounds, quirks.reasoning, warnings);
   const free = isThinking(reasoning, quirks.reasoning) && !quirks.tools.force_with_thinking;
-  const callable = free ? withoutForce(tools, losses) : tools;
+  const callable = free ? withoutForce(tools, warnings) : tools;
   return {
     conversation: {
       turns,
@@ -58,10 +58,10 @@ export function adapt(conversation: Conversation, style: StyleName, to: Target, 
       toolChoice: callable.toolChoice,
       parallelToolCalls: callable.parallelToolCalls,
       maxTokens,
-      sampling: fitSampling(conversation.sampling, quirks.sampling, losses),
+      sampling: fitSampling(conversation.sampling, quirks.sampling, warnings),
       stop,
       reasoning,
-      output: fitOutput(conversation.output, tools.tools.length > 0, to, losses),
+      output: fitOutput(conversation.output, tools.tools.length > 0, to, warnings),
       labels: conversation.labels,
       truncation: undefined,
       extras: conversation.extras,
@@ -70,11 +70,11 @@ export function adapt(conversation: Conversation, style: StyleName, to: Target, 
   };
 }
 
-function fitOutput(requested: Output, tools: boolean, { quirks }: Target, losses: Losses): Output {
-  const output = fitVoice(requested, quirks, losses);
+function fitOutput(requested: Output, tools: boolean, { quirks }: Target, warnings: Warnings): Output {
+  const output = fitVoice(requested, quirks, warnings);
   const { format, ...rest } = output;
   if (!tools || quirks.output.schema_with_tools || format === undefined || format.type === 'text') return output;
-  losses.change('response_format');
+  warnings.change('response_format');
   return rest;
 }
 
@@ -83,7 +83,7 @@ interface Fitting {
   readonly to: Target;
   readonly style: StyleName;
   readonly names: ToolNames;
-  readonly losses: Losses;
+  readonly warnings: Warnings;
 }
 
 /**
@@ -91,19 +91,19 @@ interface Fitting {
  * together, and after it, because moved results make new neighbours.
  */
 function fitTurns(conversation: Conversation, fitting: Fitting): readonly Turn[] {
-  const { losses } = fitting;
+  const { warnings } = fitting;
   const { quirks } = fitting.to;
   const merge = (turns: readonly Turn[]): readonly Turn[] =>
-    quirks.roles.merge_same ? mergeSame(turns, losses) : turns;
+    quirks.roles.merge_same ? mergeSame(turns, warnings) : turns;
 
   let turns = mapChanged(conversation.turns, (turn) => withBlocks(turn, fitBlocks(turn, fitting)));
-  turns = fitInstructions(withoutEmpty(turns, quirks.reasoning, losses), quirks, losses);
-  turns = pairResults(merge(turns), losses);
-  turns = moveResultImages(turns, quirks, losses);
+  turns = fitInstructions(withoutEmpty(turns, quirks.reasoning, warnings), quirks, warnings);
+  turns = pairResults(merge(turns), warnings);
+  turns = moveResultImages(turns, quirks, warnings);
   turns = fitToolIds(turns, { max: quirks.tools.id_max, pattern: quirks.tools.id_pattern });
-  turns = merge(truncate(conversation, turns, quirks, losses));
-  if (quirks.roles.merge_system) turns = mergeInstructions(turns, losses);
-  return fitSpeakers(turns, quirks, losses);
+  turns = merge(truncate(conversation, turns, quirks, warnings));
+  if (quirks.roles.merge_system) turns = mergeInstructions(turns, warnings);
+  return fitSpeakers(turns, quirks, warnings);
 }
 
 function fitBlocks({ role, blocks }: Turn, fitting: Fitting): readonly Block[] {
@@ -111,26 +111,26 @@ function fitBlocks({ role, blocks }: Turn, fitting: Fitting): readonly Block[] {
 }
 
 function fitBlock(block: Block, role: Turn['role'], fitting: Fitting): Block | undefined {
-  const { to, style, losses } = fitting;
+  const { to, style, warnings } = fitting;
   switch (block.type) {
     case 'image':
-      return fitImage(block, to.quirks, losses);
+      return fitImage(block, to.quirks, warnings);
     case 'file':
-      return fitFile(block, to.quirks, losses);
+      return fitFile(block, to.quirks, warnings);
     case 'audio':
-      return fitAudio(block, role, to.quirks, losses);
+      return fitAudio(block, role, to.quirks, warnings);
     case 'thinking':
-      return fitSeal(block, style, to, losses);
+      return fitSeal(block, style, to, warnings);
     case 'toolCall':
-      return fitCall(fitSeal(block, style, to, losses), fitting);
+      return fitCall(fitSeal(block, style, to, warnings), fitting);
     case 'toolResult': {
-      const content = block.content.map((inner) => fitResultImage(inner, to.quirks, losses));
+      const content = block.content.map((inner) => fitResultImage(inner, to.quirks, warnings));
       const kind = to.quirks.tools.custom ? block.kind : 'function';
       return { ...block, kind, content: fitBlocks({ role, blocks: content }, fitting) };
     }
     case 'foreign':
       if (block.style === style) return block;
-      losses.drop(`messages.${block.what}`);
+      warnings.drop(`messages.${block.what}`);
       return undefined;
     default:
       return block;
@@ -160,9 +160,14 @@ function fitId(block: Block, rule: NameRule): Block {
 }
 
 /** Removes signatures and encrypted reasoning except for the vendor or channel that can read them. */
-function fitSeal<B extends ThinkingBlock | ToolCallBlock>(block: B, style: StyleName, to: Target, losses: Losses): B {
+function fitSeal<B extends ThinkingBlock | ToolCallBlock>(
+  block: B,
+  style: StyleName,
+  to: Target,
+  warnings: Warnings,
+): B {
   if (block.opaque === undefined || canOpen(block.opaque, style, to)) return block;
-  losses.drop('messages.reasoning', 'hint');
+  warnings.drop('messages.reasoning', 'hint');
   const { opaque: _, ...rest } = block;
   return rest as B;
 }
@@ -194,9 +199,9 @@ export function retell(
 ): JsonObject | undefined {
   if (clientStyle.client === undefined || vendorStyle.vendor === undefined) return undefined;
   // Warnings are ignored: there will be no answer.
-  const losses = collectLosses(clientStyle.client.names);
+  const warnings = collectWarnings(clientStyle.client.names);
   const target: Target = { ...to, stream: false, askUsage: false };
-  const source = replaced ?? clientStyle.client.decodeRequest(body, losses);
-  const { conversation } = adapt(source, vendorStyle.name, target, losses);
-  return withFieldQuirks(vendorStyle.vendor.encodeRequest(conversation, target, losses), to.quirks, losses);
+  const source = replaced ?? clientStyle.client.decodeRequest(body, warnings);
+  const { conversation } = adapt(source, vendorStyle.name, target, warnings);
+  return withFieldQuirks(vendorStyle.vendor.encodeRequest(conversation, target, warnings), to.quirks, warnings);
 }

@@ -2,7 +2,7 @@
 
 import type { CustomTool, FunctionTool } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 import { isObject } from './fields.ts';
 import { parsed } from './values.ts';
 
@@ -14,9 +14,9 @@ const SCHEMA: JsonObject = {
 };
 
 /** The function that replaces it. A grammar cannot be enforced any more; it is added to the description. */
-export function wrapTool({ format, description, type: _, ...rest }: CustomTool, losses: Losses): FunctionTool {
+export function wrapTool({ format, description, type: _, ...rest }: CustomTool, warnings: Warnings): FunctionTool {
   const grammar = grammarOf(format);
-  if (format !== undefined && format.type !== 'text') losses.change('tools.format');
+  if (format !== undefined && format.type !== 'text') warnings.change('tools.format');
   const text = [description, grammar && `The input must follow this grammar:\n${grammar}`].filter(Boolean).join('\n\n');
   return { type: 'function', ...rest, ...(text !== '' && { description: text }), schema: SCHEMA };
 }

@@ -1,7 +1,7 @@
 /** Top-level fields that a vendor does not accept, names differently or requires: applied last to a body. */
 import type { Json, JsonBody, JsonObject } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 import { isEmpty } from './fields.ts';
 import { isNeutral } from './sampling.ts';
 
@@ -15,7 +15,7 @@ export function fieldChanges(
   body: JsonBody,
   changes: Readonly<Record<string, string | undefined>>,
   { drop_fields: drop, rename_fields: rename, set_fields: set }: FieldQuirks,
-  losses: Losses,
+  warnings: Warnings,
 ): Readonly<Record<string, string | undefined>> {
   if (drop.length === 0 && isEmpty(rename) && isEmpty(set)) return changes;
   const renamed = Object.entries(rename);
@@ -25,7 +25,7 @@ export function fieldChanges(
   for (const name of drop) {
     if (!body.has(name)) continue;
     all[name] = undefined;
-    if (isSaid(name)) losses.leave(name, LABELS.has(name) || isNeutral(name, body.get(name)) ? 'hint' : undefined);
+    if (isSaid(name)) warnings.leave(name, LABELS.has(name) || isNeutral(name, body.get(name)) ? 'hint' : undefined);
   }
   for (const [name, other] of renamed) {
     const span = body.members.get(name);
@@ -35,15 +35,15 @@ export function fieldChanges(
     all[name] = undefined;
     if (own === undefined && !isSaid(name)) continue;
     if (isSaid(other)) {
-      losses.leave(name);
+      warnings.leave(name);
     } else {
       all[other] = text;
-      losses.change(name, 'hint');
+      warnings.change(name, 'hint');
     }
   }
   for (const [name, value] of added) {
     all[name] = JSON.stringify(value);
-    if (isSaid(name) && JSON.stringify(body.get(name)) !== all[name]) losses.change(name);
+    if (isSaid(name) && JSON.stringify(body.get(name)) !== all[name]) warnings.change(name);
   }
   return all;
 }
@@ -62,12 +62,12 @@ const LABELS: ReadonlySet<string> = new Set([
 ]);
 
 /** For an encoded body; fields that it contains and the vendor does not accept are reported as warnings. */
-export function withFieldQuirks(body: JsonObject, quirks: FieldQuirks, losses: Losses): JsonObject {
+export function withFieldQuirks(body: JsonObject, quirks: FieldQuirks, warnings: Warnings): JsonObject {
   const { drop_fields: drop, rename_fields: rename, set_fields: set } = quirks;
   if (drop.length === 0 && isEmpty(rename) && isEmpty(set)) return body;
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(body)) {
-    if (drop.includes(name)) losses.drop(name, LABELS.has(name) ? 'hint' : undefined);
+    if (drop.includes(name)) warnings.drop(name, LABELS.has(name) ? 'hint' : undefined);
     else result[Object.hasOwn(rename, name) ? rename[name]! : name] = value;
   }
   return { ...result, ...(set as JsonObject) };

@@ -2,20 +2,20 @@
 
 import type { Citation, Reasoning, WebSearch } from '../contracts/conversation.ts';
 import type { Json, JsonObject } from '../contracts/json.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 import { isObject } from './fields.ts';
 
 /** Reports members of a vendor's answer that are not in `read`; in a stream, those not in `reported` either. */
 export function omitRest(
   object: JsonObject,
   read: ReadonlySet<string>,
-  losses: Pick<Losses, 'omit'>,
+  warnings: Pick<Warnings, 'omit'>,
   reported?: Set<string>,
 ): void {
   for (const name in object) {
     if (read.has(name) || reported?.has(name) || isBlank(object[name]!)) continue;
     reported?.add(name);
-    losses.omit(name);
+    warnings.omit(name);
   }
 }
 
@@ -29,13 +29,13 @@ export function isBlank(value: Json): boolean {
 const PLACES: ReadonlySet<string> = new Set(['start_index', 'end_index', 'startIndex', 'endIndex']);
 
 /** Reports fields of a vendor's citation that `written`, the encoded form for the client, does not contain. */
-export function omitUnsaid({ raw }: Citation, written: JsonObject, losses: Losses): void {
+export function omitUnsaid({ raw }: Citation, written: JsonObject, warnings: Warnings): void {
   if (raw === written) return;
   const covered = new Set(scalarsIn(written).map(([, value]) => value));
   const hasPlace = scalarsIn(written).some(([name]) => PLACES.has(name));
   for (const [name, value] of scalarsIn(raw)) {
     const isCovered = covered.has(value) || name === 'type' || (hasPlace && PLACES.has(name));
-    if (!isCovered && value !== null && value !== '') losses.omit(`citations.${name}`);
+    if (!isCovered && value !== null && value !== '') warnings.omit(`citations.${name}`);
   }
 }
 
@@ -50,21 +50,21 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
 ]);
 
 /** Reports fields that only the client's style has. */
-export function leaveExtras(extras: object, losses: Losses): void {
-  for (const name of Object.keys(extras)) losses.leave(name, WITHOUT_EFFECT.has(name) ? 'hint' : undefined);
+export function leaveExtras(extras: object, warnings: Warnings): void {
+  for (const name of Object.keys(extras)) warnings.leave(name, WITHOUT_EFFECT.has(name) ? 'hint' : undefined);
 }
 
 /** The verbosity of a reasoning summary cannot be expressed by styles that only show or hide reasoning. */
-export function dropSummaryLength({ summary }: Reasoning, losses: Losses): void {
-  if (summary === 'concise' || summary === 'detailed') losses.drop('reasoning.summary', 'hint');
+export function dropSummaryLength({ summary }: Reasoning, warnings: Warnings): void {
+  if (summary === 'concise' || summary === 'detailed') warnings.drop('reasoning.summary', 'hint');
 }
 
 /** Fields that only affect how a tool is presented to the model. */
 const HINTS: ReadonlySet<string> = new Set(['cache_control', 'defer_loading']);
 
 /** Reports search options that only the client's style has. */
-export function dropSearchExtras({ extras = {} }: WebSearch, losses: Losses): void {
-  for (const name of Object.keys(extras)) losses.drop(`tools.${name}`, HINTS.has(name) ? 'hint' : undefined);
+export function dropSearchExtras({ extras = {} }: WebSearch, warnings: Warnings): void {
+  for (const name of Object.keys(extras)) warnings.drop(`tools.${name}`, HINTS.has(name) ? 'hint' : undefined);
 }
 
 /** Every leaf value, with the member that contains it. */

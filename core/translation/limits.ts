@@ -2,7 +2,7 @@
 import type { Conversation } from '../contracts/conversation.ts';
 import type { JsonBody } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses, Patch } from '../contracts/style.ts';
+import type { Patch, Warnings } from '../contracts/style.ts';
 
 /** The output limit for a vendor if it is lower than the client's own (`requested`) and the model's (`maximum`). */
 function limitToTell(requested: number | undefined, most: number | undefined, maximum: number | undefined) {
@@ -15,13 +15,13 @@ export function limitAnswer(
   conversation: Conversation,
   most: number | undefined,
   { max_output }: Quirks['limits'],
-  losses: Losses,
+  warnings: Warnings,
 ): Conversation {
   const maxTokens = limitToTell(conversation.maxTokens, most, max_output);
   if (maxTokens === undefined) return conversation;
   // Allowed even in strict mode: the finish reason shows it to the client, and without the limit the call would be
   // refused.
-  losses.change('max_tokens', 'hint');
+  warnings.change('max_tokens', 'hint');
   return { ...conversation, maxTokens };
 }
 
@@ -31,7 +31,7 @@ const UNLIMITED: Readonly<Record<string, string>> = Object.freeze({});
 export function answerLimits(
   body: JsonBody,
   names: readonly string[],
-  { maxOutput, quirks, losses }: Pick<Patch, 'maxOutput' | 'quirks' | 'losses'>,
+  { maxOutput, quirks, warnings }: Pick<Patch, 'maxOutput' | 'quirks' | 'warnings'>,
 ): Readonly<Record<string, string>> {
   if (maxOutput === undefined) return UNLIMITED;
   const changes: Record<string, string> = {};
@@ -44,7 +44,7 @@ export function answerLimits(
     );
     if (limit === undefined) continue;
     changes[name] = String(limit);
-    losses.change(name, 'hint');
+    warnings.change(name, 'hint');
   }
   return changes;
 }
@@ -53,10 +53,10 @@ export function answerLimits(
 export function fitMaxTokens(
   requested: number | undefined,
   { max_output, min_output }: Quirks['limits'],
-  losses: Losses,
+  warnings: Warnings,
 ): number | undefined {
   if (requested === undefined) return undefined;
   const fitted = Math.max(min_output, Math.min(requested, max_output ?? requested));
-  if (fitted !== requested) losses.change('max_tokens');
+  if (fitted !== requested) warnings.change('max_tokens');
   return fitted;
 }

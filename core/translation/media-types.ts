@@ -1,61 +1,66 @@
 /** Images, audio and files in a request: refused if a model does not accept them, because to ignore them misleads. */
 import type { AudioBlock, Block, FileBlock, ImageBlock, Output, Source, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 
 /** Replaces an image that was removed from a tool result. */
 const LEFT_OUT = '(image left out)';
 
 /** Refuses images that the model does not accept; `mediaType` is checked if known. */
-export function fitImage(block: ImageBlock, { image }: Quirks, losses: Losses): ImageBlock {
+export function fitImage(block: ImageBlock, { image }: Quirks, warnings: Warnings): ImageBlock {
   const { source } = block;
-  refuseUploaded('image', source, losses);
+  refuseUploaded('image', source, warnings);
   if (image.types?.length === 0)
-    losses.refuse('messages.image', 'is not supported: this model does not accept image input.');
+    warnings.refuse('messages.image', 'is not supported: this model does not accept image input.');
   if (source.kind === 'url' && image.url === 'refuse') {
-    losses.refuse('messages.image', 'must be base64 data for this model, not a URL.');
+    warnings.refuse('messages.image', 'must be base64 data for this model, not a URL.');
   }
   const type = typeOf(source);
   if (type !== undefined && image.types?.includes(type) === false) {
-    losses.refuse('messages.image', `must not be ${type}: this model accepts ${image.types.join(', ')}.`);
+    warnings.refuse('messages.image', `must not be ${type}: this model accepts ${image.types.join(', ')}.`);
   }
   return block;
 }
 
 /** The same for documents. */
-export function fitFile(block: FileBlock, { file }: Quirks, losses: Losses): FileBlock {
+export function fitFile(block: FileBlock, { file }: Quirks, warnings: Warnings): FileBlock {
   const { source } = block;
-  refuseUploaded('file', source, losses);
+  refuseUploaded('file', source, warnings);
   if (source.kind === 'url' && file.url === 'refuse') {
-    losses.refuse('messages.file', 'must be base64 data for this model, not a URL.');
+    warnings.refuse('messages.file', 'must be base64 data for this model, not a URL.');
   }
   if (typeOf(source) === 'application/pdf' && file.pdf === 'refuse') {
-    losses.refuse('messages.file', 'must not be a PDF: this model does not accept PDF files.');
+    warnings.refuse('messages.file', 'must not be a PDF: this model does not accept PDF files.');
   }
   return block;
 }
 
 /** Audio input is refused; earlier audio output of the model is replaced by its transcript. */
-export function fitAudio(block: AudioBlock, role: Turn['role'], { audio }: Quirks, losses: Losses): Block | undefined {
+export function fitAudio(
+  block: AudioBlock,
+  role: Turn['role'],
+  { audio }: Quirks,
+  warnings: Warnings,
+): Block | undefined {
   if (role !== 'assistant') {
-    if (!audio.input) losses.refuse('messages.audio', 'is not supported: this model does not accept audio input.');
+    if (!audio.input) warnings.refuse('messages.audio', 'is not supported: this model does not accept audio input.');
     return block;
   }
   if (audio.output) return block;
-  if (block.transcript === undefined) losses.drop('messages.audio');
-  else losses.change('messages.audio', 'hint');
+  if (block.transcript === undefined) warnings.drop('messages.audio');
+  else warnings.change('messages.audio', 'hint');
   return block.transcript === undefined ? undefined : { type: 'text', text: block.transcript };
 }
 
 /** Replaces images in tool results by text if a model does not accept them there. */
-export function fitResultImage(block: Block, { content }: Quirks, losses: Losses): Block {
+export function fitResultImage(block: Block, { content }: Quirks, warnings: Warnings): Block {
   if (block.type !== 'image' || content.tool_result_images !== 'drop') return block;
-  losses.drop('messages.image');
+  warnings.drop('messages.image');
   return { type: 'text', text: LEFT_OUT };
 }
 
 /** Moves images of tool results to a following user message, if a model only accepts user images. */
-export function moveResultImages(turns: readonly Turn[], { content }: Quirks, losses: Losses): readonly Turn[] {
+export function moveResultImages(turns: readonly Turn[], { content }: Quirks, warnings: Warnings): readonly Turn[] {
   if (content.tool_result_images !== 'user_message') return turns;
   return turns.map((turn) => {
     const images: Block[] = [];
@@ -63,7 +68,7 @@ export function moveResultImages(turns: readonly Turn[], { content }: Quirks, lo
       if (block.type !== 'toolResult') return block;
       const found = block.content.filter(({ type }) => type === 'image');
       if (found.length === 0) return block;
-      losses.change('messages.image', 'hint');
+      warnings.change('messages.image', 'hint');
       images.push({ type: 'text', text: `Images in the result of tool call ${block.id}:` }, ...found);
       return { ...block, content: block.content.filter(({ type }) => type !== 'image') };
     });
@@ -74,18 +79,18 @@ export function moveResultImages(turns: readonly Turn[], { content }: Quirks, lo
 }
 
 /** Refuses audio output if the model has none. */
-export function fitVoice(output: Output, { audio }: Quirks, losses: Losses): Output {
+export function fitVoice(output: Output, { audio }: Quirks, warnings: Warnings): Output {
   if (audio.output || (output.audio === undefined && output.modalities === undefined)) return output;
   if (output.modalities?.includes('audio'))
-    losses.refuse('modalities', 'must not contain audio: this model does not support audio output.');
+    warnings.refuse('modalities', 'must not contain audio: this model does not support audio output.');
   const { audio: voice, ...rest } = output;
-  if (voice !== undefined) losses.drop('audio', 'hint');
+  if (voice !== undefined) warnings.drop('audio', 'hint');
   return rest;
 }
 
-function refuseUploaded(what: 'image' | 'file', source: Source, losses: Losses): void {
+function refuseUploaded(what: 'image' | 'file', source: Source, warnings: Warnings): void {
   if (source.kind !== 'id') return;
-  losses.refuse(
+  warnings.refuse(
     `messages.${what}`,
     'must not be the id of an upload: the vendor of this model does not have that file.',
   );

@@ -1,7 +1,7 @@
 /** Fetches media given by URL, for vendors that require the bytes. */
 import type { Block, Conversation, Source } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 import type { GuardOptions } from '../guarded-fetch.ts';
 import { type Asker, fetchFor, MAX_FETCHES } from '../guarded-fetch.ts';
 import { trueType } from './data-url.ts';
@@ -11,7 +11,7 @@ import { fitFile, fitImage } from './media-types.ts';
 export function fetchMedia(
   conversation: Conversation,
   quirks: Quirks,
-  losses: Losses,
+  warnings: Warnings,
   asker: Asker,
   guard?: GuardOptions,
 ): Conversation | Promise<Conversation> {
@@ -24,15 +24,15 @@ export function fetchMedia(
   if (!conversation.turns.some(({ blocks }) => blocks.some(mayShow))) return conversation;
   const urls = new Set(conversation.turns.flatMap(({ blocks }) => urlsIn(blocks, isOurs)));
   if (urls.size === 0) return conversation;
-  if (urls.size > MAX_FETCHES) losses.refuse('messages', `contain more than ${MAX_FETCHES} URLs to fetch.`);
+  if (urls.size > MAX_FETCHES) warnings.refuse('messages', `contain more than ${MAX_FETCHES} URLs to fetch.`);
 
-  return fetchAll(urls, losses.nameOf('messages'), asker, guard).then((sources) => {
+  return fetchAll(urls, warnings.nameOf('messages'), asker, guard).then((sources) => {
     const complete = (block: Block): Block => {
       if (block.type === 'toolResult') return { ...block, content: block.content.map(complete) };
       if (!isOurs(block)) return block;
       const whole = { ...block, source: sources.get(block.source.url)! };
       // The type is only known now.
-      return whole.type === 'image' ? fitImage(whole, quirks, losses) : fitFile(whole, quirks, losses);
+      return whole.type === 'image' ? fitImage(whole, quirks, warnings) : fitFile(whole, quirks, warnings);
     };
     return {
       ...conversation,

@@ -7,7 +7,7 @@
  */
 import type { Effort, Reasoning } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 
 const FIELD = 'reasoning_effort';
 
@@ -35,18 +35,18 @@ export function fitReasoning(
   requested: Reasoning | undefined,
   bounds: ThinkingBounds,
   quirks: Quirks['reasoning'],
-  losses: Losses,
+  warnings: Warnings,
 ): Reasoning | undefined {
   if (requested === undefined) return undefined;
   if (quirks.input === 'none') {
     const meant =
       requested.mode === 'on' || (requested.mode === 'auto' && (requested.effort ?? requested.budget) !== undefined);
-    losses.drop(FIELD, meant ? undefined : 'hint');
+    warnings.drop(FIELD, meant ? undefined : 'hint');
     return undefined;
   }
-  if (requested.mode === 'off') return withoutThinking(quirks, losses);
+  if (requested.mode === 'off') return withoutThinking(quirks, warnings);
   const fitted =
-    quirks.input === 'budget' ? fitBudget(requested, bounds, quirks, losses) : fitEffort(requested, quirks, losses);
+    quirks.input === 'budget' ? fitBudget(requested, bounds, quirks, warnings) : fitEffort(requested, quirks, warnings);
   return fitted && { ...fitted, ...(requested.summary !== undefined && { summary: requested.summary }) };
 }
 
@@ -57,28 +57,28 @@ export function isThinking(fitted: Reasoning | undefined, { input }: Quirks['rea
 }
 
 /** If a model cannot disable reasoning, it gets the least effort, and its reasoning is hidden. */
-function withoutThinking(quirks: Quirks['reasoning'], losses: Losses): Reasoning | undefined {
+function withoutThinking(quirks: Quirks['reasoning'], warnings: Warnings): Reasoning | undefined {
   const { input, levels, budget_min } = quirks;
   if (levels.includes('none') || (input === 'budget' && budget_min <= 0)) return { mode: 'off' };
   const [least] = effortsOf(levels);
   if (input === 'budget' || least === undefined) {
-    losses.drop(FIELD);
+    warnings.drop(FIELD);
     return undefined;
   }
-  losses.change(FIELD);
+  warnings.change(FIELD);
   return { mode: input === 'adaptive' ? 'auto' : 'on', effort: least, summary: 'none' };
 }
 
-function fitEffort(requested: Reasoning, quirks: Quirks['reasoning'], losses: Losses): Reasoning {
+function fitEffort(requested: Reasoning, quirks: Quirks['reasoning'], warnings: Warnings): Reasoning {
   const { input, levels } = quirks;
   const usual = requested.mode === 'on' && input !== 'adaptive' ? 'medium' : undefined;
   const target = requested.effort ?? (requested.budget === undefined ? usual : effortFor(requested.budget));
   if (target === undefined) return { mode: 'auto' };
   const effort = nearest(target, effortsOf(levels));
   if (requested.effort === undefined) {
-    if (requested.budget !== undefined) losses.change(FIELD, 'hint');
+    if (requested.budget !== undefined) warnings.change(FIELD, 'hint');
   } else if (effort !== target) {
-    losses.change(FIELD);
+    warnings.change(FIELD);
   }
   return { mode: input === 'adaptive' ? 'auto' : 'on', effort };
 }
@@ -87,12 +87,12 @@ function fitBudget(
   requested: Reasoning,
   { maxTokens, reasoningLost }: ThinkingBounds,
   quirks: Quirks['reasoning'],
-  losses: Losses,
+  warnings: Warnings,
 ): Reasoning | undefined {
   const { budget_min, budget_max } = quirks;
   if (requested.mode === 'auto' && (requested.budget ?? requested.effort) === undefined) return { mode: 'auto' };
   if (reasoningLost) {
-    losses.drop(FIELD);
+    warnings.drop(FIELD);
     return undefined;
   }
   const room = maxTokens ?? Number.POSITIVE_INFINITY;
@@ -101,11 +101,11 @@ function fitBudget(
   const target = requested.budget ?? BUDGETS[requested.effort ?? 'medium'];
   const budget = Math.max(budget_min, Math.min(target, budget_max, most));
   if (budget >= room) {
-    losses.drop(FIELD);
+    warnings.drop(FIELD);
     return undefined;
   }
-  if (requested.budget === undefined) losses.change(FIELD, 'hint');
-  else if (budget !== requested.budget) losses.change(FIELD);
+  if (requested.budget === undefined) warnings.change(FIELD, 'hint');
+  else if (budget !== requested.budget) warnings.change(FIELD);
   return { mode: 'on', budget };
 }
 

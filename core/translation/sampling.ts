@@ -1,7 +1,7 @@
 /** Sampling parameters, as far as the model supports them. */
 import type { Sampling } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 
 /** Field names in quirks and warnings; `neutral` is the default of models. */
 export const SAMPLING_FIELDS: Readonly<Record<keyof Sampling, { readonly name: string; readonly neutral?: number }>> = {
@@ -18,23 +18,23 @@ const MEMBERS = Object.keys(SAMPLING_FIELDS) as (keyof Sampling)[];
 const FIELDS = Object.values(SAMPLING_FIELDS);
 
 /** Drops unsupported fields, and clamps the temperature. */
-export function fitSampling(requested: Sampling, quirks: Quirks['sampling'], losses: Losses): Sampling {
+export function fitSampling(requested: Sampling, quirks: Quirks['sampling'], warnings: Warnings): Sampling {
   let fitted = requested;
   for (let i = 0; i < MEMBERS.length; i++) {
     const member = MEMBERS[i]!;
     const { name, neutral } = FIELDS[i]!;
     const value = requested[member];
     if (value === undefined || quirks.allowed.includes(name)) continue;
-    losses.drop(name, value === neutral || isEmpty(value) ? 'hint' : undefined);
+    warnings.drop(name, value === neutral || isEmpty(value) ? 'hint' : undefined);
     fitted = without(fitted, member);
   }
   const { temperature } = fitted;
   if (temperature !== undefined && temperature > quirks.temp_max) {
-    losses.change('temperature');
+    warnings.change('temperature');
     fitted = { ...fitted, temperature: quirks.temp_max };
   }
   if (quirks.temp_xor_top_p && temperature !== undefined && fitted.topP !== undefined) {
-    losses.drop('top_p', fitted.topP === 1 ? 'hint' : undefined);
+    warnings.drop('top_p', fitted.topP === 1 ? 'hint' : undefined);
     fitted = without(fitted, 'topP');
   }
   return fitted;

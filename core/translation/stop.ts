@@ -3,7 +3,7 @@
 import type { Part } from '../contracts/conversation.ts';
 import type { Json } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 import type { PartSink } from './restore.ts';
 
 /** The detection of stop sequences. */
@@ -21,20 +21,23 @@ const MAX_EMULATED = 16;
 const MAX_EMULATED_LENGTH = 256;
 
 /** The gateway detects those beyond the vendor's maximum number, and blank ones, which vendors refuse. */
-export function fitStop(requested: readonly string[], { max }: Quirks['stop'], losses: Losses): FittedStop {
+export function fitStop(requested: readonly string[], { max }: Quirks['stop'], warnings: Warnings): FittedStop {
   if (requested.length === 0) return NO_STOP;
   const real = requested.filter((text) => text !== '');
   const stop = real.filter((text) => text.trim() !== '').slice(0, max);
   const forwarded = new Set(stop);
   const emulated = real.filter((text) => !forwarded.has(text));
   if (emulated.length > MAX_EMULATED) {
-    losses.refuse('stop', `must contain at most ${max + MAX_EMULATED} sequences for this model.`);
+    warnings.refuse('stop', `must contain at most ${max + MAX_EMULATED} sequences for this model.`);
   }
   if (emulated.some(({ length }) => length > MAX_EMULATED_LENGTH)) {
-    losses.refuse('stop', `must not contain sequences of more than ${MAX_EMULATED_LENGTH} characters for this model.`);
+    warnings.refuse(
+      'stop',
+      `must not contain sequences of more than ${MAX_EMULATED_LENGTH} characters for this model.`,
+    );
   }
   // The answer ends as the client requested, although the vendor does not stop there.
-  if (emulated.length > 0) losses.change('stop', 'hint');
+  if (emulated.length > 0) warnings.change('stop', 'hint');
   return { stop, emulated };
 }
 

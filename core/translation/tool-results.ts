@@ -4,12 +4,12 @@
  * send other forms.
  */
 import type { Block, ToolCallBlock, ToolResultBlock, Turn } from '../contracts/conversation.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 
 /** Moves every result after its call; missing ones are created, surplus ones become text or are removed. */
-export function pairResults(turns: readonly Turn[], losses: Losses): readonly Turn[] {
+export function pairResults(turns: readonly Turn[], warnings: Warnings): readonly Turn[] {
   if (!turns.some(isToPair)) return turns;
-  const { rest, resultOf } = collect(turns, losses);
+  const { rest, resultOf } = collect(turns, warnings);
   const paired: Turn[] = [];
   for (const [i, turn] of rest.entries()) {
     // The turn after a call was consumed with its results.
@@ -20,7 +20,7 @@ export function pairResults(turns: readonly Turn[], losses: Losses): readonly Tu
     if (calls.length === 0 || (last && !calls.some((call) => resultOf.has(call)))) continue;
     const found = calls.map((call) => resultOf.get(call)).filter((result) => result !== undefined);
     const missing = calls.filter((call) => !resultOf.has(call));
-    if (missing.length > 0) losses.change('messages.tool_calls');
+    if (missing.length > 0) warnings.change('messages.tool_calls');
     const results = [...found.sort((a, b) => a.order - b.order).map(({ block }) => block), ...missing.map(noResult)];
     const next = rest[i + 1];
     if (next?.role === 'user') {
@@ -55,7 +55,7 @@ interface CallsOfId {
 }
 
 /** The turns without the results that belong to a call, which are separate. */
-function collect(turns: readonly Turn[], losses: Losses) {
+function collect(turns: readonly Turn[], warnings: Warnings) {
   const resultOf = new Map<ToolCallBlock, Found>();
   /** By the client's id; some clients count from zero in each turn, so that ids repeat. */
   const callsOf = new Map<string, CallsOfId>();
@@ -76,12 +76,12 @@ function collect(turns: readonly Turn[], losses: Losses) {
   function result(block: ToolResultBlock): readonly Block[] {
     const same = callsOf.get(block.id);
     if (same === undefined) {
-      losses.change('messages.tool_results');
+      warnings.change('messages.tool_results');
       return asText(block);
     }
     const own = same.calls[same.answered];
     if (own === undefined) {
-      losses.change('messages.tool_results');
+      warnings.change('messages.tool_results');
       return [];
     }
     same.answered++;

@@ -2,7 +2,7 @@
 import type { StyleName } from '../contracts/call.ts';
 import type { Conversation, HostedTool, Tool, ToolChoice } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 import { wrapTool } from './custom-tools.ts';
 import { hasRootUnion, objectSchema } from './object-schema.ts';
 import { flatName, type ToolNames } from './tool-names.ts';
@@ -18,35 +18,35 @@ export interface ToolsTarget {
 }
 
 /** Adapts them. Tools are declared first, so that `names` assigns their names before a call in the history does. */
-export function fitTools(requested: Tools, to: ToolsTarget, names: ToolNames, losses: Losses): Tools {
-  if (requested.tools.length === 0) return withoutTools(requested, losses);
+export function fitTools(requested: Tools, to: ToolsTarget, names: ToolNames, warnings: Warnings): Tools {
+  if (requested.tools.length === 0) return withoutTools(requested, warnings);
   const { quirks } = to;
-  const declared = declare(requested, to, names, losses);
+  const declared = declare(requested, to, names, warnings);
   const tools = declared.map(({ tool }) => tool);
-  if (tools.length === 0) return withoutTools(requested, losses);
+  if (tools.length === 0) return withoutTools(requested, warnings);
   let parallelToolCalls = requested.parallelToolCalls;
   if (parallelToolCalls !== undefined && !quirks.parallel_flag) {
     // Parallel calls are the default of models.
-    losses.drop('parallel_tool_calls', parallelToolCalls ? 'hint' : undefined);
+    warnings.drop('parallel_tool_calls', parallelToolCalls ? 'hint' : undefined);
     parallelToolCalls = undefined;
   }
-  const toolChoice = requested.toolChoice && fitChoice(requested.toolChoice, declared, losses);
+  const toolChoice = requested.toolChoice && fitChoice(requested.toolChoice, declared, warnings);
   return { tools, toolChoice, parallelToolCalls };
 }
 
-function withoutTools({ toolChoice, parallelToolCalls }: Tools, losses: Losses): Tools {
-  if (toolChoice !== undefined) losses.drop('tool_choice', 'hint');
-  if (parallelToolCalls !== undefined) losses.drop('parallel_tool_calls', 'hint');
+function withoutTools({ toolChoice, parallelToolCalls }: Tools, warnings: Warnings): Tools {
+  if (toolChoice !== undefined) warnings.drop('tool_choice', 'hint');
+  if (parallelToolCalls !== undefined) warnings.drop('parallel_tool_calls', 'hint');
   return NO_TOOLS;
 }
 
 const NO_TOOLS: Tools = { tools: [], toolChoice: undefined, parallelToolCalls: undefined };
 
 /** For a model whose reasoning forbids a forced call: the tools that it had to choose from become its only tools. */
-export function withoutForce(fitted: Tools, losses: Losses): Tools {
+export function withoutForce(fitted: Tools, warnings: Warnings): Tools {
   const { tools, toolChoice } = fitted;
   if (toolChoice?.mode !== 'required') return fitted;
-  losses.change('tool_choice');
+  warnings.change('tool_choice');
   const only = toolChoice.only && new Set(toolChoice.only);
   return {
     ...fitted,
@@ -63,7 +63,7 @@ interface Declared {
   readonly namespaced: boolean;
 }
 
-function declare(requested: Tools, to: ToolsTarget, names: ToolNames, losses: Losses): readonly Declared[] {
+function declare(requested: Tools, to: ToolsTarget, names: ToolNames, warnings: Warnings): readonly Declared[] {
   const declared = new Map<string, Declared>();
   const unknown: HostedTool[] = [];
   for (const tool of requested.tools) {
@@ -77,46 +77,51 @@ function declare(requested: Tools, to: ToolsTarget, names: ToolNames, losses: Lo
     const name = names.vendor(tool, wrapped);
     if (declared.has(name)) {
       // Vendors refuse duplicate names.
-      losses.drop(`tools.${tool.name}`);
+      warnings.drop(`tools.${tool.name}`);
       continue;
     }
-    const { namespace, ...bare } = wrapped ? wrapTool(tool, losses) : tool;
+    const { namespace, ...bare } = wrapped ? wrapTool(tool, warnings) : tool;
     declared.set(name, {
-      tool: withoutStrict(fitSchema({ ...bare, name }, to.quirks, losses), to.quirks.strict, losses),
+      tool: withoutStrict(fitSchema({ ...bare, name }, to.quirks, warnings), to.quirks.strict, warnings),
       name: tool.name,
       flat: flatName(tool),
       namespaced: namespace !== undefined,
     });
   }
-  giveUp(unknown, declared.size > 0, requested.toolChoice, losses);
+  giveUp(unknown, declared.size > 0, requested.toolChoice, warnings);
   return [...declared.values()];
 }
 
 /** A vendor-side tool is dropped if there are others; refused if the request needs it. */
-function giveUp(tools: readonly HostedTool[], others: boolean, choice: ToolChoice | undefined, losses: Losses): void {
+function giveUp(
+  tools: readonly HostedTool[],
+  others: boolean,
+  choice: ToolChoice | undefined,
+  warnings: Warnings,
+): void {
   const names = new Set(tools.map(({ name }) => name));
   const only = choice?.only ?? [];
   const forced = choice?.mode === 'required' && only.length > 0 && only.every((name) => names.has(name));
   for (const name of names) {
-    if (choice?.mode === 'none') losses.drop(`tools.${name}`, 'hint');
-    else if (others && !forced) losses.drop(`tools.${name}`);
-    else losses.refuse(`tools.${name}`, 'is not available for this model.');
+    if (choice?.mode === 'none') warnings.drop(`tools.${name}`, 'hint');
+    else if (others && !forced) warnings.drop(`tools.${name}`);
+    else warnings.refuse(`tools.${name}`, 'is not available for this model.');
   }
 }
 
 /** A schema with a union at its top level, which the vendor would refuse. */
-function fitSchema(tool: Tool, { root_union: taken }: Quirks['tools'], losses: Losses): Tool {
+function fitSchema(tool: Tool, { root_union: taken }: Quirks['tools'], warnings: Warnings): Tool {
   if (taken || tool.type !== 'function' || tool.schema === undefined || !hasRootUnion(tool.schema)) return tool;
-  losses.change('tools.parameters');
+  warnings.change('tools.parameters');
   // Calls that match the flattened schema may not match the client's.
-  if (tool.strict === true) losses.drop('tools.strict');
+  if (tool.strict === true) warnings.drop('tools.strict');
   const { strict: _, ...rest } = tool;
   return { ...rest, schema: objectSchema(tool.schema) };
 }
 
-function withoutStrict(tool: Tool, known: boolean, losses: Losses): Tool {
+function withoutStrict(tool: Tool, known: boolean, warnings: Warnings): Tool {
   if (known || tool.type !== 'function' || tool.strict === undefined) return tool;
-  losses.drop('tools.strict', tool.strict ? undefined : 'hint');
+  warnings.drop('tools.strict', tool.strict ? undefined : 'hint');
   const { strict: _, ...rest } = tool;
   return rest;
 }
@@ -125,7 +130,7 @@ function withoutStrict(tool: Tool, known: boolean, losses: Losses): Tool {
  * Tool choices have no namespaces. If no tool of a list is left, the list is removed, because an empty list would allow
  * no tool; and a call that the client did not force must not be forced.
  */
-function fitChoice(choice: ToolChoice, declared: readonly Declared[], losses: Losses): ToolChoice {
+function fitChoice(choice: ToolChoice, declared: readonly Declared[], warnings: Warnings): ToolChoice {
   const { mode, only } = choice;
   if (only === undefined) return choice;
   const plain = byName(declared.filter(({ namespaced }) => !namespaced).map((tool) => [tool.name, tool]));
@@ -134,10 +139,10 @@ function fitChoice(choice: ToolChoice, declared: readonly Declared[], losses: Lo
   const meant = [...new Set(only)].map((name) => plain.get(name) ?? flat.get(name) ?? bare.get(name) ?? []);
   const left = [...new Set(meant.flat().map(({ tool }) => tool.name))];
   if (left.length === 0) {
-    losses.change('tool_choice');
+    warnings.change('tool_choice');
     return { mode: mode === 'required' ? 'auto' : mode };
   }
-  if (meant.some((found) => found.length === 0)) losses.change('tool_choice', 'hint');
+  if (meant.some((found) => found.length === 0)) warnings.change('tool_choice', 'hint');
   return { mode, only: left };
 }
 

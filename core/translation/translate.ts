@@ -22,12 +22,12 @@ import { adapt } from './adapt.ts';
 import { withFieldQuirks } from './field-quirks.ts';
 import { foldParts, partsOf, textLengthOf } from './fold.ts';
 import { limitAnswer } from './limits.ts';
-import { type CollectedLosses, collectLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
 import type { Parties, WholeAnswer } from './parties.ts';
 import { createRestorer, NOTHING_CHANGED, type Restorer } from './restore.ts';
 import { encodeReported } from './unread.ts';
 import { streamError } from './vendor-errors.ts';
+import { type CollectedWarnings, collectWarnings } from './warnings.ts';
 
 /** A request in the vendor's style, and what must be reverted in its answer. */
 export interface TranslatedRequest {
@@ -38,7 +38,7 @@ export interface TranslatedRequest {
 /** The vendor's body for a request of another style; synchronous if nothing has to be fetched for it. */
 export function translateRequest(
   parties: Parties,
-  losses: CollectedLosses,
+  warnings: CollectedWarnings,
 ): TranslatedRequest | Promise<TranslatedRequest> {
   const { x, offer, vendorStyle } = parties;
   const client = clientHalf(parties);
@@ -47,14 +47,14 @@ export function translateRequest(
   const streamUsage = quirks.stream.usage ?? offer.channel.streamUsage;
   const { channel, model } = originOf(parties);
   const target = { channel, model, quirks, stream: x.call.stream, askUsage: streamUsage === 'include_usage' };
-  const decoded = x.call.conversation ?? client.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
-  const limited = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
-  const { conversation, restore } = adapt(limited, offer.style, target, losses);
+  const decoded = x.call.conversation ?? client.decodeRequest(x.call.body.outline().tree as JsonObject, warnings);
+  const limited = limitAnswer(decoded, x.outputLimit, quirks.limits, warnings);
+  const { conversation, restore } = adapt(limited, offer.style, target, warnings);
   const encode = (complete: Conversation): TranslatedRequest => ({
-    body: withFieldQuirks(encodeReported(vendor, complete, target, losses), quirks, losses),
+    body: withFieldQuirks(encodeReported(vendor, complete, target, warnings), quirks, warnings),
     restore,
   });
-  const complete = fetchMedia(conversation, quirks, losses, x);
+  const complete = fetchMedia(conversation, quirks, warnings, x);
   return complete instanceof Promise ? complete.then(encode) : encode(complete);
 }
 
@@ -62,13 +62,13 @@ export function translateRequest(
 export function translateAnswer(
   parties: Parties,
   restore: Restorer,
-  losses: CollectedLosses,
+  warnings: CollectedWarnings,
 ): { whole(bytes: Buffer): WholeAnswer | undefined; relay(): StreamRelay } {
   const { x, revisions } = parties;
   const client = clientHalf(parties);
   const reader = replyReader(parties.vendorStyle);
   const origin = originOf(parties);
-  const answering = new AnswerTo(x, parties.offer.model, parties.clock, losses);
+  const answering = new AnswerTo(x, parties.offer.model, parties.clock, warnings);
   if (revisions?.kept !== undefined) x.collected = () => collected(x, revisions, answering);
 
   return {
@@ -78,7 +78,7 @@ export function translateAnswer(
       if (body === undefined || facts === undefined) return undefined;
       const usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength());
       if (facts.error !== undefined) return { body: bytes, usage, error: facts.error, value: () => ({}) };
-      const reply = reader.decodeReply(body.tree() as JsonObject, origin, losses);
+      const reply = reader.decodeReply(body.tree() as JsonObject, origin, warnings);
       if (reply === undefined) return undefined;
       answering.named(reply.model);
       let complete: Reply = { ...restore.reply(reply), usage };
@@ -87,7 +87,7 @@ export function translateAnswer(
         if (revised instanceof AnswerRefused) {
           return { body: bytes, usage, error: undefined, refusal: revised.refusal, value: () => undefined };
         }
-        if (hasLogprobs(complete) && !hasLogprobs(revised)) losses.omit('logprobs');
+        if (hasLogprobs(complete) && !hasLogprobs(revised)) warnings.omit('logprobs');
         complete = revised;
       }
       if (!x.call.stream) {
@@ -101,7 +101,7 @@ export function translateAnswer(
     },
     relay() {
       const overloadedStatus = parties.clientStyle.errors?.overloadedStatus;
-      return createTranslator(client, reader.createStreamDecoder(origin, losses), {
+      return createTranslator(client, reader.createStreamDecoder(origin, warnings), {
         answering,
         restore,
         overloadedStatus,
@@ -142,17 +142,17 @@ export class AnswerTo implements Answering {
   model: string;
   readonly createdMs: number;
   readonly asksUsage: boolean;
-  readonly losses: CollectedLosses;
+  readonly warnings: CollectedWarnings;
   readonly #x: LiveExchange;
   readonly #clock: Clock;
 
   /** `model`: its name until the answer contains one. */
-  constructor(x: LiveExchange, model: string, clock: Clock, losses: CollectedLosses) {
+  constructor(x: LiveExchange, model: string, clock: Clock, warnings: CollectedWarnings) {
     this.id = x.id;
     this.model = model;
     this.createdMs = x.startedMs;
     this.asksUsage = x.call.asksUsage;
-    this.losses = losses;
+    this.warnings = warnings;
     this.#x = x;
     this.#clock = clock;
   }
@@ -244,7 +244,8 @@ function createTranslator(client: StyleClient, reader: PartReader, options: Tran
     }
     if (part.type === 'delta') hadLogprobs ||= part.logprobs !== undefined;
     for (const own of revisions.pass(part)) {
-      if (own.type === 'delta' && hadLogprobs && own.logprobs === undefined) options.answering.losses.omit('logprobs');
+      if (own.type === 'delta' && hadLogprobs && own.logprobs === undefined)
+        options.answering.warnings.omit('logprobs');
       if (own.type === 'finish' && part.type !== 'finish') {
         // The vendor has not reported usage for an answer that a plugin ended.
         usage = usage === undefined ? countedUsage(options.bounds, textLength) : withCountedOutput(usage, textLength);
@@ -311,12 +312,12 @@ function createEventParser(): (bytes: Buffer) => readonly EventSourceMessage[] {
 
 /** A stream that is forwarded as bytes, while plugins look at its parts. */
 export function observedRelay(relay: StreamRelay, parties: Parties, revisions: Revisions): StreamRelay {
-  const losses = collectLosses({});
-  const reader = replyReader(parties.vendorStyle).createStreamDecoder(originOf(parties), losses);
+  const warnings = collectWarnings({});
+  const reader = replyReader(parties.vendorStyle).createStreamDecoder(originOf(parties), warnings);
   const restored = createRestorer(NOTHING_CHANGED).parts();
   const parse = createEventParser();
   const { x } = parties;
-  const answering = new AnswerTo(x, parties.offer.model, parties.clock, losses);
+  const answering = new AnswerTo(x, parties.offer.model, parties.clock, warnings);
   if (revisions.kept !== undefined) x.collected = () => collected(x, revisions, answering);
 
   function look(parts: readonly Part[]): void {

@@ -1,7 +1,7 @@
 /** Drops the oldest turns of a conversation that is too long for the model: `truncation: auto`. */
 import type { Block, Conversation, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 import { isInstruction } from './turns.ts';
 
 /** An approximation for all models, whose tokenizers are unknown. */
@@ -13,11 +13,11 @@ export function truncate(
   { truncation, tools, maxTokens }: Conversation,
   turns: readonly Turn[],
   { limits }: Quirks,
-  losses: Losses,
+  warnings: Warnings,
 ): readonly Turn[] {
   if (truncation !== 'auto') return turns;
   if (limits.context === undefined) {
-    losses.drop('truncation', 'hint');
+    warnings.drop('truncation', 'hint');
     return turns;
   }
   const room = limits.context - (maxTokens ?? 0) - JSON.stringify(tools).length / CHARACTERS_PER_TOKEN;
@@ -30,7 +30,7 @@ export function truncate(
     from = i + 1;
   }
   const kept = turns.filter((turn, i) => i >= from || isInstruction(turn));
-  if (kept.length < turns.length) losses.change('messages');
+  if (kept.length < turns.length) warnings.change('messages');
   return kept;
 }
 

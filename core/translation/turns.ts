@@ -1,7 +1,7 @@
 /** Instructions, and the order of turns: none empty, roles alternate, the user first, the assistant last if prefill. */
 import type { Block, TextBlock, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 import { mapChanged, withBlocks } from './unchanged.ts';
 
 /** The text for an empty user turn; vendors refuse a turn without text. */
@@ -14,14 +14,14 @@ const SILENT_USER: Turn = { role: 'user', blocks: [{ type: 'text', text: '.' }] 
 export function withoutEmpty(
   turns: readonly Turn[],
   { echo }: Pick<Quirks['reasoning'], 'echo'>,
-  losses: Losses,
+  warnings: Warnings,
 ): readonly Turn[] {
   const isSilent = ({ role, blocks }: Turn): boolean =>
     role === 'assistant' && echo !== 'all' && blocks.every(({ type }) => type === 'thinking');
   return mapChanged(turns, (turn) => {
     const own = withBlocks(turn, mapChanged(turn.blocks, withoutEmptyContent));
-    if (own.blocks.length === 0) losses.change('messages', 'hint');
-    else if (isSilent(own)) losses.drop('messages.reasoning', 'hint');
+    if (own.blocks.length === 0) warnings.change('messages', 'hint');
+    else if (isSilent(own)) warnings.drop('messages.reasoning', 'hint');
     else return own;
     return undefined;
   });
@@ -42,14 +42,14 @@ function saysSomething(block: Block): boolean {
 type Growing = Omit<Turn, 'blocks' | 'name'> & { blocks: Block[]; name?: string };
 
 /** Joins neighbours of one role, except instructions at the front, which are handled separately. */
-export function mergeSame(turns: readonly Turn[], losses: Losses): readonly Turn[] {
+export function mergeSame(turns: readonly Turn[], warnings: Warnings): readonly Turn[] {
   if (!turns.some(hasRoleOfLast)) return turns;
   const merged: Growing[] = [];
   let speech = false;
   for (const turn of turns) {
     speech ||= !isInstruction(turn);
     const last = merged.at(-1);
-    if (speech && last?.role === turn.role) join(last, turn, losses);
+    if (speech && last?.role === turn.role) join(last, turn, warnings);
     else merged.push({ ...turn, blocks: [...turn.blocks] });
   }
   return merged;
@@ -61,26 +61,26 @@ function hasRoleOfLast({ role }: Turn, i: number, turns: readonly Turn[]): boole
 }
 
 /** Appends one turn to another; a name is kept only if both have the same. */
-function join(turn: Growing, { blocks, name }: Turn, losses: Losses): void {
+function join(turn: Growing, { blocks, name }: Turn, warnings: Warnings): void {
   if (turn.name !== name) {
-    losses.drop('messages.name', 'hint');
+    warnings.drop('messages.name', 'hint');
     delete turn.name;
   }
   for (const block of blocks) turn.blocks.push(block);
 }
 
 /** Ensures the first and last role. Runs after all other steps that move turns. */
-export function fitSpeakers(turns: readonly Turn[], { roles, prefill }: Quirks, losses: Losses): readonly Turn[] {
+export function fitSpeakers(turns: readonly Turn[], { roles, prefill }: Quirks, warnings: Warnings): readonly Turn[] {
   let end = turns.length;
   while (!prefill && isPrefill(turns[end - 1])) {
     end--;
-    losses.change('messages');
+    warnings.change('messages');
   }
   const fitted = end === turns.length ? turns : turns.slice(0, end);
   const first = fitted.findIndex((turn) => !isInstruction(turn));
   const lacksUser = first === -1 || (roles.first_user && fitted[first]?.role === 'assistant');
   if (!lacksUser) return fitted;
-  losses.change('messages');
+  warnings.change('messages');
   return fitted.toSpliced(first === -1 ? fitted.length : first, 0, SILENT_USER);
 }
 
@@ -95,13 +95,13 @@ export function isInstruction({ role }: Turn): boolean {
 }
 
 /** Renames `developer`, and moves or wraps instructions in the middle if required. */
-export function fitInstructions(turns: readonly Turn[], { roles }: Quirks, losses: Losses): readonly Turn[] {
+export function fitInstructions(turns: readonly Turn[], { roles }: Quirks, warnings: Warnings): readonly Turn[] {
   const named = roles.developer === 'keep' ? turns : turns.map(asSystem);
   const found = named.findIndex((turn) => !isInstruction(turn));
   const begin = found === -1 ? named.length : found;
   const rest = named.slice(begin);
   if (roles.mid_system === 'native' || !rest.some(isInstruction)) return named;
-  losses.change('messages.system');
+  warnings.change('messages.system');
   const front = named.slice(0, begin);
   const others =
     roles.mid_system === 'front'
@@ -128,11 +128,11 @@ function wrapped({ blocks }: Turn): Turn {
 }
 
 /** Joins several instructions at the front. */
-export function mergeInstructions(turns: readonly Turn[], losses: Losses): readonly Turn[] {
+export function mergeInstructions(turns: readonly Turn[], warnings: Warnings): readonly Turn[] {
   const found = turns.findIndex((turn) => !isInstruction(turn));
   const front = turns.slice(0, found === -1 ? turns.length : found);
   if (front.length < 2) return turns;
-  if (front.some(({ name }) => name !== undefined)) losses.drop('messages.name', 'hint');
+  if (front.some(({ name }) => name !== undefined)) warnings.drop('messages.name', 'hint');
   const role = front.every((turn) => turn.role === 'developer') ? 'developer' : 'system';
   return [{ role, blocks: front.flatMap(({ blocks }) => blocks) }, ...turns.slice(front.length)];
 }

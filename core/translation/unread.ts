@@ -3,22 +3,22 @@ import type { Block, Conversation, Labels, Output, Sampling, Source, Tool, Turn 
 import type { JsonObject } from '../contracts/json.ts';
 import type { StyleVendor, Target } from '../contracts/style.ts';
 import { isEmpty } from './fields.ts';
-import type { CollectedLosses } from './losses.ts';
 import { SAMPLING_FIELDS } from './sampling.ts';
+import type { CollectedWarnings } from './warnings.ts';
 
 /**
- * Encodes a request, and reports to `losses` as dropped what the encoder did not read: fields, and kinds of blocks,
+ * Encodes a request, and reports to `warnings` as dropped what the encoder did not read: fields, and kinds of blocks,
  * sources and tools, each by its first occurrence. Members that the encoder reported itself are not reported again.
  */
 export function encodeReported(
   { encodeRequest }: Pick<StyleVendor, 'encodeRequest'>,
   conversation: Conversation,
   to: Target,
-  losses: CollectedLosses,
+  warnings: CollectedWarnings,
 ): JsonObject {
   const reading = new Reading(conversation);
-  const body = encodeRequest(reading.conversation, to, losses);
-  reading.report(losses);
+  const body = encodeRequest(reading.conversation, to, warnings);
+  reading.report(warnings);
   return body;
 }
 
@@ -73,33 +73,34 @@ class Reading {
     this.conversation = watched(seen, this.#fields);
   }
 
-  report(losses: CollectedLosses): void {
+  report(warnings: CollectedWarnings): void {
     const { maxTokens, toolChoice, parallelToolCalls, tools, stop, reasoning, extras } = this.#original;
     const fields = this.#fields;
     const choosesTool = tools.length > 0 && toolChoice !== undefined && toolChoice.mode !== 'auto';
-    if (maxTokens !== undefined && !fields.saw('maxTokens')) drop('max_tokens', losses);
-    if (choosesTool && !fields.saw('toolChoice')) drop('tool_choice', losses);
+    if (maxTokens !== undefined && !fields.saw('maxTokens')) drop('max_tokens', warnings);
+    if (choosesTool && !fields.saw('toolChoice')) drop('tool_choice', warnings);
     if (tools.length > 0 && parallelToolCalls === false && !fields.saw('parallelToolCalls'))
-      drop('parallel_tool_calls', losses);
-    if (stop.length > 0 && !fields.saw('stop')) drop('stop', losses);
-    if (reasoning !== undefined && !fields.saw('reasoning')) drop('reasoning_effort', losses, reasoning.mode === 'off');
-    if (!fields.saw('extras')) for (const name of Object.keys(extras)) losses.leave(name);
-    this.#reportGroups(losses);
-    for (const [field, watch] of this.#kinds ?? []) if (!watch.isUsed) drop(field, losses, HINTS.has(field));
+      drop('parallel_tool_calls', warnings);
+    if (stop.length > 0 && !fields.saw('stop')) drop('stop', warnings);
+    if (reasoning !== undefined && !fields.saw('reasoning'))
+      drop('reasoning_effort', warnings, reasoning.mode === 'off');
+    if (!fields.saw('extras')) for (const name of Object.keys(extras)) warnings.leave(name);
+    this.#reportGroups(warnings);
+    for (const [field, watch] of this.#kinds ?? []) if (!watch.isUsed) drop(field, warnings, HINTS.has(field));
   }
 
-  #reportGroups(losses: CollectedLosses): void {
+  #reportGroups(warnings: CollectedWarnings): void {
     const { sampling, output, labels } = this.#original;
     for (const name in sampling) {
-      if (isUnread(name, sampling, this.#sampling)) drop(SAMPLING_FIELDS[name as keyof Sampling].name, losses);
+      if (isUnread(name, sampling, this.#sampling)) drop(SAMPLING_FIELDS[name as keyof Sampling].name, warnings);
     }
     for (const name in output) {
       if (isUnread(name, output, this.#output) && !isUsualOutput(name, output))
-        drop(OUTPUT[name as keyof Output], losses);
+        drop(OUTPUT[name as keyof Output], warnings);
     }
     for (const name in labels) {
       if (!isUnread(name, labels, this.#labels) || isUsualLabel(name, labels)) continue;
-      drop(LABELS[name as keyof Labels], losses, name !== 'serviceTier');
+      drop(LABELS[name as keyof Labels], warnings, name !== 'serviceTier');
     }
   }
 
@@ -172,11 +173,11 @@ class Reading {
 }
 
 /** Reports a field, unless the encoder has. */
-function drop(field: string, losses: CollectedLosses, isHint = false): void {
+function drop(field: string, warnings: CollectedWarnings, isHint = false): void {
   const [plain] = field.split(' ') as [string];
-  const name = losses.nameOf(plain);
-  if (losses.all.some((loss) => loss.startsWith(`${name}:`) || loss.startsWith(`${name}.`))) return;
-  losses.drop(plain, isHint ? 'hint' : undefined);
+  const name = warnings.nameOf(plain);
+  if (warnings.all.some((warning) => warning.startsWith(`${name}:`) || warning.startsWith(`${name}.`))) return;
+  warnings.drop(plain, isHint ? 'hint' : undefined);
 }
 
 function isUnread(name: string, group: object, watch: Watch): boolean {

@@ -1,7 +1,7 @@
 /** Tests a channel with a small call: does it respond, accept our key, and have the model? */
 import type { Catalog, Probe } from '../../core/contracts/catalog.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
-import type { Attachments, Call, Host, JsonObject, Losses, Offer, Question, Style } from '../../core/plugin.ts';
+import type { Attachments, Call, Host, JsonObject, Offer, Question, Style, Warnings } from '../../core/plugin.ts';
 import { retell, scanJson } from '../../core/translation/index.ts';
 import type { ModelCatalog, ServedModel } from './catalog.ts';
 import type { Channels, Configured } from './channels.ts';
@@ -122,7 +122,7 @@ function callOf(style: Style, testBody: JsonObject): Call {
 const NOBODY = { method: 'POST', path: '', query: new URLSearchParams(), headers: {}, ip: '' };
 const NO_FILES: Attachments = { list: [], base64: () => '' };
 /** Warnings of the translation do not matter here. */
-const UNHEARD: Losses = {
+const UNHEARD: Warnings = {
   drop() {},
   leave() {},
   change() {},

@@ -1,7 +1,7 @@
 /** Helpers for reading requests, shared by the styles of this folder, with the same error messages. */
 
 import { invalidField } from '../../core/contracts/errors.ts';
-import type { Json, JsonBody, Losses } from '../../core/plugin.ts';
+import type { Json, JsonBody, Warnings } from '../../core/plugin.ts';
 import { type Fields, given, type Labels, readFields } from '../../core/translation/index.ts';
 
 /** Some members of a body; the others, which may be long, are not parsed. */
@@ -38,9 +38,9 @@ export function checkNumber(value: Json | undefined, name: string, highest: numb
 }
 
 /** Decodes metadata of the request. */
-export function readLabels(fields: Fields, losses: Losses): Labels {
+export function readLabels(fields: Fields, warnings: Warnings): Labels {
   const [safety, user] = [fields.text('safety_identifier'), fields.text('user')];
-  if (safety !== undefined && user !== undefined && safety !== user) losses.drop('user', 'hint');
+  if (safety !== undefined && user !== undefined && safety !== user) warnings.drop('user', 'hint');
   return given<Labels>({
     user: safety ?? user,
     metadata: fields.object('metadata'),
@@ -58,9 +58,9 @@ export function restReporter(
   isHint: (name: string, value: Json) => boolean,
   isOmitted: (value: Json) => boolean = () => false,
 ) {
-  return (fields: Fields, place: string, losses: Losses): void => {
+  return (fields: Fields, place: string, warnings: Warnings): void => {
     for (const [name, value] of Object.entries(fields.rest())) {
-      if (!isOmitted(value)) losses.drop(`${place}.${name}`, isHint(name, value) ? 'hint' : undefined);
+      if (!isOmitted(value)) warnings.drop(`${place}.${name}`, isHint(name, value) ? 'hint' : undefined);
     }
   };
 }

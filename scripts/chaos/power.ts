@@ -36,12 +36,12 @@ const SECTOR = 512;
 
 /** Why this is not supported here: a sentence; undefined if it is. */
 export function whyNoDisk(): string | undefined {
-  if (process.platform !== 'linux') return 'losses of power are tried on Linux only: they need LD_PRELOAD and /proc';
+  if (process.platform !== 'linux') return 'warnings of power are tried on Linux only: they need LD_PRELOAD and /proc';
   try {
     execFileSync('cc', ['--version'], { stdio: 'ignore' });
     return undefined;
   } catch {
-    return 'losses of power are not tried: there is no C compiler (`cc`), which makes the disk that loses it';
+    return 'warnings of power are not tried: there is no C compiler (`cc`), which makes the disk that loses it';
   }
 }
 

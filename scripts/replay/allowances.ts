@@ -11,7 +11,7 @@ export interface Crossing {
   readonly vendor: VendorStyle;
   readonly request: JsonObject;
   readonly sent: JsonObject;
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 interface Rule {
@@ -137,12 +137,12 @@ const RULES: readonly Rule[] = [
   },
   {
     why: 'log probabilities are requested with a separate field',
-    holds: ({ members: [top], value }, { sent, losses }) =>
+    holds: ({ members: [top], value }, { sent, warnings }) =>
       top === 'include' &&
       value === 'message.output_text.logprobs' &&
       (sent.logprobs === true ||
         objectOf(sent.generationConfig).responseLogprobs === true ||
-        losses.some((loss) => /logprobs/.test(loss))),
+        warnings.some((warning) => /logprobs/.test(warning))),
   },
   {
     why: 'they are requested by `include`, or by another field',

@@ -92,7 +92,7 @@ export async function checkAnswer(
     const isSaid =
       got.body.equals(recorded.body) ||
       (recorded.status === 200
-        ? got.losses.length > 0 && isCompleted(recorded.body, got.body, recorded.stream)
+        ? got.warnings.length > 0 && isCompleted(recorded.body, got.body, recorded.stream)
         : isInOurForm(recorded.body, got.body, got.id));
     judge('same', isSaid ? [] : [firstByte(recorded.body, got.body)]);
   } else if (recorded.status !== 200) {
@@ -222,7 +222,7 @@ function othersFaults(
   const faults = recorded.stream ? conductFaults(client, events).map((fault) => `stream: ${fault}`) : [];
   if (recorded.stream && !got.contentType.startsWith('text/event-stream'))
     faults.push(`not a stream: ${got.contentType}`);
-  const lost = lostLeaves(vendor.body, createFound(seen.body), got.losses, excusedInAnswer(recorded.style));
+  const lost = lostLeaves(vendor.body, createFound(seen.body), got.warnings, excusedInAnswer(recorded.style));
   // Of the envelope one line is enough.
   const places = new Map(lost.map((leaf) => [BESIDE.test(leaf.path) ? leaf.members[0]! : placeOf(leaf), leaf]));
   return [
@@ -231,7 +231,7 @@ function othersFaults(
     ...differences(vendorAnswer, read(client, seen.body), recorded.style, client),
     ...[...places].map(
       ([place, { value, types }]) =>
-        `lost: ${place} of ${types.at(-1) ?? 'it'}: ${brief(value, 40)} [${got.losses.join(', ')}]`,
+        `lost: ${place} of ${types.at(-1) ?? 'it'}: ${brief(value, 40)} [${got.warnings.join(', ')}]`,
     ),
   ];
 }
@@ -250,7 +250,7 @@ function wholeFaults(client: ClientStyle, stream: Got, whole: Got): readonly str
   const one = comparable(fold(client, eventsIn(masked(stream))).body);
   const differs = firstDifference(one, comparable(objectOf(parsed(masked(whole)))));
   const faults = differs === undefined ? [] : [`folded it is not the whole: ${differs}`];
-  const [lost, alsoLost] = [[...stream.losses].sort().join(), [...whole.losses].sort().join()];
+  const [lost, alsoLost] = [[...stream.warnings].sort().join(), [...whole.warnings].sort().join()];
   if (lost !== alsoLost) faults.push(`the stream lost [${lost}], the whole lost [${alsoLost}]`);
   return faults;
 }

@@ -15,7 +15,7 @@ export interface Got {
   /** The request id. */
   readonly id: string;
   /** `top_k:dropped`, from the header and from the trailer. */
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
   readonly contentType: string;
   /** False if the connection was closed early. */
   readonly whole: boolean;
@@ -66,7 +66,7 @@ export function createClient(port: number, key: string, patienceMs = 20_000): Cl
                 body: all,
                 text: all.toString(),
                 id: String(response.headers['x-request-id'] ?? ''),
-                losses: [...new Set(warnings.flatMap((value) => value?.split(/, ?/) ?? []))],
+                warnings: [...new Set(warnings.flatMap((value) => value?.split(/, ?/) ?? []))],
                 contentType: String(response.headers['content-type'] ?? ''),
                 whole,
               });

@@ -117,10 +117,10 @@ function base64In(text: string): string | undefined {
 export function lostLeaves(
   from: Json,
   found: Found,
-  losses: readonly string[],
+  warnings: readonly string[],
   excused: (leaf: Leaf) => boolean,
 ): readonly Leaf[] {
-  const names = namesIn(losses);
+  const names = namesIn(warnings);
   return leavesOf(from).filter((leaf) => !excused(leaf) && !found.has(leaf) && !isNamed(leaf, names));
 }
 
@@ -136,20 +136,20 @@ interface Names {
   readonly all: readonly Named[];
   /** The header is truncated. */
   readonly more: boolean;
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
 }
 
-function namesIn(losses: readonly string[]): Names {
-  const all = losses.map((loss): Named => {
-    const colon = loss.lastIndexOf(':');
-    const path = loss.slice(0, colon).split('.').map(plain);
+function namesIn(warnings: readonly string[]): Names {
+  const all = warnings.map((warning): Named => {
+    const colon = warning.lastIndexOf(':');
+    const path = warning.slice(0, colon).split('.').map(plain);
     return {
       field: path.at(-1) ?? '',
       root: path.length > 1 ? path[0] : undefined,
-      isChange: loss.endsWith(':changed'),
+      isChange: warning.endsWith(':changed'),
     };
   });
-  return { all, losses, more: losses.some((loss) => /^and \d+ more$/.test(loss)) };
+  return { all, warnings, more: warnings.some((warning) => /^and \d+ more$/.test(warning)) };
 }
 
 /** Container members, whose names alone do not identify a leaf inside. */
@@ -187,14 +187,14 @@ const FIELD_SYNONYMS: readonly (readonly string[])[] = [
   ['user', 'safetyidentifier', 'userid'],
 ];
 
-function isNamed(leaf: Leaf, { all, losses, more }: Names): boolean {
+function isNamed(leaf: Leaf, { all, warnings, more }: Names): boolean {
   if (more) return true;
   const { members, types, value, path } = leaf;
   // All answers but the first.
   const [, list, index] = /^(choices|candidates)\[(\d+)\]/.exec(path) ?? [];
   if (Number(index) > 0 && all.some(({ field }) => field === list)) return true;
   // Included fields are reported by their names.
-  if (members.at(-1) === 'include' && losses.some((loss) => loss.includes(String(value)))) return true;
+  if (members.at(-1) === 'include' && warnings.some((warning) => warning.includes(String(value)))) return true;
   const around = [...members, ...types];
   if (members.at(-1) === 'type' && typeof value === 'string') around.push(value);
   // The format of the answer shares its member with the effort, and nothing else.

@@ -43,10 +43,15 @@ export async function checkRequest(world: World, recorded: Recorded, to: Upstrea
   }
   const sent = world.asked(to.name);
   if (sent === undefined) return [finding('failed', 'the vendor received no request')];
-  const faults = requestFaults({ client, vendor: to.style, request, sent: sent.body, losses: got.losses }, sent.path);
+  const faults = requestFaults(
+    { client, vendor: to.style, request, sent: sent.body, warnings: got.warnings },
+    sent.path,
+  );
   if (!got.whole) faults.push('the answer breaks off');
   if (!got.text.includes(PLAIN_TEXT)) faults.push('the answer does not arrive');
-  return faults.length === 0 ? [finding('ok', got.losses.join(', '))] : faults.map((fault) => finding('failed', fault));
+  return faults.length === 0
+    ? [finding('ok', got.warnings.join(', '))]
+    : faults.map((fault) => finding('failed', fault));
 }
 
 /** With unreachable URLs: if the gateway has to fetch something, the result must not depend on the network. */
@@ -68,13 +73,13 @@ const PATHS: Readonly<Record<VendorStyle, RegExp>> = {
 };
 
 function requestFaults(crossing: Crossing, path: string): string[] {
-  const { client, vendor, request, sent, losses } = crossing;
+  const { client, vendor, request, sent, warnings } = crossing;
   const faults: string[] = [];
   if (!PATHS[vendor].test(path)) faults.push(`sent to ${path}`);
   faults.push(...shapeFaults(vendor, sent).map((fault) => `body: ${fault.replace(/\[\d+\]/, '[]')}`));
   const [requested, chosen] = [toolChoice(client, request), toolChoice(vendor, sent)];
   // Without tools there is no choice.
-  const chooses = sent.tools !== undefined && !losses.some((loss) => loss.startsWith('tool_choice'));
+  const chooses = sent.tools !== undefined && !warnings.some((warning) => warning.startsWith('tool_choice'));
   if (chooses && requested !== chosen) faults.push(`tool choice ${requested} became ${chosen}`);
   const [callableTools, offered] = [callable(client, request), callable(vendor, sent)];
   // Names may differ, but not their number.
@@ -88,10 +93,10 @@ function requestFaults(crossing: Crossing, path: string): string[] {
   if (typeof request.stream === 'boolean' && vendor !== 'gemini' && (sent.stream === true) !== request.stream) {
     faults.push(`stream ${request.stream} became ${String(sent.stream)}`);
   }
-  const lost = lostLeaves(request, createFound(sent), losses, excusedInRequest(crossing));
+  const lost = lostLeaves(request, createFound(sent), warnings, excusedInRequest(crossing));
   const places = new Map(lost.map((leaf) => [leaf.path.replaceAll(/\[\d+\]/g, '[]'), leaf]));
   for (const [place, { value, types }] of places) {
-    faults.push(`lost: ${place} of ${types.at(-1) ?? 'it'}: ${brief(value, 40)} [${losses.join(', ')}]`);
+    faults.push(`lost: ${place} of ${types.at(-1) ?? 'it'}: ${brief(value, 40)} [${warnings.join(', ')}]`);
   }
   return faults;
 }

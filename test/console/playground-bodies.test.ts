@@ -16,7 +16,7 @@ import {
 } from '../../console/src/pages/playground/prompt.ts';
 import { createEventReader } from '../../console/src/pages/playground/sse.ts';
 import { EXAMPLE_SCHEMA, EXAMPLE_TOOLS, schemaIn, toolsIn } from '../../console/src/pages/playground/typed-json.ts';
-import { parseWarning, warningsIn } from '../../console/src/parts/losses.ts';
+import { parseWarning, warningsIn } from '../../console/src/parts/warnings.ts';
 import { processorTime } from '../kit/processor.ts';
 
 const PICTURE = { name: 'dot.png', url: 'data:image/png;base64,iVBORw0KGgo=' };

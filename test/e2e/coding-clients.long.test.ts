@@ -82,7 +82,7 @@ interface Exchanged {
   readonly request: VendorRequest;
   readonly body: JsonObject;
   readonly told: Told;
-  /** The losses. */
+  /** The warnings. */
   readonly lost: readonly string[];
   /** The stream. */
   readonly stream: string;
@@ -193,9 +193,9 @@ function checkUntouched({ request }: Exchanged, kind: SpeechName, sent: JsonObje
   assert.equal(request.body.toString(), JSON.stringify({ ...sent, model: KINDS[kind].model }));
 }
 
-/** The names of the losses, without what became of them. */
+/** The names of the warnings, without what became of them. */
 function namesOf(lost: readonly string[]): readonly string[] {
-  return lost.map((loss) => loss.slice(0, loss.lastIndexOf(':')));
+  return lost.map((warning) => warning.slice(0, warning.lastIndexOf(':')));
 }
 
 function checkLost(lost: readonly string[], ...names: readonly string[]): void {

@@ -134,7 +134,7 @@ describe('a call that is explained', () => {
         priced: 'translated',
         style: 'messages',
         path: '/messages',
-        losses: ['seed:dropped'],
+        warnings: ['seed:dropped'],
         fetched: [picture],
         state: 'available',
         asked: true,

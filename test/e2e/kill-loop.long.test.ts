@@ -1,4 +1,4 @@
-/** A few kills and losses of power of `npm run chaos`, as part of every test run. */
+/** A few kills and warnings of power of `npm run chaos`, as part of every test run. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { killLoop } from '../../scripts/chaos/loop.ts';

@@ -206,7 +206,7 @@ const PLUGINS: Readonly<Record<string, readonly Fault[]>> = {
     [
       'the ids of tool results',
       'request: ({ user, ...body }) =>',
-      'request: ({ user, messages: all, ...rest }, _offer, _files, _losses, messages = all.map(({ tool_call_id: _, ...message }) => message), body = { ...rest, messages }) =>',
+      'request: ({ user, messages: all, ...rest }, _offer, _files, _warnings, messages = all.map(({ tool_call_id: _, ...message }) => message), body = { ...rest, messages }) =>',
       /whole request/,
       /the id call_weather1 of the tool result/,
     ],
@@ -234,21 +234,21 @@ const PLUGINS: Readonly<Record<string, readonly Fault[]>> = {
     [
       'characters of the request',
       'request: ({ user, ...body }) =>',
-      'request: ({ user, messages: all, ...rest }, _offer, _files, _losses, messages = JSON.parse(JSON.stringify(all).replace(/[^ -~]/g, "?")), body = { ...rest, messages }) =>',
+      'request: ({ user, messages: all, ...rest }, _offer, _files, _warnings, messages = JSON.parse(JSON.stringify(all).replace(/[^ -~]/g, "?")), body = { ...rest, messages }) =>',
       /whole request/,
       /the system text/,
     ],
     [
       'the order of the tools',
       'request: ({ user, ...body }) =>',
-      'request: ({ user, tools: all, ...rest }, _offer, _files, _losses, tools = all?.toReversed(), body = { ...rest, tools }) =>',
+      'request: ({ user, tools: all, ...rest }, _offer, _files, _warnings, tools = all?.toReversed(), body = { ...rest, tools }) =>',
       /whole request/,
       /the order of the tools/,
     ],
     [
       'a tool',
       'request: ({ user, ...body }) =>',
-      'request: ({ user, tools: all, ...rest }, _offer, _files, _losses, tools = all?.slice(0, 1), body = { ...rest, tools }) =>',
+      'request: ({ user, tools: all, ...rest }, _offer, _files, _warnings, tools = all?.slice(0, 1), body = { ...rest, tools }) =>',
       /whole request/,
       /the tool get_time/,
     ],

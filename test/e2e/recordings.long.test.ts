@@ -266,8 +266,8 @@ describe('the replay itself', () => {
   it('sees what vanished, unless it is named', () => {
     const asked = { seed: 7, stop: ['Stop'], messages: [{ content: 'kept' }], temperature: 0.5 };
     const sent = createFound({ text: 'Stop at 7, is kept', temperature: 0.5 });
-    const lost = (losses: readonly string[]): readonly string[] =>
-      lostLeaves(asked, sent, losses, () => false).map(({ path }) => path);
+    const lost = (warnings: readonly string[]): readonly string[] =>
+      lostLeaves(asked, sent, warnings, () => false).map(({ path }) => path);
     assert.deepEqual(lost([]), ['seed', 'stop[0]']);
     assert.deepEqual(lost(['seed:dropped', 'stop:changed']), []);
     assert.deepEqual(lost(['top_k:dropped', 'messages:changed']), ['seed', 'stop[0]']);
@@ -279,8 +279,8 @@ describe('the replay itself', () => {
       output_config: { format: { type: 'json_schema', schema: { title: 'A' } } },
       input: [{ type: 'reasoning', content: 'thought' }],
     };
-    const lost = (losses: readonly string[]): readonly string[] =>
-      lostLeaves(asked, createFound({}), losses, ({ members }) => members.at(-1) === 'type').map(({ path }) => path);
+    const lost = (warnings: readonly string[]): readonly string[] =>
+      lostLeaves(asked, createFound({}), warnings, ({ members }) => members.at(-1) === 'type').map(({ path }) => path);
     assert.deepEqual(lost(['input.reasoning:dropped']), ['reasoning.effort', 'output_config.format.schema.title']);
     assert.deepEqual(lost(['reasoning.effort:dropped']), ['output_config.format.schema.title', 'input[0].content']);
     const answers = { choices: [{ message: { content: 'one' } }, { message: { content: 'two' } }] };

@@ -65,7 +65,7 @@ export interface Talk {
   /** The same as bytes. */
   readonly bytes: Buffer;
   /** What could not be carried over so far. */
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
   /** The client's whole answer; fails where the vendor's is none. */
   whole(answer: JsonObject): Body;
   /** The client's stream, from the vendor's bytes as they come. */
@@ -119,8 +119,8 @@ export async function ask(meeting: Meeting, more: JsonObject = {}): Promise<Talk
       return JSON.parse(body.toString()) as Body;
     },
     bytes: body,
-    get losses() {
-      return conveyance.losses?.() ?? [];
+    get warnings() {
+      return conveyance.warnings?.() ?? [];
     },
     whole(answer) {
       const whole = conveyance.whole(Buffer.from(JSON.stringify(answer)), 'application/json');

@@ -58,7 +58,7 @@ export interface Special {
   readonly quirks?: SomeQuirks;
   /** Another vendor of the same style. */
   readonly plugin?: Plugin;
-  /** The model is strict about losses. */
+  /** The model is strict about warnings. */
   readonly strict?: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface Call {
   /** The same as it goes over the wire. */
   readonly bytes: string;
   /** What the client is told could not be carried over, so far. */
-  losses(): readonly string[];
+  warnings(): readonly string[];
   /** The client's stream for the vendor's. */
   stream(events: string): Streamed;
   /** The client's whole answer for the vendor's. */
@@ -99,7 +99,7 @@ export async function call(
   return {
     sent: JSON.parse(bytes) as JsonObject,
     bytes,
-    losses: () => conveyance.losses?.() ?? [],
+    warnings: () => conveyance.warnings?.() ?? [],
     stream: (events) => streamed(conveyance, events),
     whole(body) {
       const answer = conveyance.whole(Buffer.from(JSON.stringify(body)), 'application/json');

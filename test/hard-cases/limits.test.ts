@@ -22,8 +22,8 @@ const OLDER = 'claude-sonnet-4-5';
 const NEWEST = 'claude-opus-5';
 
 /** What was lost of one field. */
-const lossesOf = (losses: readonly string[], field: string): readonly string[] =>
-  losses.filter((loss) => loss.startsWith(`${field}:`));
+const warningsOf = (warnings: readonly string[], field: string): readonly string[] =>
+  warnings.filter((warning) => warning.startsWith(`${field}:`));
 
 describe('limits of the answer', () => {
   it('case 99: the limit stands in the field that the server has for it, and the client’s newer one counts', async () => {
@@ -52,14 +52,14 @@ describe('limits of the answer', () => {
     assert.deepEqual([body.max_tokens, body.max_completion_tokens], [300, undefined]);
   });
 
-  it('case 99: a temperature that the model has fixed is left out, which is a loss unless it is the same', async () => {
+  it('case 99: a temperature that the model has fixed is left out, which is a warning unless it is the same', async () => {
     for (const meeting of [
       { from: 'messages', to: 'chat', isOpenAi: true, model: 'o4-mini', strict: true },
       { from: 'messages', to: 'responses', model: 'gpt-5.1', strict: true },
     ] as const) {
-      const { body, losses } = await ask(meeting, { temperature: 1 });
+      const { body, warnings } = await ask(meeting, { temperature: 1 });
       assert.equal(body.temperature, undefined, meeting.to);
-      assert.deepEqual(losses, ['temperature:dropped'], meeting.to);
+      assert.deepEqual(warnings, ['temperature:dropped'], meeting.to);
       await assert.rejects(ask(meeting, { temperature: 0.3 }), { status: 400, param: 'temperature' });
       const lenient = await ask({ ...meeting, strict: false }, { temperature: 0.3 });
       assert.equal(lenient.body.temperature, undefined, meeting.to);
@@ -71,9 +71,9 @@ describe('limits of the answer', () => {
       { from: 'messages', to: 'responses' },
       { from: 'chat', to: 'responses' },
     ] as const) {
-      const { body, losses } = await ask(meeting, { max_tokens: 1 });
+      const { body, warnings } = await ask(meeting, { max_tokens: 1 });
       assert.equal(body.max_output_tokens, 16);
-      assert.deepEqual(lossesOf(losses, 'max_tokens'), ['max_tokens:changed']);
+      assert.deepEqual(warningsOf(warnings, 'max_tokens'), ['max_tokens:changed']);
     }
     const { body } = await ask({ from: 'chat', to: 'messages' }, { max_tokens: 1 });
     assert.equal(body.max_tokens, 1, 'others take as little');
@@ -112,12 +112,12 @@ describe('fields of a request', () => {
     const both = { temperature: 0.5, top_p: 0.9 };
     const older = await ask({ from: 'chat', to: 'messages', model: OLDER }, both);
     assert.deepEqual([older.body.temperature, older.body.top_p], [0.5, undefined]);
-    assert.deepEqual(lossesOf(older.losses, 'top_p'), ['top_p:dropped']);
+    assert.deepEqual(warningsOf(older.warnings, 'top_p'), ['top_p:dropped']);
 
     const newest = await ask({ from: 'chat', to: 'messages', model: NEWEST }, { ...both, top_k: 4 });
     for (const name of ['temperature', 'top_p', 'top_k']) {
       assert.ok(!(name in newest.body), name);
-      assert.deepEqual(lossesOf(newest.losses, name), [`${name}:dropped`]);
+      assert.deepEqual(warningsOf(newest.warnings, name), [`${name}:dropped`]);
     }
     const thinking = await ask(
       { from: 'chat', to: 'messages', model: OLDER },
@@ -127,7 +127,7 @@ describe('fields of a request', () => {
     assert.ok(!('temperature' in thinking.body), 'a model that thinks by a budget draws as it likes');
     const hot = await ask({ from: 'chat', to: 'messages', model: OLDER }, { temperature: 1.5 });
     assert.equal(hot.body.temperature, 1);
-    assert.deepEqual(lossesOf(hot.losses, 'temperature'), ['temperature:changed']);
+    assert.deepEqual(warningsOf(hot.warnings, 'temperature'), ['temperature:changed']);
   });
 
   it('case 104: an id of a user that is too long elsewhere is shortened, the same each time', async () => {
@@ -186,11 +186,11 @@ describe('fields of a request', () => {
     assert.deepEqual(parameters.properties.size, { type: 'integer', description: 'One of: 1, 2.' });
     assert.deepEqual(parameters.properties.maybe, { type: 'string', nullable: true });
     assert.deepEqual(parameters.properties.place, { type: 'object', properties: { city: { type: 'string' } } });
-    assert.ok(older.losses.includes('tools.schema:changed'), `${older.losses}`);
+    assert.ok(older.warnings.includes('tools.schema:changed'), `${older.warnings}`);
 
     const newer = await ask({ from: 'messages', to: 'gemini' }, { tools });
     assert.deepEqual(newer.body.tools[0].functionDeclarations[0].parametersJsonSchema, schema);
-    assert.deepEqual(newer.losses, []);
+    assert.deepEqual(newer.warnings, []);
   });
 });
 

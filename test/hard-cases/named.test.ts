@@ -11,13 +11,13 @@ describe('a change is named', () => {
   it('by the one of two fields that the client used', async () => {
     const limits = { model: 'claude-sonnet-4-5' };
     const newer = await call('chat', 'messages', { max_completion_tokens: 999_999 }, limits);
-    assert.deepEqual(newer.losses(), ['max_completion_tokens:changed']);
+    assert.deepEqual(newer.warnings(), ['max_completion_tokens:changed']);
     const older = await call('chat', 'messages', { max_tokens: 999_999 }, limits);
-    assert.deepEqual(older.losses(), ['max_tokens:changed']);
+    assert.deepEqual(older.warnings(), ['max_tokens:changed']);
     const effort = await call('messages', 'chat', { output_config: { effort: 'max' } });
-    assert.deepEqual(effort.losses(), ['output_config.effort:changed']);
+    assert.deepEqual(effort.warnings(), ['output_config.effort:changed']);
     const budget = await call('messages', 'chat', { thinking: { type: 'enabled', budget_tokens: 1_024 } });
-    assert.deepEqual(budget.losses(), ['thinking:changed']);
+    assert.deepEqual(budget.warnings(), ['thinking:changed']);
   });
 
   it('where a mark for the prompt cache has no place', async () => {
@@ -29,33 +29,33 @@ describe('a change is named', () => {
     ] as const) {
       for (const client of ['chat', 'messages'] as const) {
         assert.deepEqual(
-          (await call(client, kind, { messages })).losses(),
+          (await call(client, kind, { messages })).warnings(),
           [`${name}:dropped`],
           `${client} to ${kind}`,
         );
       }
     }
-    assert.deepEqual((await call('chat', 'messages', { messages })).losses(), [], 'and it is kept where it has one');
+    assert.deepEqual((await call('chat', 'messages', { messages })).warnings(), [], 'and it is kept where it has one');
   });
 
   it('where a file comes without its name', async () => {
     const data = 'data:application/pdf;base64,JVBERi0=';
     const messages = [{ role: 'user', content: [{ type: 'file', file: { filename: 'my.pdf', file_data: data } }] }];
-    assert.deepEqual((await call('chat', 'gemini', { messages })).losses(), ['messages.file.filename:dropped']);
+    assert.deepEqual((await call('chat', 'gemini', { messages })).warnings(), ['messages.file.filename:dropped']);
     const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
     const titled = [{ role: 'user', content: [{ type: 'document', title: 'my.pdf', source }] }];
     const pictured = await call('messages', 'chat', { messages: titled }, { quirks: { file: { pdf: 'image_url' } } });
-    assert.deepEqual(pictured.losses(), ['messages.document.title:dropped']);
+    assert.deepEqual(pictured.warnings(), ['messages.document.title:dropped']);
     const kept = await call('messages', 'chat', { messages: titled });
-    assert.ok(kept.bytes.includes('my.pdf') && kept.losses().length === 0);
+    assert.ok(kept.bytes.includes('my.pdf') && kept.warnings().length === 0);
   });
 
   it('where the least effort is too little for the vendor’s own tools', async () => {
     const searching = { tools: [{ type: 'web_search_20250305', name: 'web_search' }] };
     const thinking = { thinking: { type: 'enabled', budget_tokens: 1_024 } };
-    const { sent, losses } = await call('messages', 'responses', { ...searching, ...thinking }, { model: 'gpt-5' });
+    const { sent, warnings } = await call('messages', 'responses', { ...searching, ...thinking }, { model: 'gpt-5' });
     assert.equal((sent.reasoning as JsonObject).effort, 'low');
-    assert.deepEqual(losses(), ['thinking:changed']);
+    assert.deepEqual(warnings(), ['thinking:changed']);
     const without = await call('messages', 'responses', thinking, { model: 'gpt-5' });
     assert.equal((without.sent.reasoning as JsonObject).effort, 'minimal');
   });
@@ -69,9 +69,9 @@ describe('a message of the assistant’s of which nothing is left', () => {
 
   it('is left out, and its thoughts are named', async () => {
     for (const kind of ['chat', 'gemini', 'responses'] as const) {
-      const { bytes, losses } = await call('messages', kind, history([thought]));
+      const { bytes, warnings } = await call('messages', kind, history([thought]));
       assert.ok(!/"(assistant|model)"/.test(bytes.replace(/"model":/g, '')), `${kind}: ${bytes}`);
-      assert.ok(losses().includes('messages.thinking:dropped'), `${kind}: ${losses().join()}`);
+      assert.ok(warnings().includes('messages.thinking:dropped'), `${kind}: ${warnings().join()}`);
     }
   });
 

@@ -16,7 +16,7 @@ interface Asked {
   readonly name: string;
   readonly to: Meeting['to'];
   readonly body: Body;
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** What each vendor gets of it where it is translated. */
@@ -30,8 +30,8 @@ async function everywhere(
     if (more === undefined) continue;
     for (const to of vendors) {
       if (to === from) continue;
-      const { body, losses } = await ask({ from, to }, more);
-      asked.push({ name: `${from} before ${to}`, to, body, losses });
+      const { body, warnings } = await ask({ from, to }, more);
+      asked.push({ name: `${from} before ${to}`, to, body, warnings });
     }
   }
   assert.ok(asked.length > 0, 'somebody is asked');
@@ -134,7 +134,7 @@ describe('empty and blank words', () => {
     const more = { messages: [user('Count.'), assistant('One,')] };
     const newest = await ask({ from: 'chat', to: 'messages', model: NEWEST }, more);
     assert.deepEqual(newest.body.messages, [user([text('Count.')])]);
-    assert.ok(newest.losses.includes('messages:changed'), `${newest.losses}`);
+    assert.ok(newest.warnings.includes('messages:changed'), `${newest.warnings}`);
     const older = await ask({ from: 'chat', to: 'messages', model: OLDER }, more);
     assert.deepEqual(older.body.messages.at(-1), assistant([text('One,')]));
   });
@@ -289,13 +289,13 @@ describe('who speaks', () => {
       },
       ['messages', 'gemini'],
     );
-    for (const { name, to, body, losses } of asked) {
+    for (const { name, to, body, warnings } of asked) {
       const list: readonly Body[] = to === 'gemini' ? body.contents : body.messages;
       assert.deepEqual(rolesOf(list), ['user', to === 'gemini' ? 'model' : 'assistant', 'user'], name);
       assert.equal((list[0].content ?? list[0].parts)[0].text, '.', name);
       assert.ok(
-        losses.some((loss) => /^(messages|input):changed$/.test(loss)),
-        `${name}: ${losses}`,
+        warnings.some((warning) => /^(messages|input):changed$/.test(warning)),
+        `${name}: ${warnings}`,
       );
     }
   });

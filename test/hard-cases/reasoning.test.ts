@@ -137,7 +137,7 @@ describe('hard cases: reasoning and signatures', () => {
       // Another account of the same vendor's.
       const there = await call(client, 'messages', again, { channel: 'there' });
       assert.doesNotMatch(there.bytes, /"thinking","thinking"|signature/, client);
-      assert.notDeepEqual(there.losses(), [], 'the client is told');
+      assert.notDeepEqual(there.warnings(), [], 'the client is told');
     }
 
     // A server whose streams are written anew in its own style.
@@ -214,7 +214,7 @@ describe('hard cases: reasoning and signatures', () => {
     ];
     const lost = await call('chat', 'messages', { ...THINKING.chat, messages: history });
     assert.equal(lost.sent.thinking, undefined);
-    assert.ok(lost.losses().includes('reasoning_effort:dropped'), 'the client is told');
+    assert.ok(lost.warnings().includes('reasoning_effort:dropped'), 'the client is told');
     const kept = await resumed('chat', 'messages', 'messages');
     assert.equal(at(kept.sent, 'thinking', 'type'), 'enabled');
     assert.equal(at(kept.sent, 'messages', 1, 'content', 0, 'type'), 'thinking');

@@ -14,27 +14,27 @@ describe('a chat request for one of OpenAI’s chat models', () => {
 
   it('gives a thinking model its limit under the name that it takes', async () => {
     for (const model of ['gpt-5', 'gpt-5-mini', 'gpt-5.5', 'o4-mini']) {
-      const { sent, losses } = await ask(model, { max_tokens: 300 });
+      const { sent, warnings } = await ask(model, { max_tokens: 300 });
       assert.deepEqual([sent.max_tokens, sent.max_completion_tokens], [undefined, 300], model);
-      assert.deepEqual(losses(), ['max_tokens:changed'], model);
+      assert.deepEqual(warnings(), ['max_tokens:changed'], model);
     }
     const both = await ask('gpt-5', { max_tokens: 9, max_completion_tokens: 300 });
     assert.deepEqual([both.sent.max_tokens, both.sent.max_completion_tokens], [undefined, 300]);
-    assert.deepEqual(both.losses(), ['max_tokens:dropped']);
+    assert.deepEqual(both.warnings(), ['max_tokens:dropped']);
     const none = await ask('gpt-5', { max_tokens: null });
-    assert.deepEqual(['max_completion_tokens' in none.sent, none.losses()], [false, []]);
+    assert.deepEqual(['max_completion_tokens' in none.sent, none.warnings()], [false, []]);
   });
 
   it('leaves models alone that take either name', async () => {
     const body = { model: 'gpt-4.1', messages: hello, max_tokens: 300, temperature: 0.1 };
-    const { bytes, losses } = await ask('gpt-4.1', body);
-    assert.deepEqual([bytes, losses()], [JSON.stringify(body), []]);
+    const { bytes, warnings } = await ask('gpt-4.1', body);
+    assert.deepEqual([bytes, warnings()], [JSON.stringify(body), []]);
   });
 
   it('drops a temperature that the model has fixed, which is a hint if it is the fixed one', async () => {
     const cold = await ask('gpt-5-mini', { temperature: 0.1, presence_penalty: 0, logprobs: false });
     for (const name of ['temperature', 'presence_penalty', 'logprobs']) assert.ok(!(name in cold.sent), name);
-    assert.deepEqual(cold.losses(), ['temperature:dropped', 'presence_penalty:dropped', 'logprobs:dropped']);
+    assert.deepEqual(cold.warnings(), ['temperature:dropped', 'presence_penalty:dropped', 'logprobs:dropped']);
     const refusal = { status: 400, code: 'translation_refused', param: 'temperature' };
     const strict = { strict: true };
     await assert.rejects(ask('gpt-5', { temperature: 0.1 }, strict), refusal);
@@ -61,25 +61,25 @@ describe('a history of tool calls for a model that wants their reasoning back', 
   it('has a filler where the client did not keep it', async () => {
     for (const model of ['kimi-k2', 'moonshotai/Kimi-K2.5', 'deepseek-chat', 'deepseek-reasoner']) {
       for (const lost of [{}, { reasoning_content: '' }, { reasoning_content: null }]) {
-        const { sent, losses } = await call('chat', 'chat', history(lost), { model });
+        const { sent, warnings } = await call('chat', 'chat', history(lost), { model });
         assert.deepEqual(reasonings(sent), [undefined, ' ', undefined, undefined], model);
-        assert.deepEqual(losses(), ['messages.reasoning:changed'], model);
+        assert.deepEqual(warnings(), ['messages.reasoning:changed'], model);
       }
     }
   });
 
   it('stays as it is where the client kept it, and where the model does not want it', async () => {
     const kept = history({ reasoning_content: 'Hm.' });
-    const { sent, losses } = await call('chat', 'chat', kept, { model: 'kimi-k2' });
-    assert.deepEqual([reasonings(sent)[1], losses()], ['Hm.', []]);
+    const { sent, warnings } = await call('chat', 'chat', kept, { model: 'kimi-k2' });
+    assert.deepEqual([reasonings(sent)[1], warnings()], ['Hm.', []]);
     for (const model of ['qwen3-max', 'moonshotai/kimi-k2-instruct', 'deepseek-r1-distill']) {
       const other = await call('chat', 'chat', history({}), { model });
-      assert.deepEqual([reasonings(other.sent)[1], other.losses()], [undefined, []], model);
+      assert.deepEqual([reasonings(other.sent)[1], other.warnings()], [undefined, []], model);
     }
   });
 
   it('gets the reasoning from clients of the other styles', async () => {
-    const { sent, losses } = await call(
+    const { sent, warnings } = await call(
       'messages',
       'chat',
       {
@@ -99,6 +99,6 @@ describe('a history of tool calls for a model that wants their reasoning back', 
       { model: 'kimi-k2' },
     );
     assert.equal(reasonings(sent)[1], 'Hm.');
-    assert.ok(!losses().some((loss) => loss.startsWith('messages.thinking')), losses().join());
+    assert.ok(!warnings().some((warning) => warning.startsWith('messages.thinking')), warnings().join());
   });
 });

@@ -32,7 +32,7 @@ describe('a search for tools by the client', () => {
     assert.deepEqual(prepared.sent.tools, [
       { type: 'function', function: { name: 'tool_search', description: 'Finds tools.', parameters } },
     ]);
-    assert.deepEqual(prepared.losses(), []);
+    assert.deepEqual(prepared.warnings(), []);
     const made = { id: 'c1', type: 'function', function: { name: 'tool_search', arguments: '{"query":"issues"}' } };
     const { body } = prepared.whole({
       choices: [
@@ -63,17 +63,17 @@ describe('a search for tools by the client', () => {
 
   it('is told with its result to a vendor of every other style, and what was found can be called', async () => {
     for (const kind of ['chat', 'messages', 'gemini'] as const) {
-      const { bytes, losses } = await call('responses', kind, second);
+      const { bytes, warnings } = await call('responses', kind, second);
       for (const words of ['"query":"issues"', 'tracker__list_issues', 'Finds tools.']) {
         assert.ok(bytes.replaceAll('\\"', '"').includes(words), `${kind}: ${words}: ${bytes}`);
       }
-      assert.ok(!losses().some((loss) => loss.includes('tool_search')), `${kind}: ${losses().join()}`);
+      assert.ok(!warnings().some((warning) => warning.includes('tool_search')), `${kind}: ${warnings().join()}`);
     }
   });
 
   it('by the vendor is none of the client’s calls', async () => {
     const server = { type: 'tool_search', execution: 'server' };
-    const { losses, bytes } = await call('responses', 'chat', { input: [asked], tools: [server, list] });
-    assert.deepEqual([losses(), bytes.includes('tool_search')], [['tools.tool_search:dropped'], false]);
+    const { warnings, bytes } = await call('responses', 'chat', { input: [asked], tools: [server, list] });
+    assert.deepEqual([warnings(), bytes.includes('tool_search')], [['tools.tool_search:dropped'], false]);
   });
 });

@@ -387,7 +387,7 @@ describe('hard cases: tool call streams', () => {
     );
     const toChat = await sent('responses', 'chat', request);
     assert.equal(list(toChat, 'messages').filter(({ role }) => role === 'tool').length, 1);
-    assert.notDeepEqual(toMessages.losses(), [], 'the client is told');
+    assert.notDeepEqual(toMessages.warnings(), [], 'the client is told');
   });
 
   it('case 22: a result without the id of its call is for the only call it can be for, or is refused by name', async () => {
@@ -431,8 +431,8 @@ describe('hard cases: tool call streams', () => {
       assert.doesNotMatch(made.bytes, /tool_result|function_call_output|functionResponse/);
       assert.match(made.bytes, /one/);
       assert.ok(
-        made.losses().some((loss) => loss.endsWith(':changed')),
-        `${kind}: a loss is named`,
+        made.warnings().some((warning) => warning.endsWith(':changed')),
+        `${kind}: a warning is named`,
       );
     }
   });
@@ -557,7 +557,7 @@ describe('hard cases: tool call streams', () => {
       list(made.sent, 'tools').map(({ name }) => name),
       ['read'],
     );
-    assert.ok(made.losses().includes('tool_choice:changed'), 'the client is told');
+    assert.ok(made.warnings().includes('tool_choice:changed'), 'the client is told');
   });
 
   it('case 32: tools that may be called are the only ones declared, and still only may', async () => {

@@ -1,4 +1,4 @@
-/** A stream and a whole answer are two forms of one thing: whatever a vendor says, a client hears the same of both, and is told the same losses. */
+/** A stream and a whole answer are two forms of one thing: whatever a vendor says, a client hears the same of both, and is told the same warnings. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
@@ -30,11 +30,11 @@ describe('an answer and the same in a stream', () => {
           const { text, ended } = streamed.stream(STREAM_OF[kind](body));
           assert.ok(ended, `it comes to a good end\n${text}`);
           const folded = fold(client, eventsIn(text)).body;
-          if (whole.losses().length === 0) {
+          if (whole.warnings().length === 0) {
             const missing = addressesIn(body).filter((address) => !addressesIn(said).includes(address));
             assert.deepEqual(missing, [], 'a source that is not told is named');
           }
-          assert.deepEqual([...streamed.losses()].sort(), [...whole.losses()].sort(), 'the losses are the same');
+          assert.deepEqual([...streamed.warnings()].sort(), [...whole.warnings()].sort(), 'the warnings are the same');
           assert.deepEqual(sourcesIn(client, folded), sourcesIn(client, said), 'the sources are the same');
           assert.deepEqual(heard(client, folded), heard(client, said), 'what is said is the same');
         });

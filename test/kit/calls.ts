@@ -4,8 +4,8 @@ import type { JsonBody, JsonObject } from '../../core/contracts/json.ts';
 import type { Destination, IngressRequest, Patch, Style } from '../../core/contracts/style.ts';
 import type { Attachments } from '../../core/contracts/vendor.ts';
 import { scanJson } from '../../core/json.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 
 /** A value as the body of a request. */
 export function bodyOf(value: JsonObject): JsonBody {
@@ -29,7 +29,14 @@ export function callOf(style: Style, request: JsonObject, files?: readonly Uploa
 
 /** Where a request goes. */
 export function patchTo(to: Partial<Patch> = {}): Patch {
-  return { model: 'vendor-name', askUsage: false, channel: 'main', quirks: USUAL, losses: collectLosses({}), ...to };
+  return {
+    model: 'vendor-name',
+    askUsage: false,
+    channel: 'main',
+    quirks: USUAL,
+    warnings: collectWarnings({}),
+    ...to,
+  };
 }
 
 /** The same for a request that may have files; `pages` are what stands at addresses. */

@@ -12,9 +12,9 @@ import { scanAnswer } from '../../core/json.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { isObject } from '../../core/translation/fields.ts';
 import { foldParts } from '../../core/translation/fold.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
 import { encodeReported } from '../../core/translation/unread.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { ANY_CALL } from './calls.ts';
 import { checkParts } from './parts.ts';
 import type { Scenario } from './scenarios.ts';
@@ -45,9 +45,9 @@ export function codecContract({ style, dialect, speech }: CodecFixtures): void {
   describe(`the vendors of the style ${style.name}`, () => {
     it('tell the same in a stream as in one piece, and every part of it in its place', () => {
       for (const [name, scenario] of scenarios) {
-        const whole = vendor.decodeReply(wholeOf(scenario), FROM, collectLosses({}));
+        const whole = vendor.decodeReply(wholeOf(scenario), FROM, collectWarnings({}));
         assert.ok(whole !== undefined, `${name}: \`decodeReply\` takes it for no reply`);
-        const decoder = vendor.createStreamDecoder(FROM, collectLosses({}));
+        const decoder = vendor.createStreamDecoder(FROM, collectWarnings({}));
         const parts = [...eventsOf(scenario).flatMap((event) => [...decoder.read(event)]), ...decoder.close()];
         checkParts(parts);
         const streamed = foldParts(parts);
@@ -65,14 +65,14 @@ export function codecContract({ style, dialect, speech }: CodecFixtures): void {
         const body = wholeOf(scenario);
         const facts = style.relay.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
         assert.ok(facts !== undefined, `${name}: \`relay.answer\` takes it for no reply`);
-        const decoded = vendor.decodeReply(body, FROM, collectLosses({}))?.usage;
+        const decoded = vendor.decodeReply(body, FROM, collectWarnings({}))?.usage;
         for (const usage of [facts.usage, decoded]) checkWhole(name, usage);
         assert.deepEqual(
           [facts.usage?.input, facts.usage?.output],
           [decoded?.input, decoded?.output],
           `${name}: \`relay.answer\` and \`decodeReply\` count differently`,
         );
-        const decoder = vendor.createStreamDecoder(FROM, collectLosses({}));
+        const decoder = vendor.createStreamDecoder(FROM, collectWarnings({}));
         for (const event of eventsOf(scenario))
           for (const part of decoder.read(event)) if (part.type === 'usage') checkWhole(name, part.usage);
       }
@@ -91,14 +91,14 @@ export function codecContract({ style, dialect, speech }: CodecFixtures): void {
           survives(`${name}: a whole reply`, body, () => {
             const facts = style.relay.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
             facts?.textLength();
-            if (facts !== undefined) vendor.decodeReply(body, FROM, collectLosses({}));
+            if (facts !== undefined) vendor.decodeReply(body, FROM, collectWarnings({}));
           });
         }
         const events = eventsOf(scenario);
         for (const [i, { name: event, data }] of events.entries()) {
           for (const other of [data.slice(0, -1), 'null', '', '{', ...damagedText(data)]) {
             survives(`${name}: a stream`, other, () => {
-              const decoder = vendor.createStreamDecoder(FROM, collectLosses({}));
+              const decoder = vendor.createStreamDecoder(FROM, collectWarnings({}));
               for (const before of events.slice(0, i)) decoder.read(before);
               decoder.read({ name: event, data: other });
               for (const behind of events.slice(i + 1)) decoder.read(behind);
@@ -115,7 +115,7 @@ export function codecContract({ style, dialect, speech }: CodecFixtures): void {
         const without = encoded(vendor, style.name, conversation({}));
         const within = encoded(vendor, style.name, more);
         if (without === undefined || within === undefined) continue;
-        const isNamed = within.losses.some((loss) => !without.losses.includes(loss));
+        const isNamed = within.warnings.some((warning) => !without.warnings.includes(warning));
         if (!isNamed && isDeepStrictEqual(within.body, without.body)) vanished.push(what);
       }
       assert.deepEqual(vanished, [], `neither sent nor named as dropped: ${vanished.join(', ')}`);
@@ -192,13 +192,13 @@ function encoded(
   vendor: StyleVendor,
   style: string,
   asked: Conversation,
-): { readonly body: Json; readonly losses: readonly string[] } | undefined {
+): { readonly body: Json; readonly warnings: readonly string[] } | undefined {
   const to: Target = { ...FROM, stream: false, askUsage: false, quirks: layQuirks(vendor.quirks) };
-  const losses = collectLosses({});
+  const warnings = collectWarnings({});
   try {
-    const fitted = adapt(asked, style, to, losses).conversation;
-    const body = JSON.parse(JSON.stringify(encodeReported(vendor, fitted, to, losses))) as Json;
-    return { body, losses: losses.all };
+    const fitted = adapt(asked, style, to, warnings).conversation;
+    const body = JSON.parse(JSON.stringify(encodeReported(vendor, fitted, to, warnings))) as Json;
+    return { body, warnings: warnings.all };
   } catch (error) {
     if (error instanceof GatewayError && error.status === 400) return undefined;
     throw error;

@@ -18,8 +18,8 @@ import type { SomeQuirks } from '../../core/contracts/quirks.ts';
 import type { Target } from '../../core/contracts/style.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { partsOf } from '../../core/translation/fold.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import fc from './fast-check.ts';
 
 /** A conversation of these turns that asks for nothing else than `more`. */
@@ -58,9 +58,9 @@ export function targetOf(quirks: SomeQuirks = {}): Target {
 
 /** What a model with these quirks gets of a conversation, and what is lost on the way there. */
 export function adapted(conversation: Conversation, quirks: SomeQuirks = {}, style = 'chat') {
-  const losses = collectLosses({});
-  const { conversation: result, restore } = adapt(conversation, style, targetOf(quirks), losses);
-  return { ...result, restore, losses: losses.all, serious: losses.serious };
+  const warnings = collectWarnings({});
+  const { conversation: result, restore } = adapt(conversation, style, targetOf(quirks), warnings);
+  return { ...result, restore, warnings: warnings.all, serious: warnings.serious };
 }
 
 /** The styles that opaque values and foreign blocks come from. */

@@ -8,7 +8,7 @@ import type { EventKind, StreamRelay, Style } from '../../core/contracts/style.t
 import { GatewayError } from '../../core/errors.ts';
 import { createEventSplitter } from '../../core/events.ts';
 import { scanAnswer, scanJson } from '../../core/json.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { ANY_CALL, arriving, bodyOf, callOf, patchTo } from './calls.ts';
 
 /** Examples of one style; the contract asks the style about them. */
@@ -184,7 +184,7 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
     /** What a fresh relay makes of one event. */
     const seen = (event: string) => {
       const out: (Buffer | string)[] = [];
-      const kind = style.relay.stream!({ hideUsage: true, call, losses: collectLosses({}) }).see(
+      const kind = style.relay.stream!({ hideUsage: true, call, warnings: collectWarnings({}) }).see(
         Buffer.from(event, 'latin1'),
         out,
       );
@@ -262,7 +262,7 @@ export function relayed(
   hideUsage = false,
   call: Call = ANY_CALL,
 ): { readonly relay: StreamRelay; readonly kinds: readonly EventKind[]; readonly text: string } {
-  const relay = style.relay.stream!({ hideUsage, call, losses: collectLosses({}) });
+  const relay = style.relay.stream!({ hideUsage, call, warnings: collectWarnings({}) });
   const out: (Buffer | string)[] = [];
   const kinds = events.map((event) => relay.see(Buffer.from(event), out));
   return { relay, kinds, text: out.map(String).join('') };

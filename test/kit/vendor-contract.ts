@@ -7,8 +7,8 @@ import type { Style } from '../../core/contracts/style.ts';
 import type { Channel, Dialect, Vendor } from '../../core/contracts/vendor.ts';
 import { loadPlugin } from '../../core/loader.ts';
 import type { Caller, Parts, Plugin, Sections } from '../../core/plugin.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { callOf, NO_ATTACHMENTS, uploadOf } from './calls.ts';
 import { codecContract } from './codec-contract.ts';
 import { chatBody, chatEvents, chatRequest } from './fixtures.ts';
@@ -128,7 +128,7 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
         if (isSpokenOnly(style)) continue;
         const body = { ...(call.body.tree() as JsonObject), model: 'vendor-name' };
         const before = structuredClone(body);
-        const sent = dialect.request?.(body, offerOf(channelOf(fixtures)), NO_ATTACHMENTS, collectLosses({}));
+        const sent = dialect.request?.(body, offerOf(channelOf(fixtures)), NO_ATTACHMENTS, collectWarnings({}));
         if (sent !== undefined && 'model' in sent) assert.equal(sent.model, 'vendor-name');
         assert.deepEqual(body, before, 'another attempt must find the body as it was');
       }

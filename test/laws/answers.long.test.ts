@@ -4,7 +4,7 @@ import { describe } from 'node:test';
 import type { Block, Reply } from '../../core/contracts/conversation.ts';
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { foldParts } from '../../core/translation/fold.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { streamsOf } from '../kit/conversations.ts';
 import fc from '../kit/fast-check.ts';
 import { checkParts } from '../kit/parts.ts';
@@ -53,8 +53,8 @@ describe('an answer', () => {
     }
 
     law(`that ${name} clients send back is what was said`, 300, replies, (reply) => {
-      const losses = collectLosses({});
-      const { turns } = asked.decodeRequest(echoed(name, asked.encodeReply(reply, answering(asked))), losses);
+      const warnings = collectWarnings({});
+      const { turns } = asked.decodeRequest(echoed(name, asked.encodeReply(reply, answering(asked))), warnings);
       const turn = turns.find(({ role }) => role === 'assistant');
       assert.deepEqual(sealed(turn?.blocks ?? [], name), sealed(reply.blocks, name));
     });
@@ -64,7 +64,7 @@ describe('an answer', () => {
 /** The answer as a vendor of the style would have told it. */
 function whole({ asked, spoken }: Client, reply: Reply): Reply {
   const body = JSON.parse(JSON.stringify(asked.encodeReply(reply, answering(asked)))) as JsonObject;
-  const read = spoken.decodeReply(body, FROM, collectLosses({}));
+  const read = spoken.decodeReply(body, FROM, collectWarnings({}));
   assert.ok(read, 'it is an answer');
   return read;
 }

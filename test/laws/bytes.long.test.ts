@@ -4,10 +4,10 @@ import { describe } from 'node:test';
 import type { Part } from '../../core/contracts/conversation.ts';
 import type { StreamRelay, Style } from '../../core/contracts/style.ts';
 import { createEventSplitter } from '../../core/events.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import type { Parties } from '../../core/translation/parties.ts';
 import { createRestorer, NOTHING_CHANGED } from '../../core/translation/restore.ts';
 import { translateAnswer } from '../../core/translation/translate.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import { ANY_CALL } from '../kit/calls.ts';
 import { streamsOf } from '../kit/conversations.ts';
@@ -44,7 +44,7 @@ describe('the packets of a stream', () => {
       ([parts, how]) => {
         const bytes = encoded(written(vendor.asked, parts), how);
         const relay = (): StreamRelay =>
-          vendor.style.relay.stream!({ hideUsage: true, call: ANY_CALL, losses: collectLosses({}) });
+          vendor.style.relay.stream!({ hideUsage: true, call: ANY_CALL, warnings: collectWarnings({}) });
         same(relay, bytes, how);
       },
     );
@@ -115,7 +115,7 @@ function translation(asked: Style, spoken: Style): StreamRelay {
     vendorStyle: spoken,
     clock: { now: () => 1_000 },
   };
-  return translateAnswer(parties as unknown as Parties, createRestorer(NOTHING_CHANGED), collectLosses({})).relay();
+  return translateAnswer(parties as unknown as Parties, createRestorer(NOTHING_CHANGED), collectWarnings({})).relay();
 }
 
 /** What becomes of packets: what the client gets, how it ended, and what was counted. */

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../core/contracts/json.ts';
 import type { SomeQuirks } from '../../core/contracts/quirks.ts';
 import type { Answering, Origin, Style, StyleClient, StyleVendor, Target } from '../../core/contracts/style.ts';
 import type { Vendor } from '../../core/contracts/vendor.ts';
-import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';
@@ -90,7 +90,7 @@ function modelsOf(style: string, quirks: Vendor['quirks'], ...names: readonly st
 export function answering(
   asked: StyleClient,
   request: JsonObject = {},
-  losses = collectLosses(asked.names),
+  warnings = collectWarnings(asked.names),
 ): Answering {
   const id = '0123456789ABCDEFGHJKMNPQRS';
   return {
@@ -101,7 +101,7 @@ export function answering(
     request,
     asksUsage: true,
     estimatedInput: 7,
-    losses,
+    warnings,
   };
 }
 
@@ -126,7 +126,7 @@ export function eventsIn(stream: string): readonly StreamEvent[] {
 
 /** What a vendor of this style has said with these events, after which it closed. */
 export function heard(spoken: StyleVendor, events: readonly StreamEvent[]): readonly Part[] {
-  const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
+  const reader = spoken.createStreamDecoder(FROM, collectWarnings({}));
   const parts = events.flatMap((event) => [...reader.read(event)]);
   return [...parts, ...reader.close()];
 }
@@ -136,9 +136,9 @@ export function reread(
   { asked, spoken }: Client,
   conversation: Conversation,
   to: Target,
-): { readonly conversation: Conversation; readonly body: JsonObject; readonly losses: CollectedLosses } {
-  const losses = collectLosses({});
+): { readonly conversation: Conversation; readonly body: JsonObject; readonly warnings: CollectedWarnings } {
+  const warnings = collectWarnings({});
   // Both ends see JSON.
-  const body = JSON.parse(JSON.stringify(spoken.encodeRequest(conversation, to, losses))) as JsonObject;
-  return { conversation: asked.decodeRequest(body, losses), body, losses };
+  const body = JSON.parse(JSON.stringify(spoken.encodeRequest(conversation, to, warnings))) as JsonObject;
+  return { conversation: asked.decodeRequest(body, warnings), body, warnings };
 }

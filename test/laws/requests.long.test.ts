@@ -4,8 +4,8 @@ import { describe } from 'node:test';
 import type { Conversation } from '../../core/contracts/conversation.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { adapt } from '../../core/translation/adapt.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import { mergeSame } from '../../core/translation/turns.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { conversations } from '../kit/conversations.ts';
 import { CLIENTS, reread, targetOf } from './halves.ts';
 import { law } from './law.ts';
@@ -16,9 +16,9 @@ describe('a request', () => {
     const { conversations: within, quirks } = MEANS[client.name];
 
     law(`within the means of ${client.name} is read as it was written, and nothing is lost`, 200, within, (said) => {
-      const { conversation, losses } = reread(client, said, targetOf(client.spoken, quirks(said)));
+      const { conversation, warnings } = reread(client, said, targetOf(client.spoken, quirks(said)));
       assert.deepEqual(joined(conversation), said);
-      assert.deepEqual(losses.all, []);
+      assert.deepEqual(warnings.all, []);
     });
 
     // What has no place there is gone after the first time, and what that moves to another place after the second.
@@ -26,7 +26,7 @@ describe('a request', () => {
       const to = targetOf(client.spoken);
       let settled: Conversation;
       try {
-        const { conversation } = adapt(any, client.name, to, collectLosses({}));
+        const { conversation } = adapt(any, client.name, to, collectWarnings({}));
         settled = reread(client, reread(client, conversation, to).conversation, to).conversation;
       } catch (error) {
         if (error instanceof GatewayError) return;
@@ -39,5 +39,5 @@ describe('a request', () => {
 
 /** Neighbours of one side are one turn, as they are for every vendor. */
 function joined(conversation: Conversation): Conversation {
-  return { ...conversation, turns: mergeSame(conversation.turns, collectLosses({})) };
+  return { ...conversation, turns: mergeSame(conversation.turns, collectWarnings({})) };
 }

@@ -6,7 +6,7 @@ import { GatewayError } from '../../core/errors.ts';
 import { scanAnswer } from '../../core/json.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { foldParts } from '../../core/translation/fold.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import { ANY_CALL } from '../kit/calls.ts';
 import { BODIES } from '../kit/coding-clients.ts';
@@ -47,7 +47,7 @@ describe('a vendor', () => {
       if (body === undefined) return;
       const style = name === 'gemini' ? gemini : CLIENTS.find((client) => client.name === name)!.style;
       if (style.relay.answer(body, ANY_CALL) === undefined) return;
-      const reply = spoken.decodeReply(body.tree() as JsonObject, FROM, collectLosses({}));
+      const reply = spoken.decodeReply(body.tree() as JsonObject, FROM, collectWarnings({}));
       if (reply === undefined) return;
       for (const { asked } of CLIENTS) asked.encodeReply(reply, answering(asked));
     });
@@ -64,7 +64,7 @@ describe('a vendor', () => {
 
     const style = CLIENTS.find((client) => client.name === name)!.style;
     law(`that speaks ${name} may say anything that passes byte for byte`, 80, damaged, (events) => {
-      const relay = style.relay.stream!({ hideUsage: true, call: ANY_CALL, losses: collectLosses({}) });
+      const relay = style.relay.stream!({ hideUsage: true, call: ANY_CALL, warnings: collectWarnings({}) });
       const out: (Buffer | string)[] = [];
       for (const { name: event, data } of asEvents(events)) {
         relay.see(Buffer.from(`${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`), out);
@@ -79,16 +79,16 @@ describe('a client', () => {
   for (const { name, asked } of CLIENTS) {
     law(`of ${name} may ask anything, and is told what is wrong with it`, 400, edited(BODIES[name], 3), (body) => {
       if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
-      refusing(() => asked.decodeRequest(body as JsonObject, collectLosses(asked.names)));
+      refusing(() => asked.decodeRequest(body as JsonObject, collectWarnings(asked.names)));
     });
 
     const asking = fc.tuple(edited(BODIES[name], 2), fc.constantFrom(...MODELS));
     law(`of ${name} may ask any model anything that it understands`, 400, asking, ([body, { style, spoken, to }]) => {
       if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
       refusing(() => {
-        const losses = collectLosses(asked.names);
-        const { conversation } = adapt(asked.decodeRequest(body as JsonObject, losses), style, to, losses);
-        JSON.stringify(spoken.encodeRequest(conversation, to, losses));
+        const warnings = collectWarnings(asked.names);
+        const { conversation } = adapt(asked.decodeRequest(body as JsonObject, warnings), style, to, warnings);
+        JSON.stringify(spoken.encodeRequest(conversation, to, warnings));
       });
     });
   }
@@ -96,8 +96,8 @@ describe('a client', () => {
   law('may have any conversation with any model', 60, conversations, (conversation) => {
     for (const { style, spoken, to } of MODELS) {
       refusing(() => {
-        const losses = collectLosses({});
-        JSON.stringify(spoken.encodeRequest(adapt(conversation, style, to, losses).conversation, to, losses));
+        const warnings = collectWarnings({});
+        JSON.stringify(spoken.encodeRequest(adapt(conversation, style, to, warnings).conversation, to, warnings));
       });
     }
   });
@@ -105,7 +105,7 @@ describe('a client', () => {
   // What the gateway itself puts between the two never needs them to have been fitted.
   law('that is not understood at once is refused in words', 200, fc.tuple(conversations, fc.nat()), ([any, i]) => {
     const { spoken, to } = MODELS[i % MODELS.length]!;
-    refusing(() => void spoken.encodeRequest(any, to, collectLosses({})));
+    refusing(() => void spoken.encodeRequest(any, to, collectWarnings({})));
   });
 });
 

@@ -1,11 +1,11 @@
-/** Nothing that a client says vanishes: it is in what the vendor gets, or it is named among the losses. */
+/** Nothing that a client says vanishes: it is in what the vendor gets, or it is named among the warnings. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { isObject } from '../../core/translation/fields.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { BODIES } from '../kit/coding-clients.ts';
 import fc from '../kit/fast-check.ts';
 import { CLIENTS, type Client, MODELS, reread, targetOf } from './halves.ts';
@@ -40,24 +40,24 @@ describe('a field that nobody knows', () => {
       const models = MODELS.filter((model) => model.style === style);
       const cases = fc.tuple(strange, fc.constantFrom(...models));
       law(`in a request of ${name} does not vanish on its way to ${style}`, 100, cases, ([{ body, within }, model]) => {
-        const losses = collectLosses(asked.names);
+        const warnings = collectWarnings(asked.names);
         let sent: string;
         try {
-          const { conversation } = adapt(asked.decodeRequest(body, losses), style, model.to, losses);
-          sent = JSON.stringify(model.spoken.encodeRequest(conversation, model.to, losses));
+          const { conversation } = adapt(asked.decodeRequest(body, warnings), style, model.to, warnings);
+          sent = JSON.stringify(model.spoken.encodeRequest(conversation, model.to, warnings));
         } catch (error) {
           if (error instanceof GatewayError) return;
           throw error;
         }
         if (sent.includes(NAME) || sent.includes(VALUE)) return;
-        const named = losses.all.flatMap((loss) => loss.slice(0, loss.lastIndexOf(':')).split('.'));
+        const named = warnings.all.flatMap((warning) => warning.slice(0, warning.lastIndexOf(':')).split('.'));
         // Chat clients spell this one in two ways.
         if (named.includes('cache_control')) named.push('prompt_cache_breakpoint');
         // Where a choice among some tools can only be told by leaving out the others, they go with all they hold.
         if (named.includes('tool_choice')) named.push('tools', 'web_search_options');
         assert.ok(
           [NAME, ...within].some((each) => named.includes(each)),
-          `${within.join(' > ')} > ${NAME} is neither in ${sent.slice(0, 1_000)} nor in ${losses.all}`,
+          `${within.join(' > ')} > ${NAME} is neither in ${sent.slice(0, 1_000)} nor in ${warnings.all}`,
         );
       });
     }

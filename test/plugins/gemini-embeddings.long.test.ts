@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import type { Call, Channel, Dialect, Host, Json, JsonObject, Offer } from '../../core/plugin.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import { layQuirks, quirksOfModel } from '../../core/translation/index.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { embeddings } from '../../plugins/styles/embeddings/index.ts';
 import plugin from '../../plugins/vendors/gemini/index.ts';
 import { MODEL_QUIRKS } from '../../plugins/vendors/gemini/quirks.ts';
@@ -33,8 +33,8 @@ const ANY: Call = callOf(embeddings, { model: 'public-name', input: 'x' });
 describe('an embedding request for gemini', () => {
   it('is a batch with one request for each text', async () => {
     const dialect = await dialectOf();
-    const losses = collectLosses({});
-    const write = (body: JsonObject) => dialect.request?.({ ...body }, offerOf(MODEL), NO_ATTACHMENTS, losses);
+    const warnings = collectWarnings({});
+    const write = (body: JsonObject) => dialect.request?.({ ...body }, offerOf(MODEL), NO_ATTACHMENTS, warnings);
     const of = (text: string, more: JsonObject = {}) => ({
       ...more,
       model: `models/${MODEL}`,
@@ -45,21 +45,21 @@ describe('an embedding request for gemini', () => {
     assert.deepEqual(write({ model: MODEL, input, dimensions: 768, encoding_format: 'float', user: 'u' }), {
       requests: input.map((text) => of(text, { outputDimensionality: 768 })),
     });
-    assert.deepEqual([losses.all, losses.serious], [['user:dropped'], []]);
+    assert.deepEqual([warnings.all, warnings.serious], [['user:dropped'], []]);
     assert.deepEqual(write({ model: MODEL, input, dimensions: null, taskType: 'RETRIEVAL_QUERY' }), {
       requests: input.map((text) => of(text, { taskType: 'RETRIEVAL_QUERY' })),
     });
   });
 
   it('cannot be tokens', async () => {
-    const losses = collectLosses({});
+    const warnings = collectWarnings({});
     const dialect = await dialectOf();
     for (const input of [
       [1, 2],
       [[1], [2]],
     ]) {
       assert.throws(
-        () => dialect.request?.({ model: MODEL, input }, offerOf(MODEL), NO_ATTACHMENTS, losses),
+        () => dialect.request?.({ model: MODEL, input }, offerOf(MODEL), NO_ATTACHMENTS, warnings),
         (error) => error instanceof GatewayError && error.status === 400 && error.param === 'input',
       );
     }

@@ -5,8 +5,8 @@ import type { Call, Offer, Upload } from '../../core/contracts/call.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { Channel } from '../../core/contracts/vendor.ts';
 import { createPlacing } from '../../core/parcel.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks, quirksOfModel, USUAL } from '../../core/translation/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { edits, images } from '../../plugins/vendors/gemini/images.ts';
 import { MODEL_QUIRKS } from '../../plugins/vendors/gemini/quirks.ts';
 import { ANY_CALL, uploadOf } from '../kit/calls.ts';
@@ -22,13 +22,13 @@ function offerOf(model: string): Offer {
 
 /** What the vendor is asked, and the words about it. */
 async function asked(model: string, body: JsonObject, files: readonly Upload[] = []) {
-  const losses = collectLosses({});
+  const warnings = collectWarnings({});
   const { base64, parcel } = createPlacing();
-  const sent = parcel(images.request({ model, ...body }, offerOf(model), { list: files, base64 }, losses));
+  const sent = parcel(images.request({ model, ...body }, offerOf(model), { list: files, base64 }, warnings));
   const pieces: Buffer[] = [];
   if (Buffer.isBuffer(sent)) pieces.push(sent);
   else for await (const piece of sent.read()) pieces.push(piece);
-  return { body: JSON.parse(Buffer.concat(pieces).toString()) as JsonObject, losses: losses.all };
+  return { body: JSON.parse(Buffer.concat(pieces).toString()) as JsonObject, warnings: warnings.all };
 }
 
 function answered(body: JsonObject): JsonObject | undefined {
@@ -59,17 +59,17 @@ describe('gemini asked for images', () => {
       contents: [{ role: 'user', parts: [{ text: 'A boat' }] }],
       generationConfig: { responseModalities: ['IMAGE'] },
     });
-    const shapes: readonly (readonly [size: string, config: JsonObject, losses: readonly string[]])[] = [
+    const shapes: readonly (readonly [size: string, config: JsonObject, warnings: readonly string[]])[] = [
       ['1024x1024', { aspectRatio: '1:1' }, []],
       ['1536x1024', { aspectRatio: '3:2' }, ['size:changed']],
       ['1792x1024', { aspectRatio: '16:9' }, ['size:changed']],
       ['512x512', { aspectRatio: '1:1' }, ['size:changed']],
       ['auto', {}, []],
     ];
-    for (const [size, imageConfig, losses] of shapes) {
+    for (const [size, imageConfig, warnings] of shapes) {
       const said = await asked(GEMINI, { prompt: 'x', size });
       const { generationConfig } = said.body as { generationConfig: JsonObject };
-      assert.deepEqual([generationConfig.imageConfig ?? {}, said.losses], [imageConfig, losses], size);
+      assert.deepEqual([generationConfig.imageConfig ?? {}, said.warnings], [imageConfig, warnings], size);
     }
     for (const [size, imageSize] of [
       ['2048x2048', '2K'],
@@ -83,9 +83,9 @@ describe('gemini asked for images', () => {
   });
 
   it('is told that a word may stand beside the image where it draws none without', async () => {
-    const { body, losses } = await asked('gemini-2.0-flash-preview-image-generation', { prompt: 'x', size: '8x8' });
+    const { body, warnings } = await asked('gemini-2.0-flash-preview-image-generation', { prompt: 'x', size: '8x8' });
     assert.deepEqual(body.generationConfig, { responseModalities: ['TEXT', 'IMAGE'] });
-    assert.deepEqual(losses, ['size:dropped']);
+    assert.deepEqual(warnings, ['size:dropped']);
   });
 
   it('gets the pictures to be edited inside, their bytes in base64, and no mask', async () => {
@@ -94,13 +94,13 @@ describe('gemini asked for images', () => {
       uploadOf('image[]', 'b.png', PNG.subarray(0, 9), 'image/webp'),
       uploadOf('mask', 'm.png', PNG, 'image/png'),
     ];
-    const { body, losses } = await asked(GEMINI, { prompt: 'Blue', quality: 'high', user: 'u', n: 1 }, files);
+    const { body, warnings } = await asked(GEMINI, { prompt: 'Blue', quality: 'high', user: 'u', n: 1 }, files);
     assert.deepEqual((body.contents as readonly JsonObject[])[0]!.parts, [
       { inlineData: { mimeType: 'image/png', data: PNG.toString('base64') } },
       { inlineData: { mimeType: 'image/webp', data: PNG.subarray(0, 9).toString('base64') } },
       { text: 'Blue' },
     ]);
-    assert.deepEqual(losses, ['quality:dropped', 'user:dropped', 'mask:dropped']);
+    assert.deepEqual(warnings, ['quality:dropped', 'user:dropped', 'mask:dropped']);
   });
 
   it('is asked for several at once where it is Imagen', async () => {
@@ -115,7 +115,7 @@ describe('gemini asked for images', () => {
     });
     const fast = await asked('imagen-4.0-fast-generate-001', { prompt: 'A boat', size: '2048x2048' });
     assert.deepEqual(fast.body.parameters, { sampleCount: 1, aspectRatio: '1:1' });
-    assert.deepEqual(fast.losses, ['size:changed']);
+    assert.deepEqual(fast.warnings, ['size:changed']);
   });
 });
 

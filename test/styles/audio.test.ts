@@ -7,8 +7,8 @@ import type { JsonObject } from '../../core/contracts/json.ts';
 import type { StreamRelay, Style } from '../../core/contracts/style.ts';
 import { scanAnswer } from '../../core/json.ts';
 import { GatewayError } from '../../core/plugin.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { speech, transcription, translation } from '../../plugins/styles/audio/index.ts';
 import { measureSound } from '../../plugins/styles/audio/sound/file.ts';
 import { createSoundMeter } from '../../plugins/styles/audio/sound/meter.ts';
@@ -204,7 +204,7 @@ const refusal = (run: () => unknown): GatewayError => {
   return assert.fail('it is not refused');
 };
 const relayOf = (style: Style, call: Call): StreamRelay =>
-  style.relay.stream!({ hideUsage: false, call, losses: collectLosses({}) });
+  style.relay.stream!({ hideUsage: false, call, warnings: collectWarnings({}) });
 /** What comes out for each piece, and of what kind it is. */
 const seen = (relay: StreamRelay, piece: Buffer | string): readonly [kind: string, out: string] => {
   const out: (Buffer | string)[] = [];
@@ -392,10 +392,10 @@ describe('a transcription request', () => {
   it('is forwarded unchanged, except for what the vendor does not support', async () => {
     const sent = async (fields: JsonObject) => {
       const call = hear(transcription, fields);
-      const losses = collectLosses({});
-      const outgoing = await transcription.relay.outgoing!(call, destination({ losses }));
+      const warnings = collectWarnings({});
+      const outgoing = await transcription.relay.outgoing!(call, destination({ warnings }));
       assert.deepEqual([outgoing.as, outgoing.files], ['form', call.files]);
-      return [outgoing.fields, losses.all];
+      return [outgoing.fields, warnings.all];
     };
     const all = {
       language: 'en',

@@ -6,8 +6,8 @@ import { GatewayError } from '../../core/plugin.ts';
 import { foldParts, partsOf } from '../../core/translation/fold.ts';
 import type { Block, Conversation, Part, Reply, SomeQuirks, Tool, Turn } from '../../core/translation/index.ts';
 import { CARRIER } from '../../core/translation/index.ts';
-import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
 import { client as asked, vendor as spoken } from '../../plugins/styles/chat/bridge.ts';
 import { processorTime } from '../kit/processor.ts';
 import { CHAT_RECORDINGS, recordedUsage, recordings, recordingsAvailable } from '../kit/recordings.ts';
@@ -16,10 +16,10 @@ const FROM = { channel: 'main', model: 'vendor-model' };
 const user = (content: Json): JsonObject => ({ role: 'user', content });
 const system = (content: Json): JsonObject => ({ role: 'system', content });
 
-function decoded(more: JsonObject): { conversation: Conversation; losses: CollectedLosses } {
-  const losses = collectLosses(asked.names);
-  const conversation = asked.decodeRequest({ model: 'm', messages: [user('Hello?')], ...more }, losses);
-  return { conversation, losses };
+function decoded(more: JsonObject): { conversation: Conversation; warnings: CollectedWarnings } {
+  const warnings = collectWarnings(asked.names);
+  const conversation = asked.decodeRequest({ model: 'm', messages: [user('Hello?')], ...more }, warnings);
+  return { conversation, warnings };
 }
 
 function blocksOf(...messages: readonly JsonObject[]): readonly (readonly Block[])[] {
@@ -57,10 +57,10 @@ function encoded(
   more: Partial<Conversation>,
   quirks: SomeQuirks = {},
   stream = false,
-): { body: JsonObject; losses: CollectedLosses } {
-  const losses = collectLosses({});
+): { body: JsonObject; warnings: CollectedWarnings } {
+  const warnings = collectWarnings({});
   const target = { ...FROM, stream, askUsage: stream, quirks: layQuirks(spoken.quirks, quirks) };
-  return { body: spoken.encodeRequest({ ...NOTHING, ...more }, target, losses), losses };
+  return { body: spoken.encodeRequest({ ...NOTHING, ...more }, target, warnings), warnings };
 }
 
 function messagesOf(blocks: readonly Block[], role: 'user' | 'assistant' | 'system', quirks: SomeQuirks = {}): Json {
@@ -69,7 +69,7 @@ function messagesOf(blocks: readonly Block[], role: 'user' | 'assistant' | 'syst
 
 /** The parts of a stream whose events are these; what is no string is a chunk of one choice with that delta. */
 function partsIn(events: readonly (JsonObject | string)[], end = '[DONE]'): readonly Part[] {
-  const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
+  const reader = spoken.createStreamDecoder(FROM, collectWarnings({}));
   const parts = events.flatMap((event) =>
     reader.read({ name: undefined, data: typeof event === 'string' ? event : JSON.stringify(event) }),
   );
@@ -105,7 +105,7 @@ const USAGE = {
   estimated: false,
 };
 
-function answering(more: Partial<Answering> = {}): Answering & { readonly losses: CollectedLosses } {
+function answering(more: Partial<Answering> = {}): Answering & { readonly warnings: CollectedWarnings } {
   return {
     id: '01234567890123456789012345',
     model: 'public-name',
@@ -114,9 +114,9 @@ function answering(more: Partial<Answering> = {}): Answering & { readonly losses
     request: {},
     asksUsage: true,
     estimatedInput: 3,
-    losses: collectLosses({}),
+    warnings: collectWarnings({}),
     ...more,
-  } as Answering & { readonly losses: CollectedLosses };
+  } as Answering & { readonly warnings: CollectedWarnings };
 }
 
 const answer = (blocks: readonly Block[], more: Partial<Reply> = {}): Reply => ({
@@ -310,7 +310,7 @@ describe('a chat request in the common form', () => {
   });
 
   it('decodes every known field, and keeps the others for the vendor', () => {
-    const { conversation, losses } = decoded({
+    const { conversation, warnings } = decoded({
       stream: true,
       stream_options: { include_usage: true },
       max_tokens: 7,
@@ -369,8 +369,8 @@ describe('a chat request in the common form', () => {
       extras: { prompt_cache_retention: '24h', prediction: { type: 'content', content: 'x' } },
     });
     // Of two names for one thing the newer counts.
-    assert.deepEqual(losses.all, ['max_tokens:dropped', 'user:dropped']);
-    assert.deepEqual(losses.serious, []);
+    assert.deepEqual(warnings.all, ['max_tokens:dropped', 'user:dropped']);
+    assert.deepEqual(warnings.serious, []);
   });
 
   it('decodes every way to request reasoning', () => {
@@ -409,15 +409,15 @@ describe('a chat request in the common form', () => {
   });
 
   it('reports what cannot be translated, and whether it matters', () => {
-    const { losses } = decoded({
+    const { warnings } = decoded({
       messages: [{ role: 'assistant', content: 'x', prefix: true, annotations: [{}], executed: 'y' }],
     });
-    assert.deepEqual(losses.all, [
+    assert.deepEqual(warnings.all, [
       'messages.prefix:dropped',
       'messages.annotations:dropped',
       'messages.executed:dropped',
     ]);
-    assert.deepEqual(losses.serious, ['messages.prefix:dropped', 'messages.executed:dropped']);
+    assert.deepEqual(warnings.serious, ['messages.prefix:dropped', 'messages.executed:dropped']);
   });
 });
 
@@ -470,11 +470,11 @@ describe('a request encoded for a chat vendor', () => {
     const search: Tool = { type: 'hosted', name: 'web_search', style: 'responses', raw: {}, search: {} };
     const tool: Tool = { type: 'function', name: 'f' };
     const toolChoice = { mode: 'required', only: ['web_search'] } as const;
-    const { body, losses } = encoded({ tools: [search, tool], toolChoice });
+    const { body, warnings } = encoded({ tools: [search, tool], toolChoice });
     assert.deepEqual([body.tools, body.tool_choice, body.web_search_options], [undefined, undefined, {}]);
-    assert.deepEqual(losses.serious, ['tool_choice:changed']);
+    assert.deepEqual(warnings.serious, ['tool_choice:changed']);
     const both = encoded({ tools: [search, tool], toolChoice: { mode: 'required', only: ['web_search', 'f'] } });
-    assert.deepEqual([both.body.tool_choice, both.losses.all], ['required', []]);
+    assert.deepEqual([both.body.tool_choice, both.warnings.all], ['required', []]);
     const own: Tool = { type: 'function', name: 'web_search' };
     const named = encoded({ tools: [own, tool], toolChoice });
     assert.deepEqual(named.body.tool_choice, { type: 'function', function: { name: 'web_search' } });
@@ -495,7 +495,7 @@ describe('a request encoded for a chat vendor', () => {
   });
 
   it('keeps text and calls of one message together, and makes every result a message', () => {
-    const { body, losses } = encoded({
+    const { body, warnings } = encoded({
       turns: [
         {
           role: 'assistant',
@@ -543,7 +543,7 @@ describe('a request encoded for a chat vendor', () => {
         { type: 'text', text: 'And?' },
       ]),
     ]);
-    assert.deepEqual(losses.serious, []);
+    assert.deepEqual(warnings.serious, []);
   });
 
   it('has images, audio and files in the form that the vendor supports', () => {
@@ -576,10 +576,10 @@ describe('a request encoded for a chat vendor', () => {
     assert.deepEqual(part('breakpoint'), [
       user([{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }]),
     ]);
-    const { body, losses } = encoded({ turns: [{ role: 'user', blocks: [block] }], labels: { cacheKey: 'k' } });
+    const { body, warnings } = encoded({ turns: [{ role: 'user', blocks: [block] }], labels: { cacheKey: 'k' } });
     assert.deepEqual(body.messages, [user('a')]);
-    assert.deepEqual(losses.all, ['messages.cache_control:dropped', 'prompt_cache_key:dropped']);
-    assert.deepEqual(losses.serious, []);
+    assert.deepEqual(warnings.all, ['messages.cache_control:dropped', 'prompt_cache_key:dropped']);
+    assert.deepEqual(warnings.serious, []);
     assert.equal(encoded({ labels: { cacheKey: 'k' } }, { cache: { hint: 'key' } }).body.prompt_cache_key, 'k');
   });
 
@@ -601,7 +601,7 @@ describe('a request encoded for a chat vendor', () => {
       { type: 'reasoning.encrypted', data: 'ENC', id: 'r', format: 'g-v1', index: 1 },
     ];
     const body = { choices: [{ message: { content: 'x', reasoning: 'Hm.', reasoning_details: details } }] };
-    const { blocks } = spoken.decodeReply(body, FROM, collectLosses({}))!;
+    const { blocks } = spoken.decodeReply(body, FROM, collectWarnings({}))!;
     const [message] = messagesOf(blocks, 'assistant', {
       reasoning: { echo: 'all', field: 'reasoning_details' },
     }) as readonly JsonObject[];
@@ -631,12 +631,12 @@ describe('a request encoded for a chat vendor', () => {
       type: 'json_schema',
       json_schema: { name: 'structured_output', schema: { type: 'object' } },
     });
-    const { body, losses } = encoded({ output }, { output: { json_schema: false } });
+    const { body, warnings } = encoded({ output }, { output: { json_schema: false } });
     assert.deepEqual(body.response_format, { type: 'json_object' });
     const [first] = body.messages as readonly JsonObject[];
     assert.equal(first?.role, 'system');
     assert.match(String(first?.content), /JSON Schema.*\n\{"type":"object"\}$/);
-    assert.deepEqual(losses.serious, ['response_format:changed']);
+    assert.deepEqual(warnings.serious, ['response_format:changed']);
   });
 
   it('has fewer tools if only some are allowed, and omits tool options without tools', () => {
@@ -679,7 +679,7 @@ describe('a request encoded for a chat vendor', () => {
   });
 
   it("encodes all other options in chat's notation", () => {
-    const { body, losses } = encoded(
+    const { body, warnings } = encoded(
       {
         maxTokens: 9,
         stop: ['END'],
@@ -707,7 +707,7 @@ describe('a request encoded for a chat vendor', () => {
       service_tier: 'default',
       moderation: { model: 'm' },
     });
-    assert.deepEqual(losses.serious, ['container:dropped']);
+    assert.deepEqual(warnings.serious, ['container:dropped']);
   });
 
   it('keeps the meaning of a round trip', () => {
@@ -738,7 +738,7 @@ describe('a request encoded for a chat vendor', () => {
 describe('the reply of a chat vendor', () => {
   const read = (message: JsonObject, more: JsonObject = {}): Reply => {
     const body = { id: 'x', model: 'y', choices: [{ index: 0, message, finish_reason: 'stop', ...more }] };
-    return spoken.decodeReply(body, FROM, collectLosses({}))!;
+    return spoken.decodeReply(body, FROM, collectWarnings({}))!;
   };
 
   it('is decoded with everything that vendors add', () => {
@@ -797,8 +797,8 @@ describe('the reply of a chat vendor', () => {
   });
 
   it('is undefined without a message, and accepts members of any wrong type', () => {
-    assert.equal(spoken.decodeReply({}, FROM, collectLosses({})), undefined);
-    assert.equal(spoken.decodeReply({ choices: [] }, FROM, collectLosses({})), undefined);
+    assert.equal(spoken.decodeReply({}, FROM, collectWarnings({})), undefined);
+    assert.equal(spoken.decodeReply({ choices: [] }, FROM, collectWarnings({})), undefined);
     for (const value of [1, 'x', true, [1, 'x', null, {}], { a: 1 }] as readonly Json[]) {
       const members = ['reasoning_details', 'annotations', 'images', 'audio', 'tool_calls', 'function_call', 'refusal'];
       const message = Object.fromEntries(members.map((name) => [name, value]));
@@ -812,10 +812,10 @@ describe('the reply of a chat vendor', () => {
   });
 
   it('reports unread members', () => {
-    const losses = collectLosses({});
+    const warnings = collectWarnings({});
     const choice = { message: { content: 'x', executed_tools: [{ a: 1 }] }, seed: 7, finish_reason: 'stop' };
-    spoken.decodeReply({ provider: 'P', choices: [choice], empty: [] }, FROM, losses);
-    assert.deepEqual(losses.all, ['provider:omitted', 'seed:omitted', 'executed_tools:omitted']);
+    spoken.decodeReply({ provider: 'P', choices: [choice], empty: [] }, FROM, warnings);
+    assert.deepEqual(warnings.all, ['provider:omitted', 'seed:omitted', 'executed_tools:omitted']);
   });
 });
 
@@ -832,7 +832,7 @@ describe('a failed reply of a chat vendor', () => {
       assert.equal(end?.type === 'error' && end.code, reason);
       assert.equal(partsIn([delta({ content: 'Half of' }), delta({}, reason)], '').at(-1)?.type, 'error');
       const choices = [{ index: 0, message: { role: 'assistant', content: 'Half of' }, finish_reason: reason }];
-      assert.equal(spoken.decodeReply({ choices }, FROM, collectLosses({})), undefined);
+      assert.equal(spoken.decodeReply({ choices }, FROM, collectWarnings({})), undefined);
     }
   });
 });
@@ -965,7 +965,7 @@ describe('the stream of a chat vendor', () => {
     const stream = [...entries.map((entry, index) => call({ index, ...entry })), STOP];
     const message = { content: null, tool_calls: entries };
     const whole = (head: JsonObject): Reply =>
-      spoken.decodeReply({ ...head, choices: [{ index: 0, message }] }, FROM, collectLosses({}))!;
+      spoken.decodeReply({ ...head, choices: [{ index: 0, message }] }, FROM, collectWarnings({}))!;
     const streamed = callsOf(reply(stream.map((event) => ({ ...event, ...about }))));
     assert.deepEqual(callsOf(whole(about)), streamed);
     assert.deepEqual([streamed[1]?.[0], new Set(streamed.map(([id]) => id)).size], ['c', 3]);
@@ -982,7 +982,7 @@ describe('the stream of a chat vendor', () => {
     const blank = [call({ index: 0, id: 'c', function: { name: 'f', arguments: ' ' } }), STOP];
     assert.deepEqual(callsOf(reply(blank)), [['c', 'f', '']]);
     const message = { tool_calls: [{ id: 'c', function: { name: 'f', arguments: ' ' } }] };
-    assert.deepEqual(callsOf(spoken.decodeReply({ choices: [{ message }] }, FROM, collectLosses({}))!), [
+    assert.deepEqual(callsOf(spoken.decodeReply({ choices: [{ message }] }, FROM, collectWarnings({}))!), [
       ['c', 'f', ''],
     ]);
     const before = [
@@ -997,8 +997,8 @@ describe('the stream of a chat vendor', () => {
   });
 
   it('decodes the first of several choices, and reports the others', () => {
-    const losses = collectLosses({});
-    const reader = spoken.createStreamDecoder(FROM, losses);
+    const warnings = collectWarnings({});
+    const reader = spoken.createStreamDecoder(FROM, warnings);
     const choice = (index: number, content: string, finish: string | null = null): JsonObject => ({
       index,
       delta: { content },
@@ -1013,7 +1013,7 @@ describe('the stream of a chat vendor', () => {
     const parts = chunks.flatMap((choices) => reader.read({ name: undefined, data: JSON.stringify({ choices }) }));
     const folded = foldParts([...parts, ...reader.close()]);
     assert.deepEqual([folded?.blocks, folded?.finish], [[{ type: 'text', text: 'Aa' }], { reason: 'stop' }]);
-    assert.deepEqual(losses.all, ['choices:omitted']);
+    assert.deepEqual(warnings.all, ['choices:omitted']);
     // A server that counts from one gives one answer all the same.
     const other = reply([{ choices: [choice(1, 'A')] }, { choices: [choice(1, 'a', 'stop')] }]);
     assert.deepEqual(other.blocks, [{ type: 'text', text: 'Aa' }]);
@@ -1077,7 +1077,7 @@ describe('the stream of a chat vendor', () => {
       opaque: { style: 'messages', channel: 'a', kind: 'signature', value: 'S1' },
     } as const;
     const theirs = answer([thought, { type: 'text', text: 'Done.' }]);
-    const whole = spoken.decodeReply(asked.encodeReply(theirs, answering()), FROM, collectLosses({}))!;
+    const whole = spoken.decodeReply(asked.encodeReply(theirs, answering()), FROM, collectWarnings({}))!;
     const streamed = reply(chunksIn(written(partsOf(theirs))));
     const seals = [whole, streamed].map(({ blocks }) =>
       blocks.flatMap((block) => (block.type === 'thinking' && block.opaque ? [block.opaque] : [])),
@@ -1112,7 +1112,7 @@ describe('the stream of a chat vendor', () => {
     ]);
     const details = [{ type: 'reasoning.text', text: 'Hm.', index: 0, signature: 'SIG' }];
     const message = { reasoning: 'Hm.', reasoning_details: details, content: 'Yes.' };
-    const whole = spoken.decodeReply({ choices: [{ message }] }, FROM, collectLosses({}));
+    const whole = spoken.decodeReply({ choices: [{ message }] }, FROM, collectWarnings({}));
     assert.deepEqual(whole?.blocks, blocks);
   });
 
@@ -1160,7 +1160,7 @@ describe('the stream of a chat vendor', () => {
     assert.equal(partsIn([...said, STOP], '').at(-1)?.type, 'finish');
     assert.equal(partsIn(said, '').at(-1)?.type, 'delta');
     assert.equal(partsIn(said).at(-1)?.type, 'finish');
-    const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
+    const reader = spoken.createStreamDecoder(FROM, collectWarnings({}));
     reader.read({ name: undefined, data: '[DONE]' });
     assert.deepEqual(reader.read({ name: undefined, data: JSON.stringify(said[0]) }), []);
   });
@@ -1172,7 +1172,7 @@ describe('the stream of a chat vendor', () => {
     assert.deepEqual(partsIn(['[{"error":{"message":"It burns.","code":"fire"}}]']), [told]);
     assert.deepEqual(partsIn([delta({ content: 'x' }), { object: 'error', ...error }]).at(-1), told);
     assert.deepEqual(partsIn([{ choices: [{ index: 0, delta: {}, error, finish_reason: 'error' }] }]).at(-1), told);
-    const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
+    const reader = spoken.createStreamDecoder(FROM, collectWarnings({}));
     assert.deepEqual(reader.read({ name: 'error', data: JSON.stringify(error) }), [told]);
     assert.equal(
       partsIn([call({ index: 0, id: 'c', function: { name: 'f', arguments: '{"a' } })]).at(-1)?.type,
@@ -1237,7 +1237,7 @@ describe('an answer encoded for a chat client', () => {
     });
     const [detail] = details as readonly JsonObject[];
     assert.ok(String(detail?.data).startsWith(CARRIER), 'the signature is sealed for the way back');
-    assert.deepEqual(as.losses.all, ['web_search_call:omitted']);
+    assert.deepEqual(as.warnings.all, ['web_search_call:omitted']);
   });
 
   it('returns sealed reasoning, each with its text', () => {
@@ -1290,9 +1290,9 @@ describe('an answer encoded for a chat client', () => {
       (as: Answering) => void asked.encodeReply(paused, as),
       (as: Answering) => void written(partsOf(paused), as),
     ]) {
-      const losses = collectLosses({});
-      write(answering({ losses }));
-      assert.deepEqual(losses.all, ['pause:omitted']);
+      const warnings = collectWarnings({});
+      write(answering({ warnings }));
+      assert.deepEqual(warnings.all, ['pause:omitted']);
     }
   });
 
@@ -1417,7 +1417,7 @@ describe('a stream encoded for a chat client', () => {
   });
 
   it('decodes to the same answer', () => {
-    const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
+    const reader = spoken.createStreamDecoder(FROM, collectWarnings({}));
     const again = foldParts(
       chunksIn(written(parts))
         .flatMap((chunk) => reader.read({ name: undefined, data: JSON.stringify(chunk) }))
@@ -1455,7 +1455,7 @@ if (recordingsAvailable)
     it('decodes to the same from a whole reply as from a stream of one event', () => {
       for (const recording of all) {
         const { response } = recording as { readonly response?: JsonObject };
-        const whole = response && spoken.decodeReply(response, FROM, collectLosses({}));
+        const whole = response && spoken.decodeReply(response, FROM, collectWarnings({}));
         if (whole === undefined) continue;
         assert.deepEqual(whole.usage, recordedUsage(recording), recording.id);
         const { message } = choiceOf(response!);

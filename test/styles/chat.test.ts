@@ -5,7 +5,7 @@ import { scanAnswer, scanJson } from '../../core/json.ts';
 import type { EventKind, JsonObject, Usage } from '../../core/plugin.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { ANY_CALL, arriving, patchTo } from '../kit/calls.ts';
 import { chatBody, chatError, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
@@ -439,7 +439,7 @@ if (recordingsAvailable)
 /** A stream through splitter and relay in chunks of one size. */
 function metered(bytes: Buffer, size: number) {
   const splitter = createEventSplitter({ maxBytes: 1_000_000 });
-  const relay = chat.relay.stream!({ hideUsage: false, call: ANY_CALL, losses: collectLosses({}) });
+  const relay = chat.relay.stream!({ hideUsage: false, call: ANY_CALL, warnings: collectWarnings({}) });
   const kinds: EventKind[] = [];
   const out: (Buffer | string)[] = [];
   for (let at = 0; at < bytes.length; at += size) {

@@ -5,7 +5,7 @@ import type { Answering, Json, JsonObject, Usage } from '../../core/plugin.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import { partsOf } from '../../core/translation/fold.ts';
 import type { Block, Reply } from '../../core/translation/index.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { completions } from '../../plugins/styles/completions/index.ts';
 import { arriving } from '../kit/calls.ts';
 import { chatError, chatEvent, chatUsage, DONE } from '../kit/fixtures.ts';
@@ -100,12 +100,12 @@ describe('a completion request', () => {
 const asked = completions.client!;
 
 function decoded(more: JsonObject) {
-  const losses = collectLosses(asked.names);
-  return { conversation: asked.decodeRequest({ ...REQUEST, ...more }, losses), losses };
+  const warnings = collectWarnings(asked.names);
+  return { conversation: asked.decodeRequest({ ...REQUEST, ...more }, warnings), warnings };
 }
 
 function answering(more: Partial<Answering> = {}) {
-  const losses = collectLosses(asked.names);
+  const warnings = collectWarnings(asked.names);
   const as: Answering = {
     id: '01234567890123456789012345',
     model: 'public-name',
@@ -114,10 +114,10 @@ function answering(more: Partial<Answering> = {}) {
     request: REQUEST,
     asksUsage: true,
     estimatedInput: 3,
-    losses,
+    warnings,
     ...more,
   };
-  return { as, losses };
+  return { as, warnings };
 }
 
 const BLOCKS: readonly Block[] = [
@@ -136,7 +136,7 @@ const HEAD = {
 
 describe('a completion from a vendor of another style', () => {
   it('is requested as one user turn', () => {
-    const { conversation, losses } = decoded({
+    const { conversation, warnings } = decoded({
       prompt: ['Once upon'],
       max_tokens: 5,
       temperature: 0.5,
@@ -151,7 +151,7 @@ describe('a completion from a vendor of another style', () => {
     assert.deepEqual(turns, [{ role: 'user', blocks: [{ type: 'text', text: 'Once upon' }] }]);
     assert.deepEqual([maxTokens, sampling, stop, labels], [5, { temperature: 0.5 }, ['\n'], { user: 'u' }]);
     assert.deepEqual(extras, { min_p: 0.1 });
-    assert.deepEqual(losses.serious, ['logprobs:dropped']);
+    assert.deepEqual(warnings.serious, ['logprobs:dropped']);
   });
 
   it('is refused if only a text completion model could serve it', () => {
@@ -173,7 +173,7 @@ describe('a completion from a vendor of another style', () => {
   });
 
   it('has the text only, and reports everything else', () => {
-    const { as, losses } = answering();
+    const { as, warnings } = answering();
     assert.deepEqual(asked.encodeReply(REPLY, as), {
       ...HEAD,
       choices: [choice(' a time there was.', 'length')],
@@ -188,11 +188,11 @@ describe('a completion from a vendor of another style', () => {
         },
       },
     });
-    assert.deepEqual(losses.all, ['reasoning:omitted', 'tool_calls:omitted']);
+    assert.deepEqual(warnings.all, ['reasoning:omitted', 'tool_calls:omitted']);
   });
 
   it('streams the same', () => {
-    const { as, losses } = answering();
+    const { as, warnings } = answering();
     const writer = asked.createStreamEncoder(as);
     const events = partsOf(REPLY)
       .map((part) => writer.write(part))
@@ -210,7 +210,7 @@ describe('a completion from a vendor of another style', () => {
       })),
     );
     assert.deepEqual(chunks.at(-1), { ...HEAD, choices: [], usage: asked.encodeReply(REPLY, as).usage });
-    assert.deepEqual(losses.all, ['reasoning:omitted', 'tool_calls:omitted']);
+    assert.deepEqual(warnings.all, ['reasoning:omitted', 'tool_calls:omitted']);
   });
 
   it('has no usage if the client did not request it', () => {

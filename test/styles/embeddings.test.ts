@@ -5,7 +5,7 @@ import type { Call, Finishing, Json, JsonBody, JsonObject, Usage } from '../../c
 import { GatewayError } from '../../core/plugin.ts';
 import type { Quirks } from '../../core/translation/index.ts';
 import { layQuirks, NO_TOKENS } from '../../core/translation/index.ts';
-import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
 import { embeddings } from '../../plugins/styles/embeddings/index.ts';
 import { arriving, bodyOf, callOf, patchTo } from '../kit/calls.ts';
 import { chatError } from '../kit/fixtures.ts';
@@ -273,10 +273,10 @@ describe('an embedding reply', () => {
   });
 });
 
-function finishing(usage: Usage = usageOf(8)): { readonly to: Finishing; readonly losses: CollectedLosses } {
-  const losses = collectLosses({});
+function finishing(usage: Usage = usageOf(8)): { readonly to: Finishing; readonly warnings: CollectedWarnings } {
+  const warnings = collectWarnings({});
   const fetch = () => Promise.reject(new Error('nothing is fetched'));
-  return { to: { usage, model: 'vendor-name', losses, fetch }, losses };
+  return { to: { usage, model: 'vendor-name', warnings, fetch }, warnings };
 }
 
 describe('an embedding reply encoded for the client', () => {
@@ -366,9 +366,9 @@ describe('an embedding reply encoded for the client', () => {
         [VECTORS, TWO],
         [BASE64, TWO_BASE64],
       ] as const) {
-        const { to, losses } = finishing();
+        const { to, warnings } = finishing();
         assert.equal(await finish(list(vectors), { ...request, dimensions }, to), undefined);
-        assert.deepEqual(losses.all, names);
+        assert.deepEqual(warnings.all, names);
       }
     }
   });
@@ -390,10 +390,10 @@ if (recordingsAvailable) {
           readonly data: readonly { readonly embedding: string }[];
         };
         assert.equal(facts?.usage?.input ?? 0, usage.total_tokens);
-        const { to, losses } = finishing(facts?.usage);
+        const { to, warnings } = finishing(facts?.usage);
         const finished = await embeddings.relay.finish?.(body, call, to);
         if (recording.host === 'api.openai.com') assert.equal(finished, undefined);
-        assert.deepEqual(losses.all, []);
+        assert.deepEqual(warnings.all, []);
         // Asked for numbers, the same vectors come as numbers.
         const asNumbers = callOf(embeddings, { ...recording.request, encoding_format: 'float' });
         const written = JSON.parse(

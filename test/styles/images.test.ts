@@ -7,8 +7,8 @@ import type { Destination, EventKind, Finishing, Patch, Style } from '../../core
 import { GatewayError } from '../../core/errors.ts';
 import { scanAnswer } from '../../core/json.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
-import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks, USUAL } from '../../core/translation/quirks.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
 import { imageStyles, variationsRoute } from '../../plugins/styles/images/index.ts';
 import { arriving, bodyOf, callOf, destination, patchTo, uploadOf } from '../kit/calls.ts';
 import { fakeClock } from '../kit/clock.ts';
@@ -25,9 +25,9 @@ const ADDRESS = 'https://pictures.example/boat.png';
 const EDIT = { ...ASKED, image: ADDRESS };
 
 /** The words for a vendor with some quirks, and what was lost on the way. */
-function to(quirks: Partial<Patch['quirks']['images']> = {}): Patch & { readonly losses: CollectedLosses } {
-  const losses = collectLosses({});
-  return { ...patchTo({ quirks: layQuirks(USUAL, { images: quirks }) }), losses };
+function to(quirks: Partial<Patch['quirks']['images']> = {}): Patch & { readonly warnings: CollectedWarnings } {
+  const warnings = collectWarnings({});
+  return { ...patchTo({ quirks: layQuirks(USUAL, { images: quirks }) }), warnings };
 }
 
 function refusedFor(param: string): (error: unknown) => boolean {
@@ -195,8 +195,8 @@ describe('an image request encoded for a vendor', () => {
       input: { messages: [{ role: 'user', content: [{ text: 'A red boat' }] }] },
       parameters: { watermark: false, negative_prompt: 'fog', n: 2, size: '1024*1024' },
     });
-    assert.deepEqual(target.losses.all, ['quality:dropped', 'background:dropped', 'user:dropped']);
-    assert.deepEqual(target.losses.serious, ['background:dropped']);
+    assert.deepEqual(target.warnings.all, ['quality:dropped', 'background:dropped', 'user:dropped']);
+    assert.deepEqual(target.warnings.serious, ['background:dropped']);
     assert.deepEqual(sent({ ...ASKED, size: 'auto' }, to({ form: 'structured' })), {
       model: 'vendor-name',
       input: { messages: [{ role: 'user', content: [{ text: 'A red boat' }] }] },
@@ -222,7 +222,7 @@ describe('an image request encoded for a vendor', () => {
       size: '1024x768',
       n: 2,
     });
-    assert.deepEqual(target.losses.serious, ['input.ref:dropped', 'parameters.watermark:dropped']);
+    assert.deepEqual(target.warnings.serious, ['input.ref:dropped', 'parameters.watermark:dropped']);
   });
 
   it('omits what the vendor does not support, and is refused beyond its maximum number of images', () => {
@@ -436,7 +436,7 @@ describe('an image edit request', () => {
       input: { messages: [{ role: 'user', content: [{ image: ADDRESS }, { text: 'A red boat' }] }] },
       parameters: { size: '8*8' },
     });
-    assert.deepEqual(structured.losses.serious, ['mask:dropped']);
+    assert.deepEqual(structured.warnings.serious, ['mask:dropped']);
     const input = { messages: [{ role: 'user', content: [{ image: ADDRESS }, { text: 'Blue' }] }] };
     const same = await outgoing({ model: 'm', input, parameters: { n: 1 } }, to({ form: 'structured' }));
     assert.deepEqual(same.fields, { model: 'vendor-name', input, parameters: { n: 1 } });
@@ -509,16 +509,16 @@ describe('an image reply', () => {
 
 /** An answer as its client gets it, and the words about it. */
 async function finished(body: JsonObject, request: JsonObject, pages: Readonly<Record<string, Buffer>> = {}) {
-  const losses = collectLosses({});
+  const warnings = collectWarnings({});
   const finishing: Finishing = {
     usage: NO_TOKENS,
     model: 'vendor-name',
-    losses,
+    warnings,
     fetch: (url) => destination({}, pages).fetch(url, 'url'),
   };
   const said = scanAnswer(Buffer.from(JSON.stringify(body)))!;
   const bytes = await images.relay.finish!(said, callOf(images, request), finishing);
-  return { body: bytes && (JSON.parse(bytes.toString()) as JsonObject), losses: losses.all };
+  return { body: bytes && (JSON.parse(bytes.toString()) as JsonObject), warnings: warnings.all };
 }
 
 describe('an image reply encoded for the client', () => {
@@ -532,7 +532,7 @@ describe('an image reply encoded for the client', () => {
       [[{ url: ADDRESS }], url],
       [[{ b64_json: 'eA==', url: '' }], base64],
     ] as const) {
-      assert.deepEqual(await finished({ created: 1, data }, request), { body: undefined, losses: [] });
+      assert.deepEqual(await finished({ created: 1, data }, request), { body: undefined, warnings: [] });
     }
   });
 
@@ -544,21 +544,21 @@ describe('an image reply encoded for the client', () => {
         data: [{ revised_prompt: 'A boat', b64_json: JPEG.toString('base64') }, { b64_json: PNG.toString('base64') }],
         size: '8x8',
       },
-      losses: [],
+      warnings: [],
     });
-    assert.deepEqual((await finished(body, base64, { [ADDRESS]: Buffer.from('<html>') })).losses, [
+    assert.deepEqual((await finished(body, base64, { [ADDRESS]: Buffer.from('<html>') })).warnings, [
       'response_format:changed',
     ]);
     const failed = await finished(body, base64);
     assert.deepEqual((failed.body!.data as readonly Json[])[0], { url: ADDRESS, revised_prompt: 'A boat' });
-    assert.deepEqual(failed.losses, ['response_format:changed']);
+    assert.deepEqual(failed.warnings, ['response_format:changed']);
   });
 
   it('has a data URL of the right type if a URL was requested and the vendor sent bytes', async () => {
     const data = [{ b64_json: JPEG.toString('base64') }];
     assert.deepEqual(await finished({ created: 1, data }, url), {
       body: { created: 1, data: [{ url: `data:image/jpeg;base64,${JPEG.toString('base64')}` }] },
-      losses: ['response_format:changed'],
+      warnings: ['response_format:changed'],
     });
   });
 
@@ -590,7 +590,7 @@ function event(value: JsonObject): string {
 }
 
 function streamed(events: readonly string[], call: Call) {
-  const relay = images.relay.stream!({ hideUsage: false, call, losses: collectLosses({}) });
+  const relay = images.relay.stream!({ hideUsage: false, call, warnings: collectWarnings({}) });
   const kinds: EventKind[] = [];
   const texts: string[] = [];
   for (const each of events) {

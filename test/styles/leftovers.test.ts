@@ -5,8 +5,8 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Answering, Json, JsonObject, StyleVendor } from '../../core/plugin.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { partsOf } from '../../core/translation/fold.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { client as chatAsked, vendor as chatSpoken } from '../../plugins/styles/chat/bridge.ts';
 import { client as completionsAsked } from '../../plugins/styles/completions/bridge.ts';
 import { client as messagesAsked, vendor as messagesSpoken } from '../../plugins/styles/messages/bridge.ts';
@@ -19,8 +19,8 @@ type Client = keyof typeof CLIENTS;
 
 /** What a client is told to be lost of a whole answer; undefined where it is no answer. */
 function lostOf(spoken: StyleVendor, body: JsonObject, client: Client): readonly string[] | undefined {
-  const losses = collectLosses({});
-  const reply = spoken.decodeReply(body, FROM, losses);
+  const warnings = collectWarnings({});
+  const reply = spoken.decodeReply(body, FROM, warnings);
   if (reply === undefined) return undefined;
   const as: Answering = {
     id: '0123456789ABCDEFGHIJKLMNOP',
@@ -30,24 +30,24 @@ function lostOf(spoken: StyleVendor, body: JsonObject, client: Client): readonly
     request: {},
     asksUsage: false,
     estimatedInput: 0,
-    losses,
+    warnings,
   };
   CLIENTS[client].encodeReply(reply, as);
-  const whole = [...losses.all].sort();
+  const whole = [...warnings.all].sort();
   const writer = CLIENTS[client].createStreamEncoder(as);
   for (const part of partsOf(reply)) writer.write(part);
-  assert.deepEqual([...losses.all].sort(), whole, 'written as a stream it loses something else');
+  assert.deepEqual([...warnings.all].sort(), whole, 'written as a stream it loses something else');
   return whole;
 }
 
 /** What the vendor's stream is said to lose. */
 function lostIn(spoken: StyleVendor, events: readonly Json[]): readonly string[] {
-  const losses = collectLosses({});
-  const reader = spoken.createStreamDecoder(FROM, losses);
+  const warnings = collectWarnings({});
+  const reader = spoken.createStreamDecoder(FROM, warnings);
   for (const event of events) reader.read({ name: undefined, data: JSON.stringify(event) });
   reader.read({ name: undefined, data: '[DONE]' });
   reader.close();
-  return [...losses.all].sort();
+  return [...warnings.all].sort();
 }
 
 describe('the source of a citation', () => {
@@ -221,11 +221,11 @@ describe('a member of a request', () => {
     body: JsonObject,
     spoken: StyleVendor,
   ): { body: JsonObject; lost: readonly string[]; serious: readonly string[] } {
-    const losses = collectLosses(CLIENTS[client].names);
+    const warnings = collectWarnings(CLIENTS[client].names);
     const quirks = layQuirks(spoken.quirks, { output: { json_schema: true }, tools: { web_search: true } });
     const target = { ...FROM, stream: false, askUsage: false, quirks };
-    const asked = CLIENTS[client].decodeRequest({ model: 'm', ...body }, losses);
-    return { body: spoken.encodeRequest(asked, target, losses), lost: losses.all, serious: losses.serious };
+    const asked = CLIENTS[client].decodeRequest({ model: 'm', ...body }, warnings);
+    return { body: spoken.encodeRequest(asked, target, warnings), lost: warnings.all, serious: warnings.serious };
   }
 
   it('about a search in vendor-specific terms is reported', () => {
@@ -279,12 +279,12 @@ describe('a member of a request', () => {
     const cached = { type: 'web_search', external_web_access: false };
     const f = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } };
     const adapted = (more: JsonObject): { tools: readonly string[]; lost: readonly string[] } => {
-      const losses = collectLosses(responsesAsked.names);
+      const warnings = collectWarnings(responsesAsked.names);
       const quirks = layQuirks(messagesSpoken.quirks, { tools: { web_search: true } });
       const target = { ...FROM, stream: false, askUsage: false, quirks };
-      const question = responsesAsked.decodeRequest({ model: 'm', input: 'Hi', ...more }, losses);
-      const { conversation } = adapt(question, 'messages', target, losses);
-      return { tools: conversation.tools.map(({ name }) => name), lost: losses.all };
+      const question = responsesAsked.decodeRequest({ model: 'm', input: 'Hi', ...more }, warnings);
+      const { conversation } = adapt(question, 'messages', target, warnings);
+      return { tools: conversation.tools.map(({ name }) => name), lost: warnings.all };
     };
     assert.deepEqual(adapted({ tools: [cached, f] }), { tools: ['f'], lost: ['tools.web_search:dropped'] });
     const refused = (error: unknown): boolean => error instanceof GatewayError && error.param === 'tools.web_search';

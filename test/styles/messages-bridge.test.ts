@@ -17,8 +17,8 @@ import {
   type Turn,
   unpackOpaque,
 } from '../../core/translation/index.ts';
-import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
+import { type CollectedWarnings, collectWarnings } from '../../core/translation/warnings.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { conversationOf, conversations, replies, replyOf, said, streamsOf } from '../kit/conversations.ts';
 import fc from '../kit/fast-check.ts';
@@ -46,10 +46,10 @@ const usage = (more: Partial<Usage> = {}): Usage => ({
   ...more,
 });
 
-function decoded(more: JsonObject): Conversation & { readonly losses: CollectedLosses } {
-  const losses = collectLosses(asked.names);
+function decoded(more: JsonObject): Conversation & { readonly warnings: CollectedWarnings } {
+  const warnings = collectWarnings(asked.names);
   const request = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }], ...more };
-  return { ...asked.decodeRequest(request, losses), losses };
+  return { ...asked.decodeRequest(request, warnings), warnings };
 }
 
 const user = (...blocks: readonly Block[]): Turn => ({ role: 'user', blocks });
@@ -63,16 +63,16 @@ function targetOf(quirks: SomeQuirks = {}, stream = false): Target {
 function encoded(
   conversation: Conversation,
   quirks: SomeQuirks = {},
-): { readonly body: Body; readonly losses: CollectedLosses } {
-  const losses = collectLosses({});
-  return { body: spoken.encodeRequest(conversation, targetOf(quirks), losses), losses };
+): { readonly body: Body; readonly warnings: CollectedWarnings } {
+  const warnings = collectWarnings({});
+  return { body: spoken.encodeRequest(conversation, targetOf(quirks), warnings), warnings };
 }
 
 /** A refusal with the name of what is refused. */
 const refuses = (param: string) => (error: unknown) =>
   error instanceof GatewayError && error.status === 400 && error.param === param && error.message.includes(param);
 
-function answering(losses: CollectedLosses = collectLosses(asked.names)): Answering {
+function answering(warnings: CollectedWarnings = collectWarnings(asked.names)): Answering {
   return {
     id: 'A'.repeat(26),
     model: 'public-name',
@@ -81,7 +81,7 @@ function answering(losses: CollectedLosses = collectLosses(asked.names)): Answer
     request: {},
     asksUsage: true,
     estimatedInput: 77,
-    losses,
+    warnings,
   };
 }
 
@@ -108,8 +108,8 @@ async function folded(stream: string, kind: { fromReadableStream(from: ReadableS
 }
 
 /** The parts of a vendor's stream. */
-function read(events: readonly JsonObject[], losses = collectLosses({})): readonly Part[] {
-  const reader = spoken.createStreamDecoder(FROM, losses);
+function read(events: readonly JsonObject[], warnings = collectWarnings({})): readonly Part[] {
+  const reader = spoken.createStreamDecoder(FROM, warnings);
   const parts = events.flatMap((event) => reader.read({ name: String(event.type), data: JSON.stringify(event) }));
   return [...parts, ...reader.close()];
 }
@@ -137,9 +137,9 @@ describe('a messages request in the common form', () => {
 
   it('drops the billing block and reports it', () => {
     const billing = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2; cch=1;' };
-    const { turns, losses } = decoded({ system: [billing, { type: 'text', text: 'Be brief.' }] });
+    const { turns, warnings } = decoded({ system: [billing, { type: 'text', text: 'Be brief.' }] });
     assert.deepEqual(turns[0], said('system', 'Be brief.'));
-    assert.deepEqual([losses.all, losses.serious], [['system.billing_header:dropped'], []]);
+    assert.deepEqual([warnings.all, warnings.serious], [['system.billing_header:dropped'], []]);
   });
 
   it('keeps the position of system messages inside the conversation', () => {
@@ -155,12 +155,12 @@ describe('a messages request in the common form', () => {
       turns.turns.map(({ role }) => role),
       ['user', 'system', 'assistant'],
     );
-    assert.deepEqual(turns.losses.all, ['messages.output_config:dropped']);
+    assert.deepEqual(turns.warnings.all, ['messages.output_config:dropped']);
   });
 
   it('has calls, results, images and documents', () => {
     const png = 'iVBORw0KGgoAAAAN';
-    const { turns, losses } = decoded({
+    const { turns, warnings } = decoded({
       messages: [
         {
           role: 'assistant',
@@ -235,8 +235,8 @@ describe('a messages request in the common form', () => {
         text('Found\nhttps://example.com\n\nIt is.'),
       ),
     ]);
-    assert.deepEqual(losses.serious, []);
-    assert.deepEqual(losses.all, [
+    assert.deepEqual(warnings.serious, []);
+    assert.deepEqual(warnings.all, [
       'messages.caller:dropped',
       'messages.document:changed',
       'messages.search_result:changed',
@@ -365,7 +365,7 @@ describe('a messages request in the common form', () => {
   });
 
   it('reports every other field, or keeps it in extras', () => {
-    const { extras, losses, output, stop, sampling, maxTokens, labels } = decoded({
+    const { extras, warnings, output, stop, sampling, maxTokens, labels } = decoded({
       temperature: 0.5,
       top_p: 0.9,
       top_k: 5,
@@ -378,8 +378,8 @@ describe('a messages request in the common form', () => {
       future: { x: 1 },
     });
     assert.deepEqual(extras, { container: 'c_1', future: { x: 1 } });
-    assert.deepEqual(losses.all, ['output_config.task_budget:dropped', 'context_management:dropped']);
-    assert.deepEqual(losses.serious, ['output_config.task_budget:dropped']);
+    assert.deepEqual(warnings.all, ['output_config.task_budget:dropped', 'context_management:dropped']);
+    assert.deepEqual(warnings.serious, ['output_config.task_budget:dropped']);
     assert.deepEqual(output.format, {
       type: 'schema',
       name: 'structured_output',
@@ -474,12 +474,12 @@ describe('a conversation encoded for a messages vendor', () => {
     assert.deepEqual(rolesOf(hello, now, said('system', 'And.')), ['user', 'system']);
     assert.deepEqual(rolesOf(hello, now, hello), ['user']);
     assert.deepEqual(rolesOf(hello, said('assistant', 'x'), now), ['user', 'assistant', 'user']);
-    const { body, losses } = encoded(conversationOf([hello, now]));
+    const { body, warnings } = encoded(conversationOf([hello, now]));
     assert.deepEqual(
       body.messages[0].content.map((block: Body) => block.text),
       ['Hello?', '<system-reminder>\nNow.\n</system-reminder>'],
     );
-    assert.deepEqual(losses.all, ['messages.system:changed']);
+    assert.deepEqual(warnings.all, ['messages.system:changed']);
   });
 
   it('has results first, then text, and arguments as objects', () => {
@@ -504,7 +504,7 @@ describe('a conversation encoded for a messages vendor', () => {
 
   it('has reasoning only with the signature of its vendor, and first', () => {
     const own = (kind: 'signature' | 'redacted'): Opaque => ({ style: 'messages', kind, value: 'SEAL' });
-    const { body, losses } = encoded(
+    const { body, warnings } = encoded(
       conversationOf([
         hello,
         assistant(
@@ -520,7 +520,7 @@ describe('a conversation encoded for a messages vendor', () => {
       { type: 'redacted_thinking', data: 'SEAL' },
       { type: 'text', text: 'Hi.' },
     ]);
-    assert.deepEqual([losses.all, losses.serious], [['messages.reasoning:dropped'], []]);
+    assert.deepEqual([warnings.all, warnings.serious], [['messages.reasoning:dropped'], []]);
   });
 
   it('never has an empty text, and does not end in whitespace', () => {
@@ -601,7 +601,7 @@ describe('a conversation encoded for a messages vendor', () => {
         who: { oneOf: [{ type: 'string', pattern: '^a' }, { type: 'null' }] },
       },
     };
-    const { body, losses } = encoded(
+    const { body, warnings } = encoded(
       conversationOf([hello], {
         tools: [
           { type: 'function', name: 'f' },
@@ -626,7 +626,7 @@ describe('a conversation encoded for a messages vendor', () => {
         strict: true,
       },
     ]);
-    assert.deepEqual(losses.serious, ['tools.strict:changed']);
+    assert.deepEqual(warnings.serious, ['tools.strict:changed']);
   });
 
   it('has web search in the notation of the style', () => {
@@ -651,20 +651,20 @@ describe('a conversation encoded for a messages vendor', () => {
     it('has default sampling, with a budget or adaptive reasoning; other sampling options are reported', () => {
       for (const input of ['adaptive', 'budget'] as const) {
         const reasoning = { mode: 'auto', effort: 'high' } as const;
-        const { body, losses } = encoded(
+        const { body, warnings } = encoded(
           conversationOf([said('user', 'Hi')], { reasoning, sampling: { temperature: 0.2, topP: 0.97, topK: 5 } }),
           { reasoning: { input } },
         );
         assert.deepEqual([body.temperature, body.top_p, body.top_k], [undefined, 0.97, undefined], input);
-        assert.deepEqual(losses.serious, ['temperature:dropped', 'top_k:dropped'], input);
+        assert.deepEqual(warnings.serious, ['temperature:dropped', 'top_k:dropped'], input);
       }
       const off = conversationOf([said('user', 'Hi')], { reasoning: { mode: 'off' }, sampling: { temperature: 0.2 } });
       assert.equal(encoded(off).body.temperature, 0.2);
     });
 
     const thinking = (more: Partial<Conversation>, quirks: SomeQuirks = {}) => {
-      const { body, losses } = encoded(conversationOf([hello], more), quirks);
-      return { ...body, losses: losses.all };
+      const { body, warnings } = encoded(conversationOf([hello], more), quirks);
+      return { ...body, warnings: warnings.all };
     };
     const adaptive: SomeQuirks = { reasoning: { input: 'adaptive' } };
 
@@ -674,22 +674,22 @@ describe('a conversation encoded for a messages vendor', () => {
       const open = thinking({ reasoning: { mode: 'on', budget: 16_384 } }, { limits: { max_output: 20_000 } });
       assert.deepEqual([open.thinking.budget_tokens, open.max_tokens], [16_384, 20_000]);
       const guessed = thinking({ reasoning: { mode: 'on', budget: 16_384 } });
-      assert.deepEqual([guessed.thinking.budget_tokens, guessed.max_tokens, guessed.losses], [16_384, 20_480, []]);
+      assert.deepEqual([guessed.thinking.budget_tokens, guessed.max_tokens, guessed.warnings], [16_384, 20_480, []]);
       const tight = thinking({ maxTokens: 500, reasoning: { mode: 'on', budget: 2_000, summary: 'none' } });
       assert.deepEqual(
-        [tight.thinking, tight.max_tokens, tight.losses],
+        [tight.thinking, tight.max_tokens, tight.warnings],
         [{ type: 'enabled', budget_tokens: 1_024, display: 'omitted' }, 1_524, ['max_tokens:changed']],
       );
     });
 
     it('has no sampling options', () => {
-      const { temperature, top_p, top_k, losses } = thinking({
+      const { temperature, top_p, top_k, warnings } = thinking({
         maxTokens: 10_000,
         reasoning: { mode: 'on', budget: 2_000 },
         sampling: { temperature: 1, topP: 0.5, topK: 3 },
       });
       assert.deepEqual(
-        [temperature, top_p, top_k, losses],
+        [temperature, top_p, top_k, warnings],
         [1, undefined, undefined, ['top_p:dropped', 'top_k:dropped']],
       );
     });
@@ -720,12 +720,12 @@ describe('a conversation encoded for a messages vendor', () => {
         },
       },
     });
-    assert.deepEqual(enforced.losses.all, ['response_format:changed']);
+    assert.deepEqual(enforced.warnings.all, ['response_format:changed']);
     const line = encoded(conversationOf([hello], { output })).body;
     assert.ok(line.system[0].text.includes(JSON.stringify(schema)), 'the schema is told');
     const any = encoded(conversationOf([hello], { output: { format: { type: 'json' } } }));
     assert.match(any.body.system[0].text, /JSON object/);
-    assert.deepEqual(any.losses.all, ['response_format:changed']);
+    assert.deepEqual(any.warnings.all, ['response_format:changed']);
   });
 
   describe('and its cache', () => {
@@ -746,7 +746,7 @@ describe('a conversation encoded for a messages vendor', () => {
         { role: 'system', blocks: [marked(3_600)] } as const,
         user(marked(1_800), marked(300), marked(3_600)),
       ];
-      const { body, losses } = encoded(
+      const { body, warnings } = encoded(
         conversationOf(turns, { tools: [{ type: 'function', name: 'f', cache: { ttlSeconds: 3_600 } }] }),
         quirks,
       );
@@ -761,7 +761,7 @@ describe('a conversation encoded for a messages vendor', () => {
         ],
       );
       assert.equal(body.cache_control, undefined);
-      assert.deepEqual([losses.all, losses.serious], [['messages.cache_control:dropped'], []]);
+      assert.deepEqual([warnings.all, warnings.serious], [['messages.cache_control:dropped'], []]);
     });
 
     it('is not marked at an empty text, and at a result instead of inside it', () => {
@@ -776,7 +776,7 @@ describe('a conversation encoded for a messages vendor', () => {
   });
 
   it('reports what the style cannot express', () => {
-    const { body, losses } = encoded(
+    const { body, warnings } = encoded(
       conversationOf([hello], {
         stop: ['END'],
         labels: {
@@ -792,9 +792,9 @@ describe('a conversation encoded for a messages vendor', () => {
     );
     assert.match(body.metadata.user_id, /^[0-9a-f]{64}$/);
     assert.deepEqual([body.service_tier, body.stop_sequences], ['auto', ['END']]);
-    assert.deepEqual(losses.serious, ['verbosity:dropped', 'prediction:dropped']);
+    assert.deepEqual(warnings.serious, ['verbosity:dropped', 'prediction:dropped']);
     assert.deepEqual(
-      losses.all.filter((loss) => !losses.serious.includes(loss)),
+      warnings.all.filter((warning) => !warnings.serious.includes(warning)),
       [
         'metadata:dropped',
         'prompt_cache_key:dropped',
@@ -812,12 +812,12 @@ describe('a conversation encoded for a messages vendor', () => {
   it('is encoded whatever it contains', () => {
     fc.assert(
       fc.property(conversations, fc.constantFrom('budget', 'adaptive', 'none'), (conversation, input) => {
-        const losses = collectLosses({});
+        const warnings = collectWarnings({});
         const target = targetOf({ reasoning: { input } }, true);
         try {
-          spoken.encodeRequest(conversation, target, losses);
-          const { conversation: fitted } = adapt(conversation, 'messages', target, losses);
-          const body: Body = spoken.encodeRequest(fitted, target, losses);
+          spoken.encodeRequest(conversation, target, warnings);
+          const { conversation: fitted } = adapt(conversation, 'messages', target, warnings);
+          const body: Body = spoken.encodeRequest(fitted, target, warnings);
           assert.equal(body.messages[0].role, 'user');
           const limit = body.thinking?.budget_tokens ?? 0;
           assert.ok(limit < body.max_tokens, `${limit} of ${body.max_tokens} tokens to think with`);
@@ -953,17 +953,17 @@ describe('the reply of a messages vendor in the common form', () => {
   ];
 
   it('is the same whether streamed or not', () => {
-    const losses = collectLosses({});
+    const warnings = collectWarnings({});
     const body = { id: 'msg_1', model: 'vendor-name-1', content, stop_reason: 'tool_use', usage: told };
-    assert.deepEqual(spoken.decodeReply(body, FROM, losses), expected);
+    assert.deepEqual(spoken.decodeReply(body, FROM, warnings), expected);
     const parts = read(events);
     checkParts(parts);
     assert.deepEqual(foldParts(parts), expected);
-    assert.deepEqual(losses.all, []);
+    assert.deepEqual(warnings.all, []);
   });
 
   it('is undefined without content', () => {
-    assert.equal(spoken.decodeReply({ id: 'msg_1' }, FROM, collectLosses({})), undefined);
+    assert.equal(spoken.decodeReply({ id: 'msg_1' }, FROM, collectWarnings({})), undefined);
   });
 
   it("has the vendor's stop reason, and `stop` for an unknown one", () => {
@@ -984,7 +984,7 @@ describe('the reply of a messages vendor in the common form', () => {
       [{ stop_reason: 'tool_use' }, { reason: 'stop' }],
     ];
     for (const [told, finish] of reasons) {
-      const reply = spoken.decodeReply({ content: [{ type: 'text', text: 'x' }], ...told }, FROM, collectLosses({}));
+      const reply = spoken.decodeReply({ content: [{ type: 'text', text: 'x' }], ...told }, FROM, collectWarnings({}));
       assert.deepEqual(reply?.finish, finish);
     }
     const calls = [start, ...block(0, { type: 'tool_use', id: 'a', name: 'f' }), ...stop('end_turn')];
@@ -1059,7 +1059,7 @@ describe('the reply of a messages vendor in the common form', () => {
   });
 
   it('is an error if the vendor sends one', () => {
-    const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
+    const reader = spoken.createStreamDecoder(FROM, collectWarnings({}));
     const data = JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Too much.' } });
     assert.deepEqual(reader.read({ name: 'error', data }), [
       { type: 'start', id: '', model: '' },
@@ -1093,7 +1093,7 @@ describe('the reply of a messages vendor in the common form', () => {
     );
     fc.assert(
       fc.property(fc.array(odd), (data) => {
-        const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
+        const reader = spoken.createStreamDecoder(FROM, collectWarnings({}));
         const parts = data.flatMap((each) => reader.read({ name: undefined, data: each }));
         checkParts([...parts, ...reader.close()]);
       }),
@@ -1123,8 +1123,8 @@ describe('an answer encoded for a messages client', () => {
   };
 
   it('is made of blocks', () => {
-    const losses = collectLosses(asked.names);
-    const body: Body = asked.encodeReply(reply, answering(losses));
+    const warnings = collectWarnings(asked.names);
+    const body: Body = asked.encodeReply(reply, answering(warnings));
     const { content, ...rest } = body;
     assert.deepEqual(rest, {
       id: `msg_${'A'.repeat(26)}`,
@@ -1164,7 +1164,7 @@ describe('an answer encoded for a messages client', () => {
       { type: 'tool_use', id: `toolu_${'A'.repeat(26)}_3`, name: 'g', input: {} },
       { type: 'tool_use', id: 'call_3', name: 'h', input: { input: 'say "é😀"' } },
     ]);
-    assert.deepEqual(losses.all, ['web_search_call:omitted']);
+    assert.deepEqual(warnings.all, ['web_search_call:omitted']);
   });
 
   it('is decoded again with everything that was sealed in it', () => {
@@ -1403,12 +1403,12 @@ if (recordingsAvailable)
   describe('recorded messages between two styles', () => {
     it('lose nothing in a round trip', async () => {
       for (const { id, request, response, sse } of recordings(['anthropic-messages'])) {
-        asked.decodeRequest(request, collectLosses(asked.names));
+        asked.decodeRequest(request, collectWarnings(asked.names));
         const body = (sse === undefined ? response : await folded(sse)) as Body;
         if (body.content === undefined) continue;
         const reply =
           sse === undefined
-            ? spoken.decodeReply(body, FROM, collectLosses({}))
+            ? spoken.decodeReply(body, FROM, collectWarnings({}))
             : foldParts(read(eventsOf(sse) as readonly JsonObject[]));
         assert.ok(reply !== undefined, id);
         const told = [asked.encodeReply(reply, answering()), await folded(streamed(partsOf(reply)))] as Body[];

@@ -22,8 +22,8 @@ import {
   type Tool,
   unpackOpaque,
 } from '../../core/translation/index.ts';
-import { collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
+import { collectWarnings } from '../../core/translation/warnings.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { conversationOf, conversations, replies, replyOf, said, streamsOf } from '../kit/conversations.ts';
@@ -41,20 +41,20 @@ const from = { channel: 'here', model: 'their-model' };
 const object = { type: 'object', properties: {} };
 
 function decoded(body: JsonObject) {
-  const losses = collectLosses(asked.names);
-  return { conversation: asked.decodeRequest({ model: 'm', ...body }, losses), losses };
+  const warnings = collectWarnings(asked.names);
+  return { conversation: asked.decodeRequest({ model: 'm', ...body }, warnings), warnings };
 }
 /** The turns of an input, in short. */
 function heard(input: Json): Conversation['turns'] {
   return decoded({ input }).conversation.turns;
 }
 function encoded(conversation: Conversation, quirks: SomeQuirks = {}, stream = false) {
-  const losses = collectLosses({});
+  const warnings = collectWarnings({});
   const target: Target = { ...from, stream, askUsage: false, quirks: layQuirks(spoken.quirks, quirks) };
-  return { body: spoken.encodeRequest(conversation, target, losses), losses };
+  return { body: spoken.encodeRequest(conversation, target, warnings), warnings };
 }
 function answering(request: JsonObject = {}): Answering {
-  const losses = collectLosses({});
+  const warnings = collectWarnings({});
   return {
     id: ID,
     model: 'public',
@@ -63,7 +63,7 @@ function answering(request: JsonObject = {}): Answering {
     request,
     asksUsage: true,
     estimatedInput: 1,
-    losses,
+    warnings,
   };
 }
 function written(parts: readonly Part[], as = answering()) {
@@ -80,7 +80,7 @@ function eventsIn(text: string): readonly (JsonObject & { readonly type: string 
 }
 /** What a fresh decoder says to these events, checked for its order. */
 function partsIn(events: readonly JsonObject[]): readonly Part[] {
-  const reader = spoken.createStreamDecoder(from, collectLosses({}));
+  const reader = spoken.createStreamDecoder(from, collectWarnings({}));
   const parts = events.flatMap((event) => reader.read({ name: undefined, data: JSON.stringify(event) }));
   checkParts([...parts, ...reader.close()]);
   return parts;
@@ -197,7 +197,7 @@ describe('decoding responses requests', () => {
 
   it('decodes what coding agents send, with hints only', () => {
     const f = { type: 'function', name: 'exec', description: 'd', strict: false, parameters: object };
-    const { conversation, losses } = decoded({
+    const { conversation, warnings } = decoded({
       stream: true,
       input: [
         { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'permissions' }] },
@@ -221,8 +221,8 @@ describe('decoding responses requests', () => {
       prompt_cache_key: 'session',
       client_metadata: { a: 'b' },
     });
-    assert.deepEqual(losses.serious, []);
-    assert.deepEqual(losses.all, ['client_metadata:dropped']);
+    assert.deepEqual(warnings.serious, []);
+    assert.deepEqual(warnings.all, ['client_metadata:dropped']);
     assert.deepEqual(
       conversation.turns.map(({ role }) => role),
       ['developer', 'developer', 'user', 'user'],
@@ -329,9 +329,9 @@ describe('decoding responses requests', () => {
     assert.deepEqual(blocks({ summary: [], content: [{ type: 'reasoning_text', text: 'raw' }] }), [
       { type: 'thinking', text: 'raw' },
     ]);
-    const { conversation, losses } = decoded({ input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] });
+    const { conversation, warnings } = decoded({ input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] });
     assert.deepEqual(conversation.turns, []);
-    assert.ok(losses.all.includes('input.reasoning:dropped'), 'it is named');
+    assert.ok(warnings.all.includes('input.reasoning:dropped'), 'it is named');
   });
 
   it('keeps items that only vendors of this style support', () => {
@@ -395,15 +395,15 @@ describe('decoding responses requests', () => {
       phase: 'commentary',
       odd: 1,
     };
-    const { losses } = decoded({ input: [item], reasoning: { effort: 'low', mode: 'pro' }, text: { colour: 'red' } });
-    assert.deepEqual(losses.all, [
+    const { warnings } = decoded({ input: [item], reasoning: { effort: 'low', mode: 'pro' }, text: { colour: 'red' } });
+    assert.deepEqual(warnings.all, [
       'input.mood:dropped',
       'input.phase:dropped',
       'input.odd:dropped',
       'reasoning.mode:dropped',
       'text.colour:dropped',
     ]);
-    assert.ok(!losses.serious.includes('input.phase:dropped'), 'a phase changes no answer');
+    assert.ok(!warnings.serious.includes('input.phase:dropped'), 'a phase changes no answer');
   });
 });
 
@@ -476,7 +476,7 @@ describe('encoding responses requests', () => {
 
   it('sends reasoning of this style back before what followed it, and drops that of others', () => {
     const opaque: Opaque = { style: 'responses', channel: 'here', kind: 'encrypted', value: 'SEAL', id: 'rs_1' };
-    const { body, losses } = encoded(
+    const { body, warnings } = encoded(
       conversationOf([
         {
           role: 'assistant',
@@ -531,12 +531,12 @@ describe('encoding responses requests', () => {
       },
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'and?' }] },
     ]);
-    assert.deepEqual(losses.all, ['messages.reasoning:dropped', 'messages.is_error:dropped']);
-    assert.deepEqual(losses.serious, []);
+    assert.deepEqual(warnings.all, ['messages.reasoning:dropped', 'messages.is_error:dropped']);
+    assert.deepEqual(warnings.serious, []);
   });
 
   it('marks tools as not strict, and maps web search', () => {
-    const { body, losses } = encoded(
+    const { body, warnings } = encoded(
       conversationOf([said('user', 'x')], {
         tools: [
           { type: 'function', name: 'f', extras: { defer_loading: true, input_examples: [] } },
@@ -565,7 +565,7 @@ describe('encoding responses requests', () => {
     ]);
     assert.deepEqual(body.tool_choice, { type: 'function', name: 'f' });
     assert.equal(body.parallel_tool_calls, false);
-    assert.deepEqual(losses.all, [
+    assert.deepEqual(warnings.all, [
       'tools.defer_loading:dropped',
       'tools.input_examples:dropped',
       'tools.max_uses:dropped',
@@ -581,8 +581,8 @@ describe('encoding responses requests', () => {
     ];
     const search: Tool = { type: 'hosted', name: 'tool_search', style: 'responses', raw: { type: 'tool_search' } };
     const waits = (tools: readonly Tool[]) => {
-      const { body, losses } = encoded(conversationOf([said('user', 'x')], { tools }));
-      return [(body.tools as readonly JsonObject[]).map((tool) => tool.defer_loading), losses.all, losses.serious];
+      const { body, warnings } = encoded(conversationOf([said('user', 'x')], { tools }));
+      return [(body.tools as readonly JsonObject[]).map((tool) => tool.defer_loading), warnings.all, warnings.serious];
     };
     assert.deepEqual(waits(waiting), [[undefined, undefined], ['tools.defer_loading:dropped'], []]);
     assert.deepEqual(waits([...waiting, search]), [[true, true, undefined], [], []]);
@@ -592,8 +592,8 @@ describe('encoding responses requests', () => {
     const content = [{ type: 'text', text: 'one', cache: {} }] as const;
     const turns = [{ role: 'user', blocks: [{ type: 'toolResult', id: 'c1', kind: 'function', content }] }] as const;
     const outputOf = (hint: 'breakpoint' | 'key') => {
-      const { body, losses } = encoded(conversationOf(turns), { cache: { hint } });
-      return [(body.input as readonly JsonObject[])[0]?.output, losses.all];
+      const { body, warnings } = encoded(conversationOf(turns), { cache: { hint } });
+      return [(body.input as readonly JsonObject[])[0]?.output, warnings.all];
     };
     const marked = { type: 'input_text', text: 'one', prompt_cache_breakpoint: { mode: 'explicit' } };
     assert.deepEqual(outputOf('breakpoint'), [[marked], []]);
@@ -627,7 +627,7 @@ describe('encoding responses requests', () => {
   });
 
   it('encodes limits, reasoning, format and metadata', () => {
-    const { body, losses } = encoded(
+    const { body, warnings } = encoded(
       conversationOf([], {
         maxTokens: 5,
         sampling: { temperature: 1, topK: 4, seed: 1, logprobs: 2 },
@@ -654,7 +654,7 @@ describe('encoding responses requests', () => {
       store: false,
       prompt_cache_retention: '24h',
     });
-    assert.deepEqual([...losses.serious].sort(), [
+    assert.deepEqual([...warnings.serious].sort(), [
       'max_tokens:changed',
       'odd:dropped',
       'seed:dropped',
@@ -869,7 +869,7 @@ describe('encoding responses replies', () => {
 
   it('encodes citations with URLs, and reports the others', () => {
     const as = answering();
-    const losses = collectLosses({});
+    const warnings = collectWarnings({});
     const citation = { style: 'messages', raw: {} };
     const { output } = asked.encodeReply(
       replyOf([
@@ -886,7 +886,7 @@ describe('encoding responses replies', () => {
         { type: 'foreign', style: 'messages', what: 'server_tool_use', raw: {} },
         { type: 'foreign', style: 'responses', what: 'web_search_call', raw: { type: 'web_search_call', id: 'ws_1' } },
       ]),
-      { ...as, losses },
+      { ...as, warnings },
     );
     const [message, search] = output as readonly JsonObject[];
     const [part] = message!.content as readonly JsonObject[];
@@ -895,7 +895,7 @@ describe('encoding responses replies', () => {
       { type: 'url_citation', url: 'https://b.org', title: '', start_index: 1, end_index: 3 },
     ]);
     assert.deepEqual(search, { type: 'web_search_call', id: 'ws_1' });
-    assert.deepEqual(losses.all, ['citations:omitted', 'audio:omitted', 'server_tool_use:omitted']);
+    assert.deepEqual(warnings.all, ['citations:omitted', 'audio:omitted', 'server_tool_use:omitted']);
   });
 });
 
@@ -1089,7 +1089,7 @@ describe('encoding responses streams', () => {
 });
 
 describe('decoding responses replies', () => {
-  const read = (body: JsonObject) => spoken.decodeReply(body, from, collectLosses({}));
+  const read = (body: JsonObject) => spoken.decodeReply(body, from, collectWarnings({}));
 
   it('makes blocks in the order of the items', () => {
     const annotation = { type: 'url_citation', url: 'https://a.org', title: 'A', start_index: 0, end_index: 2 };
@@ -1197,7 +1197,7 @@ describe('decoding responses streams', () => {
           const { text, writer } = written(parts);
           const events = eventsIn(text);
           const folded = foldParts(partsIn(events));
-          const whole = spoken.decodeReply(writer.answer!()!, from, collectLosses({}));
+          const whole = spoken.decodeReply(writer.answer!()!, from, collectWarnings({}));
           const withoutPrefix = (blocks: readonly Block[] | undefined) =>
             blocks?.map((block) => (block.type === 'text' ? { ...block, citations: block.citations?.length } : block));
           assert.deepEqual(withoutPrefix(folded?.blocks), withoutPrefix(whole?.blocks));
@@ -1358,7 +1358,7 @@ describe('decoding responses streams', () => {
   });
 
   it('accepts whatever a vendor sends', () => {
-    const reader = spoken.createStreamDecoder(from, collectLosses({}));
+    const reader = spoken.createStreamDecoder(from, collectWarnings({}));
     const types = [
       'output_item.added',
       'output_item.done',

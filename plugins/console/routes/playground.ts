@@ -88,7 +88,7 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
           input_estimate: call === undefined ? null : countedUsage(call, 0).input,
           output_limit: typeof facts.outputLimit === 'number' ? facts.outputLimit : (call?.outputTokens ?? null),
           price: priceOf(call) ?? null,
-          losses: first?.losses ?? [],
+          losses: first?.warnings ?? [],
           would_go_to: reaches(account.role, 'admin')
             ? offers.map(({ channel, model, style, state, asked: isTried }) => ({
                 channel,

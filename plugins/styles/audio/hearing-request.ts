@@ -74,14 +74,14 @@ export async function measureTranscription({ bounds, files = [] }: Call): Promis
 }
 
 /** The same form, with the vendor's model name. */
-export function encodeTranscription({ body, files = [], stream }: Call, { model, losses }: Destination): Outgoing {
+export function encodeTranscription({ body, files = [], stream }: Call, { model, warnings }: Destination): Outgoing {
   const fields = body.tree() as JsonObject;
   const isFile = FILES.includes(String(fields.response_format));
   // A stream needs JSON instead of text: a model without streaming replies in the requested format, and only JSON can be
   // converted to events.
   const format = stream && fields.response_format === 'text' ? 'json' : fields.response_format;
   const isDropped = isFile && isYes(fields.stream);
-  if (isDropped) losses.drop('stream', 'hint');
+  if (isDropped) warnings.drop('stream', 'hint');
   const changed = { ...fields, model, response_format: format, stream: isDropped ? undefined : fields.stream };
   return { as: 'form', fields: given<Record<string, Json>>(changed as Record<string, Json>), files };
 }

@@ -32,7 +32,7 @@ const NEWER_LIMIT = { max_tokens: 'max_completion_tokens' } as const;
 
 /** Chat clients with vendors of another style. */
 export const client: StyleClient = {
-  // `Losses` uses chat's field names, except for the web search, which is not a tool in chat.
+  // `Warnings` uses chat's field names, except for the web search, which is not a tool in chat.
   names: { 'tools.web_search': 'web_search_options' },
   namesIn: (body) => (body.has('max_completion_tokens') ? NEWER_LIMIT : {}),
   decodeRequest,

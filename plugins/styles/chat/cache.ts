@@ -1,21 +1,25 @@
 /** Marks for the vendor's prompt cache, which chat servers write in two ways. */
 
-import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { JsonObject, Warnings } from '../../../core/plugin.ts';
 import type { CacheHint, Fields, Quirks } from '../../../core/translation/index.ts';
 
 /** The mark on a message, a part or a tool. */
-export function readCache(fields: Fields, losses: Losses): { readonly cache?: CacheHint } {
+export function readCache(fields: Fields, warnings: Warnings): { readonly cache?: CacheHint } {
   const mark = fields.fields('cache_control') ?? fields.fields('prompt_cache_breakpoint');
   if (mark === undefined) return {};
   // Each notation has one kind of mark.
   for (const name of ['type', 'mode']) mark.get(name);
   const ttlSeconds = seconds(mark.text('ttl'));
-  for (const name of Object.keys(mark.rest())) losses.drop(`messages.cache_control.${name}`, 'hint');
+  for (const name of Object.keys(mark.rest())) warnings.drop(`messages.cache_control.${name}`, 'hint');
   return { cache: ttlSeconds === undefined ? {} : { ttlSeconds } };
 }
 
 /** The mark in this vendor's notation. */
-export function writeCache(cache: CacheHint | undefined, hint: Quirks['cache']['hint'], losses: Losses): JsonObject {
+export function writeCache(
+  cache: CacheHint | undefined,
+  hint: Quirks['cache']['hint'],
+  warnings: Warnings,
+): JsonObject {
   if (cache === undefined) return {};
   const { ttlSeconds = 0 } = cache;
   if (hint === 'cache_control') {
@@ -24,7 +28,7 @@ export function writeCache(cache: CacheHint | undefined, hint: Quirks['cache']['
   if (hint === 'breakpoint') {
     return { prompt_cache_breakpoint: { mode: 'explicit', ...(ttlSeconds > HALF_AN_HOUR && { ttl: '12h' }) } };
   }
-  losses.drop('messages.cache_control', 'hint');
+  warnings.drop('messages.cache_control', 'hint');
   return {};
 }
 

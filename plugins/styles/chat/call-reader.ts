@@ -1,5 +1,5 @@
 /** Assembles streamed tool calls, whatever their vendor omits. */
-import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, Warnings } from '../../../core/plugin.ts';
 import { isObject, type Opaque, type Part, parsed, type ToolCallBlock } from '../../../core/translation/index.ts';
 import { type CallPiece, newCallId, readCallPiece } from './calls.ts';
 import { omitFromCall } from './members.ts';
@@ -29,7 +29,7 @@ const OLDER = -1;
  */
 export function createCallReader(
   from: Origin,
-  losses: Losses,
+  warnings: Warnings,
   { newKey, push, answer }: { newKey(): number; push(part: Part): void; answer(): JsonObject },
 ) {
   const calls: Growing[] = [];
@@ -110,7 +110,7 @@ export function createCallReader(
     /** Adds one entry of `tool_calls`. */
     read(entry: Json): void {
       if (!isObject(entry)) return;
-      omitFromCall(entry, losses, omitted);
+      omitFromCall(entry, warnings, omitted);
       addPiece(typeof entry.index === 'number' ? entry.index : undefined, readCallPiece(entry, from));
     },
     /** Adds a piece of a legacy `function_call`, of which a reply has at most one. */
@@ -118,7 +118,7 @@ export function createCallReader(
       // Some servers send a call in both notations; it is one call.
       if (calls.length > 0 && !byIndex.has(OLDER)) return;
       const entry = { function: call };
-      omitFromCall(entry, losses, omitted);
+      omitFromCall(entry, warnings, omitted);
       const piece = readCallPiece(entry, from);
       if (piece.name !== '' || piece.input !== '') addPiece(OLDER, piece);
     },
@@ -126,7 +126,7 @@ export function createCallReader(
     close(): void {
       for (const call of calls) {
         if (call.name !== '') send(call);
-        else if (call.input.text() !== '') losses.omit('tool_calls');
+        else if (call.input.text() !== '') warnings.omit('tool_calls');
         if (call.key !== undefined) push({ type: 'blockEnd', key: call.key });
       }
     },

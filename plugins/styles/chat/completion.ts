@@ -13,9 +13,9 @@ export function headOf(
 }
 
 /** A whole reply with its usage; undefined if it has one. */
-export function finishAnswer(body: JsonBody, _call: Call, { usage, losses }: Finishing): Buffer | undefined {
+export function finishAnswer(body: JsonBody, _call: Call, { usage, warnings }: Finishing): Buffer | undefined {
   if (isCounted(body.get('usage'))) return undefined;
-  losses.change('usage', 'hint');
+  warnings.change('usage', 'hint');
   return body.patched({ usage: JSON.stringify(writeUsage(usage)) });
 }
 

@@ -1,26 +1,26 @@
 /** Decodes the content of a chat message: a text, or a list of parts. */
 
-import type { Losses } from '../../../core/plugin.ts';
+import type { Warnings } from '../../../core/plugin.ts';
 import { type Block, type Fields, readDataUrl, type Source } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
 import { dropRest } from './leftovers.ts';
 import { thinkingText } from './thinking.ts';
 
 /** Decodes the member `content` of a message. Empty texts are omitted: no style needs them, and some vendors refuse them. */
-export function decodeContent(message: Fields, losses: Losses): readonly Block[] {
+export function decodeContent(message: Fields, warnings: Warnings): readonly Block[] {
   const content = message.get('content');
-  const mark = readCache(message, losses);
+  const mark = readCache(message, warnings);
   const blocks =
     typeof content === 'string'
       ? textBlocks(content)
       : content === undefined || Array.isArray(content)
-        ? message.each('content').flatMap((part) => readPart(part, losses))
+        ? message.each('content').flatMap((part) => readPart(part, warnings))
         : message.wrong('content', 'must be a string or an array of parts');
   const last = blocks.at(-1);
   if (mark.cache === undefined) return blocks;
   // A mark on the message applies to its end.
   if (last !== undefined) return [...blocks.slice(0, -1), { ...last, ...mark }];
-  losses.drop('messages.cache_control', 'hint');
+  warnings.drop('messages.cache_control', 'hint');
   return blocks;
 }
 
@@ -28,14 +28,14 @@ function textBlocks(text: string): readonly Block[] {
   return text === '' ? [] : [{ type: 'text', text }];
 }
 
-function readPart(part: Fields, losses: Losses): readonly Block[] {
-  const blocks = blocksOf(part, losses);
-  const mark = readCache(part, losses);
-  dropRest(part, 'messages', losses);
+function readPart(part: Fields, warnings: Warnings): readonly Block[] {
+  const blocks = blocksOf(part, warnings);
+  const mark = readCache(part, warnings);
+  dropRest(part, 'messages', warnings);
   return mark.cache === undefined ? blocks : blocks.map((block) => ({ ...block, ...mark }));
 }
 
-function blocksOf(part: Fields, losses: Losses): readonly Block[] {
+function blocksOf(part: Fields, warnings: Warnings): readonly Block[] {
   const type = part.text('type');
   switch (type) {
     case 'text':
@@ -54,7 +54,7 @@ function blocksOf(part: Fields, losses: Losses): readonly Block[] {
     case 'image_url': {
       const { fields, url } = link(part, 'image_url');
       const detail = fields.text('detail');
-      if (fields !== part) dropRest(fields, 'messages.image_url', losses);
+      if (fields !== part) dropRest(fields, 'messages.image_url', warnings);
       return [{ type: 'image', source: sourceOf(fields, url, 'image/png'), ...(detail !== undefined && { detail }) }];
     }
     case 'input_audio': {
@@ -62,18 +62,18 @@ function blocksOf(part: Fields, losses: Losses): readonly Block[] {
       const data = audio.text('data') ?? audio.wrong('data', 'must be base64');
       const media = readDataUrl(data, 'audio/wav') ?? audio.wrong('data', 'must be base64');
       const format = audio.text('format') ?? 'wav';
-      dropRest(audio, 'messages.input_audio', losses);
+      dropRest(audio, 'messages.input_audio', warnings);
       return [{ type: 'audio', data: media.data, format }];
     }
     case 'file':
-      return [readFile(part.fields('file') ?? part.wrong('file', 'must be an object'), losses)];
+      return [readFile(part.fields('file') ?? part.wrong('file', 'must be an object'), warnings)];
     // Non-standard parts that some servers accept.
     case 'document_url':
     case 'video_url': {
       const { fields, url } = link(part, type);
       const name = part.text('document_name');
       const declared = type === 'video_url' ? 'video/mp4' : 'application/pdf';
-      if (fields !== part) dropRest(fields, `messages.${type}`, losses);
+      if (fields !== part) dropRest(fields, `messages.${type}`, warnings);
       return [{ type: 'file', source: sourceOf(fields, url, declared), ...(name !== undefined && { name }) }];
     }
     default:
@@ -89,11 +89,11 @@ function link(part: Fields, name: string): { readonly fields: Fields; readonly u
   return { fields, url: fields.text('url') ?? fields.wrong('url', 'must be a string') };
 }
 
-function readFile(file: Fields, losses: Losses): Block {
+function readFile(file: Fields, warnings: Warnings): Block {
   const name = file.text('filename');
   const id = file.text('file_id');
   const data = file.text('file_data') ?? file.text('file_url');
-  dropRest(file, 'messages.file', losses);
+  dropRest(file, 'messages.file', warnings);
   const named = name === undefined ? {} : { name };
   if (data !== undefined) return { type: 'file', source: sourceOf(file, data, 'application/pdf'), ...named };
   if (id !== undefined) return { type: 'file', source: { kind: 'id', id }, ...named };

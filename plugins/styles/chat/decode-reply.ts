@@ -1,6 +1,6 @@
 /** Decodes a chat vendor's whole reply to the common form. */
 
-import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, Warnings } from '../../../core/plugin.ts';
 import { type Block, isObject, omitRest, type Reply, type TextBlock, textOf } from '../../../core/translation/index.ts';
 import { newCallId, readCallPiece } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';
@@ -10,17 +10,17 @@ import { readThinking, thinkingText } from './thinking.ts';
 import { usageIn } from './usage.ts';
 
 /** Undefined if it has no message, or a truncated one. Malformed members are ignored, because the answer is paid for. */
-export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+export function decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply | undefined {
   const choices = listIn(body.choices).filter(isObject);
   const [choice] = choices;
   const message = choice?.message;
   if (choice === undefined || !isObject(message) || failureIn(choice.finish_reason) !== undefined) return undefined;
-  if (choices.length > 1) losses.omit('choices');
-  omitRest(body, BODY, losses);
-  omitRest(choice, CHOICE, losses);
-  omitRest(message, MESSAGE, losses);
-  omitFromLogprobs(choice.logprobs, losses);
-  const blocks = readMessage(message, choice, { body, from, losses });
+  if (choices.length > 1) warnings.omit('choices');
+  omitRest(body, BODY, warnings);
+  omitRest(choice, CHOICE, warnings);
+  omitRest(message, MESSAGE, warnings);
+  omitFromLogprobs(choice.logprobs, warnings);
+  const blocks = readMessage(message, choice, { body, from, warnings });
   const contained = {
     calls: blocks.some(({ type }) => type === 'toolCall'),
     refusal: blocks.some(({ type }) => type === 'refusal'),
@@ -40,11 +40,11 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
 interface Answer {
   readonly body: JsonObject;
   readonly from: Origin;
-  readonly losses: Losses;
+  readonly warnings: Warnings;
 }
 
 function readMessage(message: JsonObject, choice: JsonObject, answer: Answer): readonly Block[] {
-  const { from, losses } = answer;
+  const { from, warnings } = answer;
   const thoughts = readThinking(
     {
       text: textOf(message.reasoning_content) || textOf(message.reasoning),
@@ -55,11 +55,11 @@ function readMessage(message: JsonObject, choice: JsonObject, answer: Answer): r
   const refusal = textOf(message.refusal);
   return [
     ...thoughts,
-    ...decodeContent(message, choice, losses),
+    ...decodeContent(message, choice, warnings),
     ...(refusal === '' ? [] : [{ type: 'refusal', text: refusal } as const]),
     ...listIn(message.images).flatMap((entry) => {
-      const image = readImage(entry, losses);
-      if (image === undefined) losses.omit('images');
+      const image = readImage(entry, warnings);
+      if (image === undefined) warnings.omit('images');
       return image ?? [];
     }),
     ...readAudio(message.audio),
@@ -67,17 +67,17 @@ function readMessage(message: JsonObject, choice: JsonObject, answer: Answer): r
   ];
 }
 
-function decodeContent(message: JsonObject, choice: JsonObject, losses: Losses): readonly Block[] {
+function decodeContent(message: JsonObject, choice: JsonObject, warnings: Warnings): readonly Block[] {
   const { content, annotations } = message;
   const logprobs = isObject(choice.logprobs) ? listIn(choice.logprobs.content) : [];
   if (typeof content === 'string') {
     const isSilent = content === '' && logprobs.length === 0;
     const text: TextBlock = { type: 'text', text: content, ...(logprobs.length > 0 && { logprobs }) };
-    return cited(isSilent ? [] : [text], listIn(annotations), losses);
+    return cited(isSilent ? [] : [text], listIn(annotations), warnings);
   }
-  if (logprobs.length > 0) losses.omit('logprobs');
-  const blocks = inOne(listIn(content).flatMap((part) => readPart(part, losses)));
-  return cited(blocks, listIn(annotations), losses);
+  if (logprobs.length > 0) warnings.omit('logprobs');
+  const blocks = inOne(listIn(content).flatMap((part) => readPart(part, warnings)));
+  return cited(blocks, listIn(annotations), warnings);
 }
 
 /** Merges adjacent texts: pieces of a stream and parts of a list are then the same. */
@@ -92,34 +92,34 @@ function inOne(blocks: readonly Block[]): readonly Block[] {
 }
 
 /** The blocks of a content with its annotations. They belong to the last text, and their offsets count from the start of the first. */
-function cited(blocks: readonly Block[], annotations: readonly Json[], losses: Losses): readonly Block[] {
+function cited(blocks: readonly Block[], annotations: readonly Json[], warnings: Warnings): readonly Block[] {
   const place = blocks.findLastIndex(({ type }) => type === 'text');
   const text = blocks[place];
   const base = blocks
     .slice(0, Math.max(place, 0))
     .reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0);
-  const citations = annotations.flatMap((entry) => readAnnotation(entry, base, losses) ?? []);
+  const citations = annotations.flatMap((entry) => readAnnotation(entry, base, warnings) ?? []);
   if (citations.length === 0) return blocks;
   if (text?.type !== 'text') {
-    losses.omit('citations');
+    warnings.omit('citations');
     return blocks;
   }
   return blocks.with(place, { ...text, citations });
 }
 
 /** Servers that put reasoning into the content reply with a list of parts. */
-function readPart(part: Json, losses: Losses): readonly Block[] {
+function readPart(part: Json, warnings: Warnings): readonly Block[] {
   if (!isObject(part)) {
-    losses.omit('content');
+    warnings.omit('content');
     return [];
   }
   const text = textOf(part.text);
-  if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, losses);
+  if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, warnings);
   if (part.type === 'text') return text === '' ? [] : [{ type: 'text', text }];
   if (part.type === 'thinking') return [{ type: 'thinking', text: thinkingText(part.thinking ?? null) }];
-  const image = readImage(part, losses);
+  const image = readImage(part, warnings);
   if (image !== undefined) return [image];
-  losses.omit(textOf(part.type) || 'content');
+  warnings.omit(textOf(part.type) || 'content');
   return [];
 }
 
@@ -140,7 +140,7 @@ function readAudio(audio: Json | undefined): readonly Block[] {
   ];
 }
 
-function readCalls(message: JsonObject, { body, from, losses }: Answer): readonly Block[] {
+function readCalls(message: JsonObject, { body, from, warnings }: Answer): readonly Block[] {
   const entries = listIn(message.tool_calls);
   // A legacy call is the bare function object.
   const older = isObject(message.function_call) && entries.length === 0 ? [{ function: message.function_call }] : [];
@@ -149,9 +149,9 @@ function readCalls(message: JsonObject, { body, from, losses }: Answer): readonl
     const { id: own, name, kind, input: written, opaque } = readCallPiece(entry, from);
     // Leading whitespace is meaningless, and alone it is not JSON.
     const input = kind === 'function' ? written.trimStart() : written;
-    omitFromCall(entry, losses);
+    omitFromCall(entry, warnings);
     if (name === '') {
-      if (input !== '') losses.omit('tool_calls');
+      if (input !== '') warnings.omit('tool_calls');
       return [];
     }
     // Two calls with one id could not be answered.

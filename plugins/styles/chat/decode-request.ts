@@ -1,6 +1,6 @@
 /** Decodes a chat request to the common form. */
 
-import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { JsonObject, Warnings } from '../../../core/plugin.ts';
 import {
   type Conversation,
   type Effort,
@@ -17,31 +17,32 @@ import { decodeTools } from './decode-tools.ts';
 import { dropRest } from './leftovers.ts';
 
 /** Refuses invalid fields by name, and options that one answer of another style cannot fulfil (`n`). */
-export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
+export function decodeRequest(body: JsonObject, warnings: Warnings): Conversation {
   const fields = readFields(body, '');
   // These are handled before the translation.
   for (const name of ['model', 'stream']) fields.get(name);
   for (const name of Object.keys(fields.object('stream_options') ?? {})) {
-    if (name !== 'include_usage') losses.drop(`stream_options.${name}`, 'hint');
+    if (name !== 'include_usage') warnings.drop(`stream_options.${name}`, 'hint');
   }
   if ((fields.number('n') ?? 1) > 1) {
-    losses.bar('n', 'must be 1 for this model: its vendor returns one answer per request.');
+    warnings.bar('n', 'must be 1 for this model: its vendor returns one answer per request.');
   }
   const limits = [fields.number('max_completion_tokens'), fields.number('max_tokens')];
-  if (limits[0] !== undefined && limits[1] !== undefined && limits[0] !== limits[1]) losses.drop('max_tokens', 'hint');
+  if (limits[0] !== undefined && limits[1] !== undefined && limits[0] !== limits[1])
+    warnings.drop('max_tokens', 'hint');
   // Some servers expect a number here: the count of alternatives.
   if (fields.get('logprobs') !== true) {
-    for (const name of ['logprobs', 'top_logprobs']) if (fields.get(name)) losses.drop(name);
+    for (const name of ['logprobs', 'top_logprobs']) if (fields.get(name)) warnings.drop(name);
   }
   return {
-    turns: decodeMessages(fields, losses),
-    ...decodeTools(fields, losses),
+    turns: decodeMessages(fields, warnings),
+    ...decodeTools(fields, warnings),
     maxTokens: limits.find((limit) => limit !== undefined),
     sampling: readSampling(fields),
     stop: readStop(fields),
-    reasoning: readReasoning(fields, losses),
-    output: readOutput(fields, losses),
-    labels: readLabels(fields, losses),
+    reasoning: readReasoning(fields, warnings),
+    output: readOutput(fields, warnings),
+    labels: readLabels(fields, warnings),
     truncation: undefined,
     // Fields that were not read above.
     extras: fields.rest(),
@@ -73,15 +74,15 @@ export function readStop(fields: Fields): readonly string[] {
   return list.map((text) => (typeof text === 'string' ? text : fields.wrong('stop', 'must be a string or strings')));
 }
 
-function readOutput(fields: Fields, losses: Losses): Output {
+function readOutput(fields: Fields, warnings: Warnings): Output {
   const shape = fields.fields('response_format');
-  const format = shape && readFormat(shape, losses);
-  if (shape !== undefined) dropRest(shape, 'response_format', losses);
+  const format = shape && readFormat(shape, warnings);
+  if (shape !== undefined) dropRest(shape, 'response_format', warnings);
   const modalities = fields.list('modalities')?.map(String);
   const audio = fields.fields('audio');
   const kind = audio?.text('format');
   const voice = audio?.get('voice');
-  if (audio !== undefined) dropRest(audio, 'audio', losses);
+  if (audio !== undefined) dropRest(audio, 'audio', warnings);
   return given<Output>({
     format,
     verbosity: fields.text('verbosity'),
@@ -90,7 +91,7 @@ function readOutput(fields: Fields, losses: Losses): Output {
   });
 }
 
-function readFormat(format: Fields, losses: Losses): Output['format'] {
+function readFormat(format: Fields, warnings: Warnings): Output['format'] {
   const type = format.text('type');
   if (type === 'text') return { type };
   if (type === 'json_object') return { type: 'json' };
@@ -98,7 +99,7 @@ function readFormat(format: Fields, losses: Losses): Output['format'] {
   const schema = format.fields('json_schema') ?? format.wrong('json_schema', 'must be an object');
   const [name, description, strict] = [schema.text('name'), schema.text('description'), schema.flag('strict')];
   const shape = schema.object('schema') ?? {};
-  dropRest(schema, 'response_format', losses);
+  dropRest(schema, 'response_format', warnings);
   return {
     type: 'schema',
     schema: shape,
@@ -111,7 +112,7 @@ function readFormat(format: Fields, losses: Losses): Output['format'] {
 const EFFORTS: readonly string[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies readonly Effort[];
 
 /** Undefined if the request has none. */
-function readReasoning(fields: Fields, losses: Losses): Reasoning | undefined {
+function readReasoning(fields: Fields, warnings: Warnings): Reasoning | undefined {
   const effort = fields.text('reasoning_effort');
   const router = fields.fields('reasoning');
   const thinking = fields.fields('thinking');
@@ -119,8 +120,8 @@ function readReasoning(fields: Fields, losses: Losses): Reasoning | undefined {
   const budget = fields.number('thinking_budget');
   const settings = [
     effort === undefined ? undefined : ofEffort(effort, fields, 'reasoning_effort'),
-    router && ofRouter(router, losses),
-    thinking && ofThinking(thinking, losses),
+    router && ofRouter(router, warnings),
+    thinking && ofThinking(thinking, warnings),
     enabled === undefined ? undefined : ({ mode: enabled ? 'on' : 'off' } as const),
     budget === undefined ? undefined : ({ mode: 'on', budget } as const),
   ].filter((each) => each !== undefined);
@@ -139,13 +140,13 @@ function ofEffort(effort: string, fields: Fields, name: string): Reasoning {
 }
 
 /** `reasoning: {effort, max_tokens, enabled, exclude}`, as model routers define it. */
-function ofRouter(router: Fields, losses: Losses): Reasoning {
+function ofRouter(router: Fields, warnings: Warnings): Reasoning {
   const effort = router.text('effort');
   const budget = router.number('max_tokens');
   const enabled = router.flag('enabled');
   const exclude = router.flag('exclude');
   const summary = router.text('summary');
-  dropRest(router, 'reasoning', losses);
+  dropRest(router, 'reasoning', warnings);
   const base: Reasoning = effort === undefined ? { mode: 'on' } : ofEffort(effort, router, 'effort');
   return {
     ...base,
@@ -161,10 +162,10 @@ function isSummary(word: string | undefined): word is 'auto' | 'concise' | 'deta
 }
 
 /** `thinking: {type}`. */
-function ofThinking(thinking: Fields, losses: Losses): Reasoning {
+function ofThinking(thinking: Fields, warnings: Warnings): Reasoning {
   const type = thinking.text('type');
   const budget = thinking.number('budget_tokens');
-  dropRest(thinking, 'thinking', losses);
+  dropRest(thinking, 'thinking', warnings);
   if (type === 'disabled') return { mode: 'off' };
   const mode = type === 'auto' || type === 'adaptive' ? 'auto' : 'on';
   return { mode, ...(budget !== undefined && { budget }) };

@@ -1,6 +1,6 @@
 /** Decodes the tools of a chat request, and `tool_choice`. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import { type Fields, isObject, type Tool, type ToolChoice, type WebSearch } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
 import { dropRest } from './leftovers.ts';
@@ -13,19 +13,19 @@ export interface ToolsAsked {
 }
 
 /** Decodes `tools`, `tool_choice` and the legacy `functions` and `function_call`. */
-export function decodeTools(body: Fields, losses: Losses): ToolsAsked {
+export function decodeTools(body: Fields, warnings: Warnings): ToolsAsked {
   const functions = body.each('functions');
   const options = body.object('web_search_options');
   const parallel = body.flag('parallel_tool_calls');
   return {
     tools: [
-      ...body.each('tools').map((tool) => readTool(tool, losses)),
+      ...body.each('tools').map((tool) => readTool(tool, warnings)),
       ...functions.map((tool) => readFunction(tool)),
       ...(options === undefined
         ? []
         : [{ type: 'hosted', name: 'web_search', style: 'chat', raw: options, search: readSearch(options) } as const]),
     ],
-    toolChoice: readChoice(body.get('tool_choice') ?? body.get('function_call'), body, losses),
+    toolChoice: readChoice(body.get('tool_choice') ?? body.get('function_call'), body, warnings),
     // Legacy clients read one call only.
     parallelToolCalls: functions.length > 0 ? false : parallel,
   };
@@ -36,24 +36,24 @@ export function knowsFunctionsOnly(request: JsonObject): boolean {
   return Array.isArray(request.functions) && (request.tools ?? null) === null;
 }
 
-function readTool(tool: Fields, losses: Losses): Tool {
+function readTool(tool: Fields, warnings: Warnings): Tool {
   const type = tool.text('type') ?? 'function';
   if (type === 'function') {
     const inner = tool.fields('function') ?? tool.wrong('function', 'must be an object');
-    const mark = readCache(tool, losses);
+    const mark = readCache(tool, warnings);
     return { ...readFunction(inner, tool.rest()), ...mark };
   }
   if (type === 'custom') {
     const inner = tool.fields('custom') ?? tool.wrong('custom', 'must be an object');
     const description = inner.text('description');
-    const format = readFormat(inner, losses);
+    const format = readFormat(inner, warnings);
     const custom = {
       type: 'custom',
       name: inner.text('name') ?? inner.wrong('name', 'must be a string'),
       ...(description !== undefined && { description }),
       ...(format !== undefined && { format }),
     } as const;
-    for (const fields of [inner, tool]) dropRest(fields, 'tools', losses);
+    for (const fields of [inner, tool]) dropRest(fields, 'tools', warnings);
     return custom;
   }
   const raw: JsonObject = { type, ...tool.rest() };
@@ -72,11 +72,11 @@ function readTool(tool: Fields, losses: Losses): Tool {
 }
 
 /** Free text, or a grammar. The members of the grammar may be next to its type, as in the responses style. */
-function readFormat(tool: Fields, losses: Losses): JsonObject | undefined {
+function readFormat(tool: Fields, warnings: Warnings): JsonObject | undefined {
   const fields = tool.fields('format');
   if (fields === undefined) return undefined;
   if (fields.text('type') === 'text') {
-    dropRest(fields, 'tools.format', losses);
+    dropRest(fields, 'tools.format', warnings);
     return { type: 'text' };
   }
   const { grammar, ...format } = tool.object('format')!;
@@ -121,7 +121,7 @@ function readPlace(place: Json | undefined): { readonly location?: JsonObject; r
 
 const MODES = { auto: 'auto', none: 'none', required: 'required', any: 'required' } as const;
 
-function readChoice(choice: Json | undefined, body: Fields, losses: Losses): ToolChoice | undefined {
+function readChoice(choice: Json | undefined, body: Fields, warnings: Warnings): ToolChoice | undefined {
   if (choice === undefined) return undefined;
   const name = body.get('tool_choice') === undefined ? 'function_call' : 'tool_choice';
   if (typeof choice === 'string') {
@@ -132,21 +132,21 @@ function readChoice(choice: Json | undefined, body: Fields, losses: Losses): Too
   const fields = body.fields(name) ?? body.wrong(name, 'must be a string or an object');
   if (fields.text('type') === 'allowed_tools') {
     const allowed = fields.fields('allowed_tools') ?? fields.wrong('allowed_tools', 'must be an object');
-    const only = allowed.each('tools').map((tool) => nameIn(tool, name, losses));
+    const only = allowed.each('tools').map((tool) => nameIn(tool, name, warnings));
     const mode = allowed.text('mode') === 'required' ? 'required' : 'auto';
-    for (const each of [allowed, fields]) dropRest(each, name, losses);
+    for (const each of [allowed, fields]) dropRest(each, name, warnings);
     return { mode, only };
   }
-  return { mode: 'required', only: [nameIn(fields, name, losses)] };
+  return { mode: 'required', only: [nameIn(fields, name, warnings)] };
 }
 
 /** The tool named by `{type, function: {name}}`, by the bare name in `function_call`, or by the type of a vendor-side tool. */
-function nameIn(fields: Fields, place: string, losses: Losses): string {
+function nameIn(fields: Fields, place: string, warnings: Warnings): string {
   const [named, custom] = [fields.fields('function'), fields.fields('custom')];
   const inner = named ?? custom ?? fields;
   const type = fields.text('type');
   const isHosted = type !== undefined && type !== 'function' && type !== 'custom';
   const name = inner.text('name') ?? (isHosted ? type : inner.wrong('name', 'must be a string'));
-  for (const each of new Set([inner, fields])) dropRest(each, place, losses);
+  for (const each of new Set([inner, fields])) dropRest(each, place, warnings);
   return name;
 }

@@ -1,6 +1,6 @@
 /** Decodes the stream of a chat vendor. */
 
-import type { Json, JsonObject, Losses, Origin, PartReader, Usage } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, PartReader, Usage, Warnings } from '../../../core/plugin.ts';
 import type { Block, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
 import {
   CUT_SHORT,
@@ -31,7 +31,7 @@ const EMPTY = {
 type Growing = keyof typeof EMPTY;
 
 /** Decodes one stream. The answer is complete at `[DONE]`, or if the vendor closes after a `finish_reason`; usage may arrive in between. */
-export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
+export function createStreamDecoder(from: Origin, warnings: Warnings): PartReader {
   let out: Part[] = [];
   let started = false;
   /** The first chunk: it identifies the answer. */
@@ -56,7 +56,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   /** Warnings already reported, because most events have the same members. */
   const omitted = new Set<string>();
   const newKey = (): number => keys++;
-  const calls = createCallReader(from, losses, {
+  const calls = createCallReader(from, warnings, {
     newKey,
     push(part) {
       if (part.type === 'blockStart') endBlock();
@@ -122,18 +122,18 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
 
   function readPart(part: Json): void {
     if (!isObject(part)) {
-      losses.omit('content');
+      warnings.omit('content');
       return;
     }
-    if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, losses, omitted);
+    if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, warnings, omitted);
     if (part.type === 'text') addText('text', textOf(part.text));
     else if (part.type === 'thinking') addText('thinking', thinkingText(part.thinking ?? null));
-    else if (!show(part)) losses.omit(textOf(part.type) || 'content');
+    else if (!show(part)) warnings.omit(textOf(part.type) || 'content');
   }
 
   /** An image arrives as a whole. */
   function show(entry: Json): boolean {
-    const block = readImage(entry, losses);
+    const block = readImage(entry, warnings);
     if (block === undefined) return false;
     endBlock();
     const key = newKey();
@@ -142,11 +142,11 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   }
 
   function addCitation(entry: Json): void {
-    const citation = readAnnotation(entry, open?.base ?? 0, losses);
+    const citation = readAnnotation(entry, open?.base ?? 0, warnings);
     if (citation === undefined) return;
     cited = true;
     if (open?.kind === 'text') out.push({ type: 'citation', key: open.key, citation });
-    else losses.omit('citations');
+    else warnings.omit('citations');
   }
 
   function addAudio({ id, data, transcript, expires_at: expiresAt }: JsonObject): void {
@@ -165,7 +165,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   }
 
   function readDelta(delta: JsonObject, choice: JsonObject): void {
-    omitRest(delta, MESSAGE, losses, omitted);
+    omitRest(delta, MESSAGE, warnings, omitted);
     addReasoning(delta);
     const { content } = delta;
     const likelihoods = isObject(choice.logprobs) ? choice.logprobs.content : undefined;
@@ -174,12 +174,12 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
       addText('text', content, logprobs);
     } else {
       if (Array.isArray(content)) content.forEach(readPart);
-      if (logprobs.length > 0) losses.omit('logprobs');
+      if (logprobs.length > 0) warnings.omit('logprobs');
     }
     addText('refusal', textOf(delta.refusal));
     if (Array.isArray(delta.annotations)) delta.annotations.forEach(addCitation);
     if (Array.isArray(delta.images)) {
-      for (const entry of delta.images) if (!show(entry)) losses.omit('images');
+      for (const entry of delta.images) if (!show(entry)) warnings.omit('images');
     }
     if (isObject(delta.audio)) addAudio(delta.audio);
     if (Array.isArray(delta.tool_calls)) delta.tool_calls.forEach(calls.read);
@@ -197,8 +197,8 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
     const choices = Array.isArray(value.choices) ? value.choices : [];
     const choice = choices.find(isMine);
     // Only one choice was requested.
-    if (choices.some((other) => !isMine(other))) losses.omit('choices');
-    omitRest(value, BODY, losses, omitted);
+    if (choices.some((other) => !isMine(other))) warnings.omit('choices');
+    omitRest(value, BODY, warnings, omitted);
     if (choice !== undefined) {
       answered = true;
       begin(value);
@@ -209,8 +209,8 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
         fail(failure);
         return;
       }
-      omitRest(choice, CHOICE, losses, omitted);
-      omitFromLogprobs(choice.logprobs, losses);
+      omitRest(choice, CHOICE, warnings, omitted);
+      omitFromLogprobs(choice.logprobs, warnings);
       // A stream of one event, from a server that does not stream.
       const delta = choice.delta ?? (keys === 0 ? choice.message : undefined);
       if (isObject(delta)) readDelta(delta, choice);

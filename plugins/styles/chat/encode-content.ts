@@ -1,6 +1,6 @@
 /** Encodes the blocks of a turn as the content of a chat message. */
 
-import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { JsonObject, Warnings } from '../../../core/plugin.ts';
 import type { AudioBlock, Block, FileBlock, Quirks, Source } from '../../../core/translation/index.ts';
 import { dataUrl } from '../../../core/translation/index.ts';
 import { writeCache } from './cache.ts';
@@ -8,7 +8,7 @@ import { writeCache } from './cache.ts';
 /** The context that every message encoder needs. */
 export interface Writing {
   readonly quirks: Quirks;
-  readonly losses: Losses;
+  readonly warnings: Warnings;
 }
 
 /**
@@ -20,7 +20,7 @@ export function writeContent(
   { gap, joined }: { readonly gap: string; readonly joined: boolean },
   writing: Writing,
 ): string | readonly JsonObject[] {
-  const { quirks, losses } = writing;
+  const { quirks, warnings } = writing;
   const parts: JsonObject[] = [];
   for (const block of blocks) for (const part of partsOf(block, writing)) parts.push(part);
   if ((parts.length < 2 || joined || !quirks.content.array) && parts.every(isBareText)) {
@@ -29,7 +29,7 @@ export function writeContent(
   if (quirks.content.array) return parts;
   const strings = parts.map(({ text }) => text);
   if (strings.every((text) => typeof text === 'string')) return strings.join(gap);
-  return losses.refuse('messages', 'must be text only for this model: it accepts neither images nor files.');
+  return warnings.refuse('messages', 'must be text only for this model: it accepts neither images nor files.');
 }
 
 /** A text part without further members. */
@@ -41,11 +41,11 @@ function isBareText(part: JsonObject): part is { readonly type: 'text'; readonly
 }
 
 function partsOf(block: Block, writing: Writing): readonly JsonObject[] {
-  const { losses } = writing;
+  const { warnings } = writing;
   switch (block.type) {
     case 'text':
       // Chat requests have no citations.
-      if (block.citations !== undefined) losses.drop('messages.annotations', 'hint');
+      if (block.citations !== undefined) warnings.drop('messages.annotations', 'hint');
       return block.text === '' ? [] : [{ type: 'text', text: block.text, ...mark(block, writing) }];
     case 'refusal':
       return block.text === '' ? [] : [{ type: 'text', text: block.text }];
@@ -59,7 +59,7 @@ function partsOf(block: Block, writing: Writing): readonly JsonObject[] {
     case 'file':
       return writeFile(block, writing);
     case 'foreign':
-      losses.drop(`messages.${block.what}`);
+      warnings.drop(`messages.${block.what}`);
       return [];
     // These are encoded as messages or members of their own.
     default:
@@ -67,20 +67,20 @@ function partsOf(block: Block, writing: Writing): readonly JsonObject[] {
   }
 }
 
-function mark(block: Extract<Block, { readonly cache?: unknown }>, { quirks, losses }: Writing): JsonObject {
-  return writeCache(block.cache, quirks.cache.hint, losses);
+function mark(block: Extract<Block, { readonly cache?: unknown }>, { quirks, warnings }: Writing): JsonObject {
+  return writeCache(block.cache, quirks.cache.hint, warnings);
 }
 
 /** The source of an image; refuses references that only another vendor can resolve. */
-function address(source: Source, { losses }: Writing): string {
+function address(source: Source, { warnings }: Writing): string {
   if (source.kind === 'url') return source.url;
   if (source.kind === 'base64') return dataUrl(source);
-  if (source.kind === 'id') return foreignFile(losses);
+  if (source.kind === 'id') return foreignFile(warnings);
   return dataUrl({ mediaType: 'text/plain', data: Buffer.from(source.text).toString('base64') });
 }
 
-function foreignFile(losses: Losses): never {
-  return losses.refuse(
+function foreignFile(warnings: Warnings): never {
+  return warnings.refuse(
     'messages.file_id',
     'refers to a file that the vendor of this model does not have: send the file itself.',
   );
@@ -93,23 +93,23 @@ function writeAudio(block: AudioBlock, writing: Writing): readonly JsonObject[] 
 }
 
 function writeFile(block: FileBlock, writing: Writing): readonly JsonObject[] {
-  const { quirks, losses } = writing;
+  const { quirks, warnings } = writing;
   const { source, name, title, context } = block;
   const marks = mark(block, writing);
   const text = textOf(source);
-  if (block.citable === true) losses.drop('messages.citations');
+  if (block.citable === true) warnings.drop('messages.citations');
   if (text !== undefined) {
     // Chat supports inline documents only; the metadata goes into the first lines of a text.
     const head = [title ?? name, context].filter((line) => line !== undefined).join('\n');
     return [{ type: 'text', text: head === '' ? text : `${head}\n\n${text}`, ...marks }];
   }
-  if (context !== undefined) losses.drop('messages.file.context');
-  if (source.kind === 'id') return foreignFile(losses);
+  if (context !== undefined) warnings.drop('messages.file.context');
+  if (source.kind === 'id') return foreignFile(warnings);
   if (source.kind === 'text') return [];
   const isVideo = source.mediaType?.startsWith('video/') === true;
   const url = source.kind === 'url' ? source.url : dataUrl(source);
   if (isVideo || quirks.file.pdf === 'image_url') {
-    if ((name ?? title) !== undefined) losses.drop('messages.file.filename', 'hint');
+    if ((name ?? title) !== undefined) warnings.drop('messages.file.filename', 'hint');
     return isVideo
       ? [{ type: 'video_url', video_url: { url }, ...marks }]
       : [{ type: 'image_url', image_url: { url }, ...marks }];

@@ -39,11 +39,11 @@ function writeTurn(turn: Turn, writing: Writing): readonly JsonObject[] {
 
 /** `media` collects media for a user message. Core has moved the images there already; files are not allowed in tool messages either. */
 function writeResult(result: ToolResultBlock, media: Block[], writing: Writing): JsonObject {
-  const { quirks, losses } = writing;
+  const { quirks, warnings } = writing;
   const isForeign = (block: Block): boolean => block.type === 'file' && textOf(block.source) === undefined;
   const moved = quirks.content.tool_result_images === 'native' ? [] : result.content.filter(isForeign);
   if (moved.length > 0) {
-    losses.change('messages.file', 'hint');
+    warnings.change('messages.file', 'hint');
     media.push({ type: 'text', text: `Files in the result of tool call ${result.id}:` }, ...moved);
   }
   const away = new Set(moved);
@@ -51,7 +51,7 @@ function writeResult(result: ToolResultBlock, media: Block[], writing: Writing):
   const content = writeContent(marked(kept, result), { gap: '\n', joined: true }, writing);
   // Chat has no error flag for results, and the model must not take an error for a result.
   const isMarked = result.isError !== true || typeof content !== 'string' || /^\W*error/i.test(content);
-  if (!isMarked) losses.change('messages.is_error', 'hint');
+  if (!isMarked) warnings.change('messages.is_error', 'hint');
   return { role: 'tool', tool_call_id: result.id, content: isMarked ? content : `Error: ${content}` };
 }
 
@@ -63,7 +63,7 @@ function marked(blocks: readonly Block[], { cache }: ToolResultBlock): readonly 
 }
 
 function writeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
-  const { quirks, losses } = writing;
+  const { quirks, warnings } = writing;
   const thoughts: ThinkingBlock[] = [];
   const calls: ToolCallBlock[] = [];
   const visible: Block[] = [];
@@ -73,7 +73,7 @@ function writeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
     else if (block.type === 'toolCall') calls.push(block);
     else if (block.type === 'audio' && block.id) spoken = block.id;
     else if (block.type === 'audio') visible.push({ type: 'text', text: block.transcript ?? '' });
-    else if (block.type === 'image' || block.type === 'file') losses.drop(`messages.assistant.${block.type}`);
+    else if (block.type === 'image' || block.type === 'file') warnings.drop(`messages.assistant.${block.type}`);
     else if (!isResult(block)) visible.push(block);
   }
   const content = writeText(visible, writing);
@@ -82,7 +82,7 @@ function writeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
       role: 'assistant',
       content: content === '' && (calls.length > 0 || spoken !== undefined) ? null : content,
       ...named(turn),
-      ...writeThinking(thoughts, quirks.reasoning, calls.length > 0, losses),
+      ...writeThinking(thoughts, quirks.reasoning, calls.length > 0, warnings),
       ...(spoken !== undefined && { audio: { id: spoken } }),
       ...(calls.length > 0 && { tool_calls: calls.map(writeCall) }),
     },
@@ -92,15 +92,15 @@ function writeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
 
 /** The assistant's content is one text: servers support lists least reliably in assistant messages. */
 function writeText(visible: readonly Block[], writing: Writing): string | readonly JsonObject[] {
-  const { quirks, losses } = writing;
+  const { quirks, warnings } = writing;
   const text = visible.map((block) => (block.type === 'text' || block.type === 'refusal' ? block.text : '')).join('');
   for (const block of visible) {
-    if (block.type === 'foreign') losses.drop(`messages.${block.what}`);
+    if (block.type === 'foreign') warnings.drop(`messages.${block.what}`);
     // Chat requests have no citations.
-    if (block.type === 'text' && block.citations !== undefined) losses.drop('messages.annotations', 'hint');
+    if (block.type === 'text' && block.citations !== undefined) warnings.drop('messages.annotations', 'hint');
   }
   const marks = visible.flatMap((block) => (block.type === 'text' && block.cache !== undefined ? [block.cache] : []));
-  const mark = writeCache(marks.at(-1), quirks.cache.hint, losses);
+  const mark = writeCache(marks.at(-1), quirks.cache.hint, warnings);
   return Object.keys(mark).length === 0 || text === '' || !quirks.content.array
     ? text
     : [{ type: 'text', text, ...mark }];

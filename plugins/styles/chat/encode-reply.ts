@@ -13,7 +13,7 @@ export function encodeReply(reply: Reply, as: Answering): JsonObject {
   const { message, logprobs, calls } = writeMessage(reply, as);
   const contained = { calls, refusal: message.refusal !== null };
   const word = writeFinish(reply.finish, contained);
-  omitEnd(reply.finish, contained, as.losses);
+  omitEnd(reply.finish, contained, as.warnings);
   if (reply.finish.reason === 'refusal') message.refusal ??= reply.finish.explanation ?? null;
   return {
     ...headOf('chat.completion', as),
@@ -51,7 +51,7 @@ function writeMessage({ blocks }: Reply, as: Answering): Written {
     switch (block.type) {
       case 'text':
         for (const citation of block.citations ?? []) {
-          const annotation = writeAnnotation(citation, content.length, block.text.length, as.losses);
+          const annotation = writeAnnotation(citation, content.length, block.text.length, as.warnings);
           if (annotation !== undefined) annotations.push(annotation);
         }
         logprobs.push(...(block.logprobs ?? []));
@@ -82,12 +82,12 @@ function writeMessage({ blocks }: Reply, as: Answering): Written {
         break;
       case 'image': {
         const image = writeImage(block, images.length);
-        if (image === undefined) as.losses.omit('image');
+        if (image === undefined) as.warnings.omit('image');
         else images.push(image);
         break;
       }
       default:
-        as.losses.omit(block.type === 'foreign' ? block.what : block.type);
+        as.warnings.omit(block.type === 'foreign' ? block.what : block.type);
     }
   }
 
@@ -106,12 +106,12 @@ function writeMessage({ blocks }: Reply, as: Answering): Written {
   return { message, logprobs, calls: calls.length > 0 };
 }
 
-function writeCalls(calls: readonly ToolCallBlock[], { request, losses }: Answering): JsonObject {
+function writeCalls(calls: readonly ToolCallBlock[], { request, warnings }: Answering): JsonObject {
   const [first] = calls;
   if (first === undefined) return {};
-  if (calls.some(({ namespace }) => namespace !== undefined)) losses.omit('namespace');
+  if (calls.some(({ namespace }) => namespace !== undefined)) warnings.omit('namespace');
   if (knowsFunctionsOnly(request)) {
-    if (calls.length > 1) losses.omit('tool_calls');
+    if (calls.length > 1) warnings.omit('tool_calls');
     return { function_call: { name: first.name, arguments: argumentsOf(first) } };
   }
   return {

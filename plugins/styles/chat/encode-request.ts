@@ -1,6 +1,6 @@
 /** Encodes the common form as a chat request. */
 import { createHash } from 'node:crypto';
-import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Target, Warnings } from '../../../core/plugin.ts';
 import {
   type Conversation,
   describedSchema,
@@ -16,10 +16,10 @@ import type { Writing } from './encode-content.ts';
 import { writeMessages } from './encode-messages.ts';
 import { writeTools } from './encode-tools.ts';
 
-/** Encodes the request for this model; reports what it cannot express to `losses`. */
-export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+/** Encodes the request for this model; reports what it cannot express to `warnings`. */
+export function encodeRequest(conversation: Conversation, to: Target, warnings: Warnings): JsonObject {
   const { quirks } = to;
-  const writing: Writing = { quirks, losses };
+  const writing: Writing = { quirks, warnings };
   const { format, instruction } = writeFormat(conversation, writing);
   const turns = instruction === undefined ? conversation.turns : withInstruction(conversation.turns, instruction);
   return given<JsonObject>({
@@ -30,7 +30,7 @@ export function encodeRequest(conversation: Conversation, to: Target, losses: Lo
     ...writeSampling(conversation.sampling),
     stop: writeStop(conversation.stop, quirks.stop),
     ...writeTools(conversation, writing),
-    ...writeReasoning(conversation.reasoning, quirks.reasoning, losses),
+    ...writeReasoning(conversation.reasoning, quirks.reasoning, warnings),
     response_format: format,
     verbosity: conversation.output.verbosity,
     ...writeModalities(conversation),
@@ -61,7 +61,7 @@ function writeSampling(sampling: Sampling): { readonly [name: string]: Json | un
 /** The output format: as a field, or as an instruction if the vendor has no such field. */
 function writeFormat(
   { output }: Conversation,
-  { quirks, losses }: Writing,
+  { quirks, warnings }: Writing,
 ): { readonly format?: Json; readonly instruction?: string } {
   const { format } = output;
   const { json_object: knowsJson, json_schema: knowsSchema } = quirks.output;
@@ -69,7 +69,7 @@ function writeFormat(
   const plain = knowsJson ? { format: { type: 'json_object' } } : {};
   if (format.type === 'json') {
     if (knowsJson) return plain;
-    losses.change('response_format');
+    warnings.change('response_format');
     return { instruction: 'Answer with one JSON object and nothing else.' };
   }
   const { name = 'structured_output', description, schema, strict } = format;
@@ -82,7 +82,7 @@ function writeFormat(
     };
     return { format: { type: 'json_schema', json_schema: described } };
   }
-  losses.change('response_format');
+  warnings.change('response_format');
   const instruction = `Answer with JSON that is valid against this JSON Schema, and nothing else:\n${JSON.stringify(describedSchema(format))}`;
   return { ...plain, instruction };
 }
@@ -106,11 +106,11 @@ function writeModalities({ output }: Conversation): JsonObject {
 function writeLabels(labels: Labels, writing: Writing): JsonObject {
   const { user, metadata, cacheKey, serviceTier, store } = labels;
   // `store` is a request to the gateway, not to a vendor that the client does not know.
-  if (store !== undefined) writing.losses.drop('store', 'hint');
+  if (store !== undefined) writing.warnings.drop('store', 'hint');
   const isKeyed = cacheKey !== undefined && takesCacheKey(writing.quirks);
-  if (cacheKey !== undefined && !isKeyed) writing.losses.drop('prompt_cache_key', 'hint');
+  if (cacheKey !== undefined && !isKeyed) writing.warnings.drop('prompt_cache_key', 'hint');
   return {
-    ...(user !== undefined && { user: shortened(user, writing.losses) }),
+    ...(user !== undefined && { user: shortened(user, writing.warnings) }),
     ...(metadata !== undefined && Object.keys(metadata).length > 0 && { metadata }),
     ...(serviceTier !== undefined && { service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier }),
     ...(isKeyed && { prompt_cache_key: cacheKey }),
@@ -118,9 +118,9 @@ function writeLabels(labels: Labels, writing: Writing): JsonObject {
 }
 
 /** Vendors accept 64 characters; some clients send a whole object. */
-function shortened(user: string, losses: Losses): string {
+function shortened(user: string, warnings: Warnings): string {
   if (user.length <= 64) return user;
-  losses.change('user', 'hint');
+  warnings.change('user', 'hint');
   return createHash('sha256').update(user).digest('hex');
 }
 
@@ -129,13 +129,13 @@ function takesCacheKey({ cache: { hint } }: Quirks): boolean {
 }
 
 /** Maps fields of other styles that have an equivalent in chat. The rest cannot be expressed. */
-function writeExtras(extras: JsonObject, { quirks, losses }: Writing): JsonObject {
+function writeExtras(extras: JsonObject, { quirks, warnings }: Writing): JsonObject {
   const isKeyed = takesCacheKey(quirks);
   const taken: Record<string, Json> = {};
   for (const [name, value] of Object.entries(extras)) {
     // A vendor without this option must refuse the request instead of answering unmoderated.
     if (name === 'moderation' || (isKeyed && SHARED_CACHE_FIELDS.has(name))) taken[name] = value;
-    else losses.leave(name, HINTS.has(name) || SHARED_CACHE_FIELDS.has(name) ? 'hint' : undefined);
+    else warnings.leave(name, HINTS.has(name) || SHARED_CACHE_FIELDS.has(name) ? 'hint' : undefined);
   }
   return taken;
 }
@@ -149,15 +149,15 @@ const SHARED_CACHE_FIELDS: ReadonlySet<string> = new Set(['prompt_cache_retentio
 function writeReasoning(
   reasoning: Reasoning | undefined,
   { input, levels }: Quirks['reasoning'],
-  losses: Losses,
+  warnings: Warnings,
 ): JsonObject {
   if (reasoning === undefined) return {};
-  dropSummaryLength(reasoning, losses);
+  dropSummaryLength(reasoning, warnings);
   const { mode, effort, budget } = reasoning;
   const isOff = mode === 'off';
   switch (input) {
     case 'none':
-      losses.drop('reasoning_effort', isOff ? 'hint' : undefined);
+      warnings.drop('reasoning_effort', isOff ? 'hint' : undefined);
       return {};
     case 'budget':
       return isOff

@@ -8,18 +8,18 @@ import type { Writing } from './encode-content.ts';
 
 /** The members `tools`, `tool_choice`, `parallel_tool_calls` and `web_search_options`, if they are needed. */
 export function writeTools(conversation: Conversation, writing: Writing): JsonObject {
-  const { quirks, losses } = writing;
+  const { quirks, warnings } = writing;
   const { toolChoice, parallelToolCalls } = conversation;
   const offered = allowed(conversation.tools, toolChoice);
-  if (toolChoice?.mode === 'required' && choosesHosted(conversation.tools, toolChoice)) losses.change('tool_choice');
-  else if (offered.length < conversation.tools.length) losses.change('tool_choice', 'hint');
+  if (toolChoice?.mode === 'required' && choosesHosted(conversation.tools, toolChoice)) warnings.change('tool_choice');
+  else if (offered.length < conversation.tools.length) warnings.change('tool_choice', 'hint');
   const tools: JsonObject[] = [];
   let search: JsonObject = {};
   for (const tool of offered) {
     if (tool.type !== 'hosted') tools.push(writeTool(tool, writing));
     else if (tool.name === 'web_search') search = writeSearch(tool, writing);
     else if (tool.style === 'chat') tools.push(tool.raw);
-    else losses.drop(`tools.${tool.name}`);
+    else warnings.drop(`tools.${tool.name}`);
   }
   // Some vendors refuse an empty list, others a choice without a list. Some require the list if the history has calls.
   if (tools.length === 0) return { ...(quirks.tools.empty_array_ok && hasCalls(conversation) && { tools }), ...search };
@@ -48,8 +48,8 @@ function allowed(tools: readonly Tool[], choice: ToolChoice | undefined): readon
   return chosen.length === 0 ? tools : chosen;
 }
 
-function writeTool(tool: Exclude<Tool, HostedTool>, { quirks, losses }: Writing): JsonObject {
-  for (const name of Object.keys(tool.extras ?? {})) losses.drop(`tools.${name}`, 'hint');
+function writeTool(tool: Exclude<Tool, HostedTool>, { quirks, warnings }: Writing): JsonObject {
+  for (const name of Object.keys(tool.extras ?? {})) warnings.drop(`tools.${name}`, 'hint');
   const { name, description } = tool;
   const described = { name, ...(description !== undefined && { description }) };
   if (tool.type === 'custom') {
@@ -63,7 +63,7 @@ function writeTool(tool: Exclude<Tool, HostedTool>, { quirks, losses }: Writing)
       parameters: tool.schema ?? { type: 'object', properties: {} },
       ...(tool.strict !== undefined && { strict: tool.strict }),
     },
-    ...writeCache(tool.cache, hint, losses),
+    ...writeCache(tool.cache, hint, warnings),
   };
 }
 
@@ -80,12 +80,12 @@ function writeChoice({ mode, only }: ToolChoice, tools: readonly JsonObject[]): 
   return isCustom ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } };
 }
 
-function writeSearch({ search = {} }: HostedTool, { losses }: Writing): JsonObject {
-  dropSearchExtras(search, losses);
+function writeSearch({ search = {} }: HostedTool, { warnings }: Writing): JsonObject {
+  dropSearchExtras(search, warnings);
   const { contextSize, location, maxUses, allowedDomains, blockedDomains } = search;
-  if (maxUses !== undefined) losses.drop('web_search_options.max_uses');
-  if (allowedDomains !== undefined) losses.drop('web_search_options.allowed_domains');
-  if (blockedDomains !== undefined) losses.drop('web_search_options.blocked_domains');
+  if (maxUses !== undefined) warnings.drop('web_search_options.max_uses');
+  if (allowedDomains !== undefined) warnings.drop('web_search_options.allowed_domains');
+  if (blockedDomains !== undefined) warnings.drop('web_search_options.blocked_domains');
   const { type: _, ...place } = location ?? {};
   return {
     web_search_options: {

@@ -92,22 +92,22 @@ export function createStreamEncoder(as: Answering): PartWriter {
           images++;
           return chunk(JSON.stringify({ images: [image] }));
         }
-        as.losses.omit('image');
+        as.warnings.omit('image');
         return '';
       }
       default:
-        as.losses.omit(block.type === 'foreign' ? block.what : block.type);
+        as.warnings.omit(block.type === 'foreign' ? block.what : block.type);
         return '';
     }
   }
 
   function startCall(state: Open, block: Extract<Block, { readonly type: 'toolCall' }>): string {
     const { id, name, namespace, kind, input, opaque } = block;
-    if (namespace !== undefined) as.losses.omit('namespace');
+    if (namespace !== undefined) as.warnings.omit('namespace');
     state.begun = input !== '';
     if (isOlder) {
       if (state.call === 0) return chunk(JSON.stringify({ function_call: { name, arguments: input } }));
-      as.losses.omit('tool_calls');
+      as.warnings.omit('tool_calls');
       return '';
     }
     const index = state.call;
@@ -159,7 +159,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
 
   function cite({ start, citations }: Open): void {
     for (const citation of citations) {
-      const annotation = writeAnnotation(citation, start, contentLength - start, as.losses);
+      const annotation = writeAnnotation(citation, start, contentLength - start, as.warnings);
       if (annotation !== undefined) annotations.push(annotation);
     }
   }
@@ -194,7 +194,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
     if (annotations.length > 0) out.push(chunk(JSON.stringify({ annotations })));
     const contained = { calls: calls > 0, refusal: refused };
     const word = writeFinish(end, contained);
-    omitEnd(end, contained, as.losses);
+    omitEnd(end, contained, as.warnings);
     if (end.reason === 'refusal' && !refused && end.explanation !== undefined) {
       out.push(chunk(`{"refusal":${JSON.stringify(end.explanation)}}`));
     }

@@ -1,6 +1,6 @@
 /** Maps finish reasons between chat and the common form. */
 
-import type { Json, Losses } from '../../../core/plugin.ts';
+import type { Json, Warnings } from '../../../core/plugin.ts';
 import type { Finish, FinishReason, VendorError } from '../../../core/translation/index.ts';
 
 /** Vendor-specific reasons in addition to the five official ones. Unknown reasons mean `stop`. */
@@ -56,10 +56,14 @@ export function readFinish(reason: Json | undefined, stopped: Json | undefined, 
 }
 
 /** Reports details of the end that a chat client cannot get. */
-export function omitEnd({ reason, stopSequence, explanation }: Finish, contained: AnswerContent, losses: Losses): void {
-  if (reason === 'pause') losses.omit(reason);
-  if (stopSequence !== undefined) losses.omit('stop_sequence');
-  if (explanation !== undefined && (reason !== 'refusal' || contained.refusal)) losses.omit('explanation');
+export function omitEnd(
+  { reason, stopSequence, explanation }: Finish,
+  contained: AnswerContent,
+  warnings: Warnings,
+): void {
+  if (reason === 'pause') warnings.omit(reason);
+  if (stopSequence !== undefined) warnings.omit('stop_sequence');
+  if (explanation !== undefined && (reason !== 'refusal' || contained.refusal)) warnings.omit('explanation');
 }
 
 /** The reason for the client. A refusal with text is `stop`, as OpenAI reports it; one without is `content_filter`. */

@@ -1,14 +1,14 @@
 /** Content of a chat reply other than text: images, audio, citations. */
-import type { Answering, Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Answering, Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import type { Citation, ImageBlock } from '../../../core/translation/index.ts';
 import { dataUrl, isObject, omitUnsaid, readDataUrl } from '../../../core/translation/index.ts';
 import { omitFromImage } from './members.ts';
 
 /** Decodes an entry of `images`, which servers of image models add, or an image part. Undefined if it is not an image. */
-export function readImage(entry: Json, losses: Losses): ImageBlock | undefined {
+export function readImage(entry: Json, warnings: Warnings): ImageBlock | undefined {
   const source = sourceIn(entry);
   if (source === undefined) return undefined;
-  omitFromImage(entry, losses);
+  omitFromImage(entry, warnings);
   return { type: 'image', source };
 }
 
@@ -28,9 +28,9 @@ export function writeImage({ source }: ImageBlock, index: number): JsonObject | 
 }
 
 /** Decodes an annotation of a text that starts at offset `base` of the content. */
-export function readAnnotation(entry: Json, base: number, losses: Losses): Citation | undefined {
+export function readAnnotation(entry: Json, base: number, warnings: Warnings): Citation | undefined {
   if (!isObject(entry)) {
-    losses.omit('citations');
+    warnings.omit('citations');
     return undefined;
   }
   const encoded = isObject(entry.url_citation) ? entry.url_citation : entry;
@@ -51,15 +51,15 @@ export function writeAnnotation(
   citation: Citation,
   base: number,
   length: number,
-  losses: Losses,
+  warnings: Warnings,
 ): JsonObject | undefined {
   const { url, title = '', start = 0, end = length } = citation;
   if (url === undefined) {
-    losses.omit('citations');
+    warnings.omit('citations');
     return undefined;
   }
   const encoded = { start_index: base + start, end_index: base + end, title, url };
-  omitUnsaid(citation, encoded, losses);
+  omitUnsaid(citation, encoded, warnings);
   return { type: 'url_citation', url_citation: encoded };
 }
 

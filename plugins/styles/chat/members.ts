@@ -1,5 +1,5 @@
 /** The members of a chat vendor's reply that are read, and those that mean nothing to a client; any other is reported in a warning. */
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import { isObject, omitRest } from '../../../core/translation/index.ts';
 
 /** Members of the reply, or of one event. */
@@ -24,24 +24,24 @@ const CALL: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function', 'c
 const CALLED: ReadonlySet<string> = new Set(['name', 'arguments', 'input']);
 
 /** Reports the unread members of a call, or of a piece of one. */
-export function omitFromCall(call: JsonObject, losses: Losses, reported?: Set<string>): void {
-  omitRest(call, CALL, losses, reported);
-  for (const called of [call.function, call.custom]) if (isObject(called)) omitRest(called, CALLED, losses, reported);
+export function omitFromCall(call: JsonObject, warnings: Warnings, reported?: Set<string>): void {
+  omitRest(call, CALL, warnings, reported);
+  for (const called of [call.function, call.custom]) if (isObject(called)) omitRest(called, CALLED, warnings, reported);
 }
 
 const IMAGE: ReadonlySet<string> = new Set(['type', 'index', 'image_url']);
 
 /** Reports the members of an image other than its URL. */
-export function omitFromImage(image: Json, losses: Losses): void {
-  if (isObject(image)) omitRest(image, IMAGE, losses);
+export function omitFromImage(image: Json, warnings: Warnings): void {
+  if (isObject(image)) omitRest(image, IMAGE, warnings);
 }
 
 const LOGPROBS: ReadonlySet<string> = new Set(['content']);
 
 /** Reports log probabilities that are not a list with an entry per token. */
-export function omitFromLogprobs(logprobs: Json | undefined, losses: Losses): void {
+export function omitFromLogprobs(logprobs: Json | undefined, warnings: Warnings): void {
   if (!isObject(logprobs)) return;
-  omitRest(logprobs, LOGPROBS, { omit: (name) => losses.omit(`logprobs.${name}`) });
+  omitRest(logprobs, LOGPROBS, { omit: (name) => warnings.omit(`logprobs.${name}`) });
 }
 
 /** Reports the unread members of a content part. */

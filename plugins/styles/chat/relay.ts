@@ -22,7 +22,7 @@ import { errorIn, isPlaceholder, usageIn } from './usage.ts';
 const DATA = 'data:';
 
 /** Creates a relay for one attempt. It parses the few events with usage or an error, and scans the others. */
-export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRelay {
+export function createRelay({ hideUsage, call, warnings }: RelayOptions): StreamRelay {
   const { choices } = call.bounds;
   let usage: Usage | undefined;
   let textLength = 0;
@@ -112,7 +112,7 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
   /** If the client requested usage and the vendor does not report it, the gateway sends its own count. */
   function sendUsage(out: (Buffer | string)[]): void {
     if (!call.asksUsage || hasUsage || latest === undefined) return;
-    losses.change('usage', 'hint');
+    warnings.change('usage', 'hint');
     out.push(usageEvent(latest, call, textLength));
   }
 

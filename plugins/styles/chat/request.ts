@@ -93,13 +93,13 @@ export function patchCommon(body: JsonBody, to: Patch): Readonly<Record<string, 
 }
 
 /** Models that require the reasoning of their tool calls refuse a history without it; many clients do not send it. */
-function withReasoning(messages: readonly Json[], { quirks: { reasoning }, losses }: Patch): readonly Json[] {
+function withReasoning(messages: readonly Json[], { quirks: { reasoning }, warnings }: Patch): readonly Json[] {
   const { field, echo_filler: filler } = reasoning;
   if (field === 'reasoning_details' || filler === '') return messages;
   const lacks = (message: Json): message is JsonObject =>
     isObject(message) && Array.isArray(message.tool_calls) && !message[field];
   if (!messages.some(lacks)) return messages;
-  losses.change('messages.reasoning', 'hint');
+  warnings.change('messages.reasoning', 'hint');
   return messages.map((message) => (lacks(message) ? { ...message, [field]: filler } : message));
 }
 

@@ -2,7 +2,7 @@
  * Reasoning in chat messages: as text (`reasoning_content`, `reasoning`), and with some servers as `reasoning_details`,
  * a list of texts, signatures and encrypted blocks.
  */
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import type { Opaque, Quirks, ThinkingBlock } from '../../../core/translation/index.ts';
 import { CARRIER, isObject, packOpaque, parsed, unpackOpaque } from '../../../core/translation/index.ts';
 
@@ -95,10 +95,10 @@ export function writeThinking(
   blocks: readonly ThinkingBlock[],
   { echo, echo_filler: filler, field }: Quirks['reasoning'],
   hasCalls: boolean,
-  losses: Losses,
+  warnings: Warnings,
 ): JsonObject {
   if (echo === 'none' || (echo === 'tool_turns' && !hasCalls)) {
-    if (blocks.length > 0) losses.drop('messages.reasoning', 'hint');
+    if (blocks.length > 0) warnings.drop('messages.reasoning', 'hint');
     return {};
   }
   if (field === 'reasoning_details') {

@@ -1,5 +1,5 @@
 /** The translation of the style `completions`: the prompt is a single user message, and the answer is its text. */
-import type { Answering, JsonObject, Losses, StyleClient } from '../../../core/plugin.ts';
+import type { Answering, JsonObject, StyleClient, Warnings } from '../../../core/plugin.ts';
 import { type Conversation, type Fields, type Reply, readFields } from '../../../core/translation/index.ts';
 import { headOf } from '../chat/completion.ts';
 import { readSampling, readStop } from '../chat/decode-request.ts';
@@ -16,13 +16,13 @@ export const client: StyleClient = {
   createStreamEncoder,
 };
 
-function decodeRequest(body: JsonObject, losses: Losses): Conversation {
+function decodeRequest(body: JsonObject, warnings: Warnings): Conversation {
   const fields = readFields(body, '');
   // These are handled before the translation.
   for (const name of ['model', 'stream', 'stream_options']) fields.get(name);
-  refuseNative(fields, losses);
+  refuseNative(fields, warnings);
   const conversation = {
-    turns: [{ role: 'user', blocks: [{ type: 'text', text: readPrompt(fields, losses) }] }],
+    turns: [{ role: 'user', blocks: [{ type: 'text', text: readPrompt(fields, warnings) }] }],
     tools: [],
     toolChoice: undefined,
     parallelToolCalls: undefined,
@@ -31,38 +31,38 @@ function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     stop: readStop(fields),
     reasoning: undefined,
     output: {},
-    labels: readLabels(fields, losses),
+    labels: readLabels(fields, warnings),
     truncation: undefined,
   } satisfies Omit<Conversation, 'extras'>;
   // Log probabilities have a format that only completions use.
-  if (fields.get('logprobs') !== undefined) losses.drop('logprobs');
+  if (fields.get('logprobs') !== undefined) warnings.drop('logprobs');
   return { ...conversation, extras: fields.rest() };
 }
 
 /** Options that only a text completion model supports. */
-function refuseNative(fields: Fields, losses: Losses): void {
+function refuseNative(fields: Fields, warnings: Warnings): void {
   const why = 'is not supported by this model: it does not complete texts.';
-  if (fields.flag('echo') === true) losses.refuse('echo', why);
-  if ((fields.text('suffix') ?? '') !== '') losses.refuse('suffix', why);
+  if (fields.flag('echo') === true) warnings.refuse('echo', why);
+  if ((fields.text('suffix') ?? '') !== '') warnings.refuse('suffix', why);
   for (const name of ['n', 'best_of']) {
     if ((fields.number(name) ?? 1) > 1) {
-      losses.refuse(name, 'must be 1 for this model: its vendor returns one answer per request.');
+      warnings.refuse(name, 'must be 1 for this model: its vendor returns one answer per request.');
     }
   }
 }
 
-function readPrompt(fields: Fields, losses: Losses): string {
+function readPrompt(fields: Fields, warnings: Warnings): string {
   const prompt = fields.get('prompt');
   const text = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   if (typeof text === 'string') return text;
-  return losses.refuse('prompt', 'must be one text for this model: it accepts neither several texts nor token ids.');
+  return warnings.refuse('prompt', 'must be one text for this model: it accepts neither several texts nor token ids.');
 }
 
 function encodeReply({ blocks, finish, usage }: Reply, as: Answering): JsonObject {
-  for (const block of blocks) if (!saysText(block)) as.losses.omit(nameOf(block));
+  for (const block of blocks) if (!saysText(block)) as.warnings.omit(nameOf(block));
   const text = blocks.map((block) => (saysText(block) ? block.text : '')).join('');
   const contained = { calls: false, refusal: blocks.some(({ type }) => type === 'refusal') };
-  omitEnd(finish, contained, as.losses);
+  omitEnd(finish, contained, as.warnings);
   return {
     ...headOf('text_completion', as),
     choices: [{ text, index: 0, logprobs: null, finish_reason: writeFinish(finish, contained) }],

@@ -1,5 +1,5 @@
 /** Decodes the replies of completion vendors, for plugins that inspect them: the text of the only choice. */
-import type { Json, JsonObject, Losses, Origin, PartReader, Relay, Usage } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, PartReader, Relay, Usage, Warnings } from '../../../core/plugin.ts';
 import {
   CUT_SHORT,
   isCutShort,
@@ -19,12 +19,12 @@ const TEXT_ONLY = { calls: false, refusal: false };
 /** The decoding half of a translation. */
 export const reader: NonNullable<Relay['reader']> = { decodeReply, createStreamDecoder };
 
-function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+function decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply | undefined {
   const choice = Array.isArray(body.choices) ? (body.choices as readonly Json[])[0] : undefined;
   if (!isObject(choice) || typeof choice.text !== 'string' || failureIn(choice.finish_reason) !== undefined) {
     return undefined;
   }
-  if (isObject(choice.logprobs)) losses.omit('logprobs');
+  if (isObject(choice.logprobs)) warnings.omit('logprobs');
   return {
     id: textOf(body.id),
     model: textOf(body.model) || from.model,
@@ -35,7 +35,7 @@ function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | un
 }
 
 /** Decodes one stream. It is complete at `[DONE]`, or if the vendor closes it after a `finish_reason`. */
-function createStreamDecoder(from: Origin, losses: Losses): PartReader {
+function createStreamDecoder(from: Origin, warnings: Warnings): PartReader {
   let isOpen = false;
   let isDone = false;
   let usage: Usage | undefined;
@@ -69,7 +69,7 @@ function createStreamDecoder(from: Origin, losses: Losses): PartReader {
     if (!isObject(choice)) return [];
     reason = choice.finish_reason || reason;
     stopped = choice.stop_reason ?? stopped;
-    if (isObject(choice.logprobs)) losses.omit('logprobs');
+    if (isObject(choice.logprobs)) warnings.omit('logprobs');
     const text = textOf(choice.text);
     return [...begin(value), ...(text === '' ? [] : [{ type: 'delta' as const, key: 0, text }])];
   }

@@ -37,7 +37,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
         case 'blockStart': {
           const { block } = part;
           if (!saysText(block)) {
-            as.losses.omit(nameOf(block));
+            as.warnings.omit(nameOf(block));
             return '';
           }
           sent.add(part.key);
@@ -52,7 +52,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
         case 'finish': {
           const contained = { calls: false, refusal };
           const end = event('', writeFinish(part.finish, contained));
-          omitEnd(part.finish, contained, as.losses);
+          omitEnd(part.finish, contained, as.warnings);
           const usageEvent = as.asksUsage ? `${head}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n` : '';
           return `${end}${usageEvent}data: [DONE]\n\n`;
         }

@@ -46,7 +46,7 @@ export async function finishAnswer(body: JsonBody, call: Call, to: Finishing): P
   if (data !== undefined) changes.data = data;
   const requested = requestedDimensions(call.body);
   if (requested !== undefined && entries?.some(({ dimensions }) => dimensions !== requested))
-    to.losses.change('dimensions');
+    to.warnings.change('dimensions');
   return Object.keys(changes).length === 0 ? undefined : body.patched(changes);
 }
 

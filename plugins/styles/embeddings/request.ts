@@ -39,13 +39,13 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
   const { model } = to;
   const requested = requestedDimensions(body);
   if (requested !== undefined && dimensions === false) {
-    to.losses.refuse('dimensions', `is not supported by the model ${model}. Omit it.`);
+    to.warnings.refuse('dimensions', `is not supported by the model ${model}. Omit it.`);
   }
   if (requested !== undefined && typeof dimensions === 'number' && requested > dimensions) {
-    to.losses.refuse('dimensions', `must be at most ${dimensions} for the model ${model}.`);
+    to.warnings.refuse('dimensions', `must be at most ${dimensions} for the model ${model}.`);
   }
   if (readInputs(body).count > most) {
-    to.losses.refuse(
+    to.warnings.refuse(
       'input',
       `must have at most ${most} texts for the model ${model}. Send the others in another request.`,
     );

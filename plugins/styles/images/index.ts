@@ -176,8 +176,8 @@ function opposite(format: Json | undefined): string {
 }
 
 /** The gateway does not host images, so the URL is a `data:` URL. */
-function asUrl({ b64_json: data, ...rest }: JsonObject, { losses }: Finishing): JsonObject {
-  losses.change('response_format', 'hint');
+function asUrl({ b64_json: data, ...rest }: JsonObject, { warnings }: Finishing): JsonObject {
+  warnings.change('response_format', 'hint');
   return {
     ...rest,
     url: dataUrl({ mediaType: imageTypeOfBase64(data as string) ?? 'image/png', data: data as string }),
@@ -185,7 +185,7 @@ function asUrl({ b64_json: data, ...rest }: JsonObject, { losses }: Finishing): 
 }
 
 /** If the gateway cannot fetch an image now, the client may still be able to. */
-async function asBytes(item: JsonObject, { losses, fetch }: Finishing): Promise<JsonObject> {
+async function asBytes(item: JsonObject, { warnings, fetch }: Finishing): Promise<JsonObject> {
   const { url, ...rest } = item;
   try {
     const inline = readDataUrl(url as string);
@@ -194,7 +194,7 @@ async function asBytes(item: JsonObject, { losses, fetch }: Finishing): Promise<
     if (!mediaType.startsWith('image/') && imageTypeOf(bytes) === undefined) throw new Error('it is not an image');
     return { ...rest, b64_json: bytes.toString('base64') };
   } catch {
-    losses.change('response_format');
+    warnings.change('response_format');
     return item;
   }
 }

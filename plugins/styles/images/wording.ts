@@ -18,11 +18,11 @@ export interface ImageUrls {
 
 /** The changes for the vendor. If client and vendor use the same form, only the model and the separator of the size change. */
 export function changesFor(body: JsonBody, to: Patch, addresses?: ImageUrls): Changes {
-  const { model, quirks, losses } = to;
+  const { model, quirks, warnings } = to;
   const request = readParameters(body);
   if (request.n > quirks.images.max) {
     const name = given(body, 'n') === undefined ? 'parameters.n' : 'n';
-    losses.refuse(name, `must be at most ${quirks.images.max} for this model.`);
+    warnings.refuse(name, `must be at most ${quirks.images.max} for this model.`);
   }
   const changes: Changes = {};
   if (body.get('model') !== model) changes.model = model;
@@ -34,19 +34,19 @@ export function changesFor(body: JsonBody, to: Patch, addresses?: ImageUrls): Ch
 
 type Write = (body: JsonBody, request: ImageParameters, changes: Changes, to: Patch, addresses?: ImageUrls) => void;
 
-const writePlain: Write = (body, request, changes, { losses }, addresses) => {
+const writePlain: Write = (body, request, changes, { warnings }, addresses) => {
   if (addresses !== undefined) writeUrls(body, changes, addresses);
   const { input, parameters } = objectsIn(body);
   if (input !== undefined) {
     changes.input = undefined;
     changes.prompt = request.prompt;
-    for (const name of namesIn(input)) if (name !== 'messages' && name !== 'prompt') losses.drop(`input.${name}`);
-    if (addresses === undefined && request.hasImages) losses.drop('input.messages.image');
+    for (const name of namesIn(input)) if (name !== 'messages' && name !== 'prompt') warnings.drop(`input.${name}`);
+    if (addresses === undefined && request.hasImages) warnings.drop('input.messages.image');
   }
   if (parameters !== undefined) {
     changes.parameters = undefined;
     const names = namesIn(parameters);
-    for (const name of names) if (name !== 'n' && name !== 'size') losses.drop(`parameters.${name}`);
+    for (const name of names) if (name !== 'n' && name !== 'size') warnings.drop(`parameters.${name}`);
     if (names.includes('n')) changes.n = request.n;
     if (names.includes('size')) changes.size = request.size;
   }
@@ -83,7 +83,7 @@ const PLAIN_ONLY: Readonly<Record<string, 'hint' | undefined>> = {
 /** Members other than `input` and `parameters`. */
 const BESIDE = new Set(['model', 'input', 'parameters', 'response_format']);
 
-const writeStructured: Write = (body, request, changes, { losses }, addresses) => {
+const writeStructured: Write = (body, request, changes, { warnings }, addresses) => {
   const { input, parameters = {} } = objectsIn(body);
   const moved: Record<string, Json> = { ...parameters };
   if (typeof parameters.size === 'string') moved.size = withSeparator(parameters.size, '*');
@@ -99,9 +99,9 @@ const writeStructured: Write = (body, request, changes, { losses }, addresses) =
       if (value === undefined || name === 'prompt' || name === 'n' || name === 'size') continue;
       // The price may depend on it, and the client must not pay for what was not requested.
       if (name === 'quality' && value !== 'auto' && value !== 'standard') {
-        losses.refuse('quality', 'is not supported by the vendor of this model. Omit it, or use another model.');
+        warnings.refuse('quality', 'is not supported by the vendor of this model. Omit it, or use another model.');
       }
-      if (Object.hasOwn(PLAIN_ONLY, name)) losses.drop(name, PLAIN_ONLY[name]);
+      if (Object.hasOwn(PLAIN_ONLY, name)) warnings.drop(name, PLAIN_ONLY[name]);
       // Vendor-specific members are in its `parameters`.
       else if (addresses === undefined || !IMAGE_FIELDS.includes(name)) moved[name] ??= value;
     }

@@ -1,6 +1,6 @@
 /** Chooses the blocks and tools of a request that get a `cache_control`: vendors accept four, long-lived ones first. */
 
-import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { JsonObject, Warnings } from '../../../core/plugin.ts';
 import type { Block, CacheHint, Conversation, Quirks, Tool } from '../../../core/translation/index.ts';
 
 /** The chosen marks. */
@@ -16,16 +16,16 @@ const MAX_MARKS = 4;
 const LONG_SECONDS = 1_800;
 
 /** Chooses among the client's hints. Without any, automatic caching is requested, because uncached input costs ten times as much. */
-export function chooseMarks(conversation: Conversation, quirks: Quirks, losses: Losses): CacheMarks {
+export function chooseMarks(conversation: Conversation, quirks: Quirks, warnings: Warnings): CacheMarks {
   const hinted = hintsOf(conversation);
   if (quirks.cache.hint !== 'cache_control') {
-    if (hinted.length > 0) losses.drop('messages.cache_control', 'hint');
+    if (hinted.length > 0) warnings.drop('messages.cache_control', 'hint');
     return NO_MARKS;
   }
   if (hinted.length === 0) return VENDORS_OWN;
   // Later marks cover more of the prompt.
   const chosen = hinted.slice(-MAX_MARKS);
-  if (chosen.length < hinted.length) losses.drop('messages.cache_control', 'hint');
+  if (chosen.length < hinted.length) warnings.drop('messages.cache_control', 'hint');
   const marks = new Map<object, JsonObject>();
   let long = true;
   for (const { item, hint } of chosen) {

@@ -1,11 +1,11 @@
 /** Citations of a text. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import { type Citation, isObject, omitUnsaid } from '../../../core/translation/index.ts';
 
 /** Decodes the citations of a text; `length`: its length. Citations of an empty text are reported as lost. */
-export function decodeCitations(raw: readonly Json[], length: number, losses: Losses): readonly Citation[] {
-  if (length === 0 && raw.length > 0) losses.omit('citations');
+export function decodeCitations(raw: readonly Json[], length: number, warnings: Warnings): readonly Citation[] {
+  if (length === 0 && raw.length > 0) warnings.omit('citations');
   return length === 0 ? [] : raw.map((citation) => decodeCitation(citation, length));
 }
 
@@ -27,11 +27,11 @@ export function decodeCitation(raw: Json, length: number): Citation {
 }
 
 /** Encodes a citation; undefined if this style has no form for it. Reports what is lost. */
-export function encodeCitation(citation: Citation, losses: Losses): JsonObject | undefined {
+export function encodeCitation(citation: Citation, warnings: Warnings): JsonObject | undefined {
   const { style, raw, url, title, quote } = citation;
   if (style === 'messages' && isObject(raw)) return raw;
   if (url === undefined) {
-    losses.omit('citations');
+    warnings.omit('citations');
     return undefined;
   }
   const encoded = {
@@ -41,6 +41,6 @@ export function encodeCitation(citation: Citation, losses: Losses): JsonObject |
     cited_text: quote ?? '',
     encrypted_index: '',
   };
-  omitUnsaid(citation, encoded, losses);
+  omitUnsaid(citation, encoded, warnings);
   return encoded;
 }

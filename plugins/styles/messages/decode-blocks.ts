@@ -1,6 +1,6 @@
 /** Decodes content blocks of clients. */
 
-import type { Json, Losses } from '../../../core/plugin.ts';
+import type { Json, Warnings } from '../../../core/plugin.ts';
 import {
   type Block,
   type Fields,
@@ -19,38 +19,38 @@ import { decodeCitation } from './citations.ts';
 import { dropRest, readCacheHint } from './leftovers.ts';
 
 /** Decodes the content of a message or of a tool result: a text, or blocks. */
-export function decodeContent(holder: Fields, losses: Losses): readonly Block[] {
+export function decodeContent(holder: Fields, warnings: Warnings): readonly Block[] {
   const content = holder.get('content');
   if (content === undefined) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return holder.wrong('content', 'must be a string or an array of blocks');
   const path = holder.at('content');
-  return withSeals(content.map((block: Json, i) => decodeBlock(block, `${path}[${i}]`, losses)));
+  return withSeals(content.map((block: Json, i) => decodeBlock(block, `${path}[${i}]`, warnings)));
 }
 
 /** Decodes the blocks of the `system` prompt, which are texts. */
-export function decodeTextBlock(block: Fields, losses: Losses): TextBlock {
+export function decodeTextBlock(block: Fields, warnings: Warnings): TextBlock {
   const raw = block.list('citations') ?? [];
   const text = block.text('text') ?? block.wrong('text', 'must be a string');
   const citations = raw.map((citation) => decodeCitation(citation, text.length));
-  return { type: 'text', text, ...(citations.length > 0 && { citations }), ...readCacheHint(block, losses) };
+  return { type: 'text', text, ...(citations.length > 0 && { citations }), ...readCacheHint(block, warnings) };
 }
 
-function decodeBlock(value: Json, path: string, losses: Losses): Block {
+function decodeBlock(value: Json, path: string, warnings: Warnings): Block {
   const fields = readFields(value, path);
   const type = fields.text('type') ?? fields.wrong('type', 'must be a string');
   // Some client libraries keep the deltas of a stream in addition to their blocks, and send both back.
   if (type.endsWith('_delta')) return fields.wrong('type', `is \`${type}\`, a piece of a stream, not a block`);
   if (isVendors(type)) return { type: 'foreign', style: 'messages', what: type, raw: value };
   const decode = DECODERS.get(type) ?? fields.wrong('type', `must be ${KINDS}, or a block of the vendor's own tools`);
-  const block = decode(fields, losses);
-  dropRest(fields, 'messages', losses);
+  const block = decode(fields, warnings);
+  dropRest(fields, 'messages', warnings);
   return block;
 }
 
-const DECODERS: ReadonlyMap<string, (fields: Fields, losses: Losses) => Block> = new Map<
+const DECODERS: ReadonlyMap<string, (fields: Fields, warnings: Warnings) => Block> = new Map<
   string,
-  (fields: Fields, losses: Losses) => Block
+  (fields: Fields, warnings: Warnings) => Block
 >([
   ['text', decodeTextBlock],
   ['image', decodeImage],
@@ -80,41 +80,41 @@ function isVendors(type: string): boolean {
   return VENDORS.has(type) || type.startsWith('mcp_') || type.endsWith('_tool_result');
 }
 
-function decodeImage(fields: Fields, losses: Losses): Block {
-  return { type: 'image', source: decodeSource(fields, losses, 'image/png'), ...readCacheHint(fields, losses) };
+function decodeImage(fields: Fields, warnings: Warnings): Block {
+  return { type: 'image', source: decodeSource(fields, warnings, 'image/png'), ...readCacheHint(fields, warnings) };
 }
 
-function decodeDocument(fields: Fields, losses: Losses): FileBlock {
+function decodeDocument(fields: Fields, warnings: Warnings): FileBlock {
   const title = fields.text('title');
   const context = fields.text('context');
-  const citable = isCitable(fields, losses);
+  const citable = isCitable(fields, warnings);
   return {
     type: 'file',
-    source: decodeSource(fields, losses, 'application/pdf'),
+    source: decodeSource(fields, warnings, 'application/pdf'),
     ...(title !== undefined && { title }),
     ...(context !== undefined && { context }),
     ...(citable && { citable }),
-    ...readCacheHint(fields, losses),
+    ...readCacheHint(fields, warnings),
   };
 }
 
 /** The model shall cite it. */
-function isCitable(block: Fields, losses: Losses): boolean {
+function isCitable(block: Fields, warnings: Warnings): boolean {
   const citations = block.fields('citations');
   const enabled = citations?.flag('enabled') ?? false;
-  if (citations !== undefined) dropRest(citations, 'messages.citations', losses);
+  if (citations !== undefined) dropRest(citations, 'messages.citations', warnings);
   return enabled;
 }
 
 /** `usual`: the media type of base64 without one. */
-function decodeSource(holder: Fields, losses: Losses, usual: string): Source {
+function decodeSource(holder: Fields, warnings: Warnings, usual: string): Source {
   const fields = holder.fields('source') ?? holder.wrong('source', 'must be an object');
-  const source = sourceOf(fields, losses, usual);
-  dropRest(fields, 'messages.source', losses);
+  const source = sourceOf(fields, warnings, usual);
+  dropRest(fields, 'messages.source', warnings);
   return source;
 }
 
-function sourceOf(source: Fields, losses: Losses, usual: string): Source {
+function sourceOf(source: Fields, warnings: Warnings, usual: string): Source {
   const text = (name: string): string => source.text(name) ?? source.wrong(name, 'must be a string');
   const mediaType = source.text('media_type');
   switch (text('type')) {
@@ -129,35 +129,35 @@ function sourceOf(source: Fields, losses: Losses, usual: string): Source {
     case 'text':
       return { kind: 'text', text: text('data') };
     case 'content':
-      losses.change('messages.document', 'hint');
-      return { kind: 'text', text: plainText(decodeContent(source, losses), losses) };
+      warnings.change('messages.document', 'hint');
+      return { kind: 'text', text: plainText(decodeContent(source, warnings), warnings) };
     default:
       return source.wrong('type', 'must be base64, url, file, text or content');
   }
 }
 
 /** A document made of blocks; other styles support its texts only. */
-function plainText(blocks: readonly Block[], losses: Losses): string {
+function plainText(blocks: readonly Block[], warnings: Warnings): string {
   const texts: string[] = [];
   for (const block of blocks) {
     if (block.type === 'text') texts.push(block.text);
-    else losses.drop(`messages.document.${block.type}`);
+    else warnings.drop(`messages.document.${block.type}`);
   }
   return texts.join('\n\n');
 }
 
 /** A client-side search result, as a text with its source. */
-function decodeSearchResult(fields: Fields, losses: Losses): TextBlock {
+function decodeSearchResult(fields: Fields, warnings: Warnings): TextBlock {
   const head = [fields.text('title'), fields.text('source')].filter((line) => line !== undefined);
-  const text = plainText(decodeContent(fields, losses), losses);
+  const text = plainText(decodeContent(fields, warnings), warnings);
   // Citations of it are lost with it; without citations, only its form is lost.
-  losses.change('messages.search_result', isCitable(fields, losses) ? undefined : 'hint');
-  return { type: 'text', text: [head.join('\n'), text].join('\n\n'), ...readCacheHint(fields, losses) };
+  warnings.change('messages.search_result', isCitable(fields, warnings) ? undefined : 'hint');
+  return { type: 'text', text: [head.join('\n'), text].join('\n\n'), ...readCacheHint(fields, warnings) };
 }
 
 /** A tool found by a client-side tool search: for other vendors, all tools are declared from the start, so only its name is needed. */
-function decodeToolReference(fields: Fields, losses: Losses): TextBlock {
-  losses.change('messages.tool_reference', 'hint');
+function decodeToolReference(fields: Fields, warnings: Warnings): TextBlock {
+  warnings.change('messages.tool_reference', 'hint');
   return { type: 'text', text: fields.text('tool_name') ?? fields.wrong('tool_name', 'must be a string') };
 }
 
@@ -191,15 +191,15 @@ function decodeToolUse(fields: Fields): Block {
   };
 }
 
-function decodeToolResult(fields: Fields, losses: Losses): Block {
+function decodeToolResult(fields: Fields, warnings: Warnings): Block {
   const isError = fields.flag('is_error');
   return {
     type: 'toolResult',
     id: fields.text('tool_use_id') ?? fields.wrong('tool_use_id', 'must be a string'),
     kind: 'function',
-    content: decodeContent(fields, losses),
+    content: decodeContent(fields, warnings),
     ...(isError === true && { isError }),
-    ...readCacheHint(fields, losses),
+    ...readCacheHint(fields, warnings),
   };
 }
 

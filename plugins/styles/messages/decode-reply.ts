@@ -1,19 +1,19 @@
 /** Decodes a vendor's whole reply. Members that mean something to a client and are not read are reported in a warning. */
 
-import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, Warnings } from '../../../core/plugin.ts';
 import { type Block, isObject, type Opaque, omitRest, type Reply, textOf } from '../../../core/translation/index.ts';
 import { decodeCitations } from './citations.ts';
 import { decodeFinish } from './finish.ts';
 import { toUsage } from './usage.ts';
 
 /** Decodes a reply; undefined if it has no content. Malformed members are ignored. */
-export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+export function decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply | undefined {
   const { content, usage, id, model } = body;
   if (!Array.isArray(content)) return undefined;
-  omitFromMessage(body, losses);
+  omitFromMessage(body, warnings);
   const objects = (content as readonly Json[]).filter(isObject);
-  const blocks = objects.flatMap((block) => decodeAnswerBlock(block, from.channel, losses));
-  for (const block of objects) omitFromBlock(block, losses);
+  const blocks = objects.flatMap((block) => decodeAnswerBlock(block, from.channel, warnings));
+  for (const block of objects) omitFromBlock(block, warnings);
   const serviceTier = tierOf(usage);
   return {
     id: textOf(id),
@@ -28,12 +28,12 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
   };
 }
 
-function decodeAnswerBlock(block: JsonObject, channel: string, losses: Losses): readonly Block[] {
+function decodeAnswerBlock(block: JsonObject, channel: string, warnings: Warnings): readonly Block[] {
   switch (block.type) {
     case 'text': {
       const text = textOf(block.text);
       const raw: readonly Json[] = Array.isArray(block.citations) ? block.citations : [];
-      const citations = decodeCitations(raw, text.length, losses);
+      const citations = decodeCitations(raw, text.length, warnings);
       return text === '' ? [] : [{ type: 'text', text, ...(citations.length > 0 && { citations }) }];
     }
     case 'thinking': {
@@ -87,18 +87,18 @@ const BLOCKS: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /** Reports the unread members of a message, or of an event with part of it. */
-export function omitFromMessage(message: JsonObject, losses: Losses): void {
-  omitRest(message, MESSAGE, losses);
+export function omitFromMessage(message: JsonObject, warnings: Warnings): void {
+  omitRest(message, MESSAGE, warnings);
   const { stop_details: details } = message;
-  if (isObject(details)) omitRest(details, STOP_DETAILS, { omit: (name) => losses.omit(`stop_details.${name}`) });
+  if (isObject(details)) omitRest(details, STOP_DETAILS, { omit: (name) => warnings.omit(`stop_details.${name}`) });
 }
 
 /** Reports the unread members of a whole block. */
-export function omitFromBlock(block: JsonObject, losses: Losses): void {
+export function omitFromBlock(block: JsonObject, warnings: Warnings): void {
   const type = String(block.type);
   if (!Object.hasOwn(BLOCKS, type)) return;
-  omitRest(block, BLOCKS[type]!, losses);
-  if (isForeignCaller(block.caller)) losses.omit('caller');
+  omitRest(block, BLOCKS[type]!, warnings);
+  if (isForeignCaller(block.caller)) warnings.omit('caller');
 }
 
 /** In every other style, the model itself calls a tool by default. */

@@ -1,6 +1,6 @@
 /** Decodes a client's request. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import {
   type Block,
   type Conversation,
@@ -20,27 +20,27 @@ import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { dropRest, readCacheHint } from './leftovers.ts';
 
 /** Decodes a request; refuses invalid fields with 400 and their name. */
-export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
-  const fields = readFields(withResultIds(body, losses), '');
+export function decodeRequest(body: JsonObject, warnings: Warnings): Conversation {
+  const fields = readFields(withResultIds(body, warnings), '');
   fields.get('model');
   fields.get('stream');
-  const messages = fields.each('messages').map((message) => decodeTurn(message, losses));
-  const turns = [...decodeSystem(fields, losses), ...messages].filter(({ blocks }) => blocks.length > 0);
+  const messages = fields.each('messages').map((message) => decodeTurn(message, warnings));
+  const turns = [...decodeSystem(fields, warnings), ...messages].filter(({ blocks }) => blocks.length > 0);
   const config = fields.fields('output_config');
   const temperature = fields.number('temperature');
   const topP = fields.number('top_p');
   const topK = fields.number('top_k');
-  const tools = decodeTools(fields, losses);
-  const { toolChoice, parallelToolCalls } = decodeToolChoice(fields, losses);
-  const reasoning = decodeReasoning(fields.fields('thinking'), config, losses);
-  const output = decodeOutput(config?.fields('format') ?? fields.fields('output_format'), losses);
-  if (config !== undefined) dropRest(config, 'output_config', losses);
+  const tools = decodeTools(fields, warnings);
+  const { toolChoice, parallelToolCalls } = decodeToolChoice(fields, warnings);
+  const reasoning = decodeReasoning(fields.fields('thinking'), config, warnings);
+  const output = decodeOutput(config?.fields('format') ?? fields.fields('output_format'), warnings);
+  if (config !== undefined) dropRest(config, 'output_config', warnings);
   // Context editing and compaction; without it, other vendors simply get the whole conversation.
   for (const name of ['context_management', 'diagnostics']) {
-    if (fields.get(name) !== undefined) losses.drop(name, 'hint');
+    if (fields.get(name) !== undefined) warnings.drop(name, 'hint');
   }
   return {
-    turns: cachedToTheEnd(turns, fields, losses),
+    turns: cachedToTheEnd(turns, fields, warnings),
     tools,
     toolChoice,
     parallelToolCalls,
@@ -53,7 +53,7 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     stop: decodeStop(fields),
     reasoning,
     output,
-    labels: decodeLabels(fields, losses),
+    labels: decodeLabels(fields, warnings),
     truncation: undefined,
     // Fields that were not read above.
     extras: fields.rest(),
@@ -63,39 +63,39 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
 /** A billing block that is different in every request; at the start of the prompt, it would invalidate other vendors' caches. */
 const BILLING = 'x-anthropic-billing-header:';
 
-function decodeSystem(fields: Fields, losses: Losses): readonly Turn[] {
+function decodeSystem(fields: Fields, warnings: Warnings): readonly Turn[] {
   const system = fields.get('system');
   if (system === undefined) return [];
   if (typeof system === 'string') return [{ role: 'system', blocks: [{ type: 'text', text: system }] }];
   const blocks = fields.each('system').map((block) => {
     if (block.text('type') !== 'text') return block.wrong('type', 'must be text');
-    const text = decodeTextBlock(block, losses);
-    dropRest(block, 'system', losses);
+    const text = decodeTextBlock(block, warnings);
+    dropRest(block, 'system', warnings);
     return text;
   });
   if (blocks[0]?.text.startsWith(BILLING) !== true) return [{ role: 'system', blocks }];
-  losses.drop('system.billing_header', 'hint');
+  warnings.drop('system.billing_header', 'hint');
   return [{ role: 'system', blocks: blocks.slice(1) }];
 }
 
-function decodeTurn(message: Fields, losses: Losses): Turn {
+function decodeTurn(message: Fields, warnings: Warnings): Turn {
   const role = message.text('role');
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
     return message.wrong('role', 'must be user, assistant or system');
   }
-  const blocks = decodeContent(message, losses);
-  dropRest(message, 'messages', losses);
+  const blocks = decodeContent(message, warnings);
+  dropRest(message, 'messages', warnings);
   return { role, blocks };
 }
 
 /** A top-level `cache_control` applies to all messages: the same as a hint on their last block. */
-function cachedToTheEnd(turns: readonly Turn[], fields: Fields, losses: Losses): readonly Turn[] {
-  const hint = readCacheHint(fields, losses);
+function cachedToTheEnd(turns: readonly Turn[], fields: Fields, warnings: Warnings): readonly Turn[] {
+  const hint = readCacheHint(fields, warnings);
   if (hint.cache === undefined) return turns;
   const last = turns.at(-1);
   const block = last?.blocks.at(-1);
   if (last === undefined || block === undefined || !canBeCached(block)) {
-    losses.drop('cache_control', 'hint');
+    warnings.drop('cache_control', 'hint');
     return turns;
   }
   return [...turns.slice(0, -1), { ...last, blocks: [...last.blocks.slice(0, -1), { ...block, ...hint }] }];
@@ -116,7 +116,7 @@ const EFFORTS: readonly string[] = ['minimal', 'low', 'medium', 'high', 'xhigh',
 function decodeReasoning(
   thinking: Fields | undefined,
   config: Fields | undefined,
-  losses: Losses,
+  warnings: Warnings,
 ): Reasoning | undefined {
   const effort = config?.text('effort') as Effort | undefined;
   if (effort !== undefined && !EFFORTS.includes(effort)) {
@@ -127,7 +127,7 @@ function decodeReasoning(
   const display = thinking.text('display');
   const budget = thinking.number('budget_tokens');
   const type = thinking.text('type');
-  dropRest(thinking, 'thinking', losses);
+  dropRest(thinking, 'thinking', warnings);
   switch (type) {
     case 'enabled':
       // Clients that set a budget expect to see the reasoning.
@@ -138,7 +138,7 @@ function decodeReasoning(
       return { mode: 'auto', ...worth, ...(summary !== undefined && { summary }) };
     }
     case 'disabled':
-      if (effort !== undefined) losses.drop('output_config.effort', 'hint');
+      if (effort !== undefined) warnings.drop('output_config.effort', 'hint');
       return { mode: 'off' };
     default:
       return thinking.wrong('type', 'must be enabled, adaptive or disabled');
@@ -150,11 +150,11 @@ function summaryOf(display: string | undefined): 'none' | 'auto' | undefined {
   return display === 'omitted' ? 'none' : 'auto';
 }
 
-function decodeOutput(format: Fields | undefined, losses: Losses): Output {
+function decodeOutput(format: Fields | undefined, warnings: Warnings): Output {
   if (format === undefined) return {};
   if (format.text('type') !== 'json_schema') return format.wrong('type', 'must be json_schema');
   const schema = format.object('schema') ?? format.wrong('schema', 'must be an object');
-  dropRest(format, format.path, losses);
+  dropRest(format, format.path, warnings);
   // This style has no name for a schema; others require one.
   return { format: { type: 'schema', name: 'structured_output', schema, strict: true } };
 }
@@ -162,10 +162,10 @@ function decodeOutput(format: Fields | undefined, losses: Losses): Output {
 /** `auto` has the same meaning in other styles; `standard_only` is `default` there. */
 const TIERS: ReadonlyMap<string, string> = new Map([['standard_only', 'default']]);
 
-function decodeLabels(fields: Fields, losses: Losses): Labels {
+function decodeLabels(fields: Fields, warnings: Warnings): Labels {
   const metadata = fields.fields('metadata');
   const user = metadata?.text('user_id');
-  if (metadata !== undefined) dropRest(metadata, 'metadata', losses);
+  if (metadata !== undefined) dropRest(metadata, 'metadata', warnings);
   const session = user === undefined ? undefined : sessionIn(user);
   const tier = fields.text('service_tier');
   return {
@@ -190,7 +190,7 @@ function sessionIn(user: string): string | undefined {
  * The body with the ids of the preceding calls, in order, if as many results have no id as calls have no result.
  * Otherwise the assignment is ambiguous, and the missing field is refused when it is read.
  */
-function withResultIds(body: JsonObject, losses: Losses): JsonObject {
+function withResultIds(body: JsonObject, warnings: Warnings): JsonObject {
   const { messages } = body;
   if (!Array.isArray(messages) || !messages.some((message) => blocksOf(message).some(isNameless))) return body;
   const named = messages.map((message: Json, i) => {
@@ -201,7 +201,7 @@ function withResultIds(body: JsonObject, losses: Losses): JsonObject {
       .filter((block) => isObject(block) && block.type === 'tool_use' && !answered.has(block.id ?? null))
       .map((block) => (block as JsonObject).id ?? null);
     if (nameless.length === 0 || nameless.length !== waiting.length) return message;
-    losses.change('messages.tool_results', 'hint');
+    warnings.change('messages.tool_results', 'hint');
     const content = blocks.map((block) =>
       isNameless(block) ? { ...(block as JsonObject), tool_use_id: waiting.shift() ?? null } : block,
     );

@@ -1,6 +1,6 @@
 /** Decodes the tools of a request, and `tool_choice`. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import {
   type Fields,
   type FunctionTool,
@@ -17,20 +17,20 @@ import { dropRest, readCacheHint } from './leftovers.ts';
  * Decodes the tools. Vendor-defined tools, some of which the vendor runs, have a type with a date:
  * `web_search_20250305`, `bash_20250124`.
  */
-export function decodeTools(fields: Fields, losses: Losses): readonly Tool[] {
+export function decodeTools(fields: Fields, warnings: Warnings): readonly Tool[] {
   return (fields.list('tools') ?? []).map((value, i) => {
     const tool = readFields(value, `${fields.at('tools')}[${i}]`);
     const type = tool.text('type') ?? 'custom';
-    return type === 'custom' ? decodeFunction(tool, losses) : decodeHosted(type, value as JsonObject);
+    return type === 'custom' ? decodeFunction(tool, warnings) : decodeHosted(type, value as JsonObject);
   });
 }
 
-function decodeFunction(tool: Fields, losses: Losses): FunctionTool {
+function decodeFunction(tool: Fields, warnings: Warnings): FunctionTool {
   const name = tool.text('name') ?? tool.wrong('name', 'must be a string');
   const description = tool.text('description');
   const schema = tool.object('input_schema');
   const strict = tool.flag('strict');
-  const cache = readCacheHint(tool, losses);
+  const cache = readCacheHint(tool, warnings);
   const extras = tool.rest();
   return {
     type: 'function',
@@ -80,14 +80,14 @@ const MODES: ReadonlyMap<string, ToolChoice['mode']> = new Map([
 /** Decodes which tools may be called, and whether several at once. */
 export function decodeToolChoice(
   fields: Fields,
-  losses: Losses,
+  warnings: Warnings,
 ): { readonly toolChoice: ToolChoice | undefined; readonly parallelToolCalls: boolean | undefined } {
   const choice = fields.fields('tool_choice');
   if (choice === undefined) return { toolChoice: undefined, parallelToolCalls: undefined };
   const type = choice.text('type') ?? choice.wrong('type', 'must be a string');
   const disabled = choice.flag('disable_parallel_tool_use');
   const toolChoice = decodeMode(choice, type);
-  dropRest(choice, 'tool_choice', losses);
+  dropRest(choice, 'tool_choice', warnings);
   return { toolChoice, parallelToolCalls: disabled === undefined ? undefined : !disabled };
 }
 

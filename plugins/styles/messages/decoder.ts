@@ -1,6 +1,6 @@
 /** Decodes a vendor's stream of message events. */
 
-import type { Json, JsonObject, Losses, Origin, PartReader } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, PartReader, Warnings } from '../../../core/plugin.ts';
 import {
   CUT_SHORT,
   isCutShort,
@@ -36,7 +36,7 @@ interface Open {
 }
 
 /** Decodes one stream. Malformed and unknown events are ignored; only a second start of the message is an error. */
-export function createStreamDecoder({ channel }: Origin, losses: Losses): PartReader {
+export function createStreamDecoder({ channel }: Origin, warnings: Warnings): PartReader {
   /** The open blocks by the vendor's index. */
   const open = new Map<number, Open>();
   let keys = 0;
@@ -70,9 +70,9 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
         break;
       case 'message_delta':
         begin({}, parts);
-        omitFromMessage(value, losses);
+        omitFromMessage(value, warnings);
         if (isObject(value.delta)) {
-          omitFromMessage(value.delta, losses);
+          omitFromMessage(value.delta, warnings);
           delta = { ...delta, ...value.delta };
         }
         usage.add(value.usage);
@@ -96,7 +96,7 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
     if (begun) return;
     begun = true;
     if (isWholeAtOnce(message)) atOnce = message;
-    omitFromMessage(message, losses);
+    omitFromMessage(message, warnings);
     const serviceTier = tierOf(message.usage);
     const tier = serviceTier === undefined ? {} : { serviceTier };
     parts.push({ type: 'start', id: textOf(message.id), model: textOf(message.model), ...tier });
@@ -185,10 +185,10 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
     if (block === undefined) return;
     const { key, kind, start: began } = block;
     open.delete(index);
-    omitFromBlock({ ...began, ...block.more }, losses);
+    omitFromBlock({ ...began, ...block.more }, warnings);
     switch (kind) {
       case 'text':
-        for (const citation of decodeCitations(block.citations, block.length, losses)) {
+        for (const citation of decodeCitations(block.citations, block.length, warnings)) {
           parts.push({ type: 'citation', key, citation });
         }
         break;

@@ -1,6 +1,6 @@
 /** Encodes blocks for a vendor of this style. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import type {
   AudioBlock,
   Block,
@@ -20,19 +20,19 @@ export interface BlockContext {
   readonly role: Turn['role'];
   readonly quirks: Quirks;
   readonly marks: CacheMarks;
-  readonly losses: Losses;
+  readonly warnings: Warnings;
 }
 
 /** Encodes the blocks; empty if a block has no content, or none that this style supports. */
 export function encodeBlock(block: Block, context: BlockContext): readonly JsonObject[] {
-  const { marks, losses } = context;
+  const { marks, warnings } = context;
   switch (block.type) {
     case 'text':
       return encodeText(block, context);
     case 'refusal':
       return encodeText({ type: 'text', text: block.text }, context);
     case 'thinking':
-      return encodeThought(block, losses);
+      return encodeThought(block, warnings);
     case 'image':
       return fromUser(block, context, encodeImage);
     case 'file':
@@ -47,29 +47,29 @@ export function encodeBlock(block: Block, context: BlockContext): readonly JsonO
       return [{ ...encodeResult(block, context), ...marks.on(block) }];
     case 'foreign':
       if (block.style === 'messages') return [block.raw as JsonObject];
-      losses.drop(`messages.${block.what}`);
+      warnings.drop(`messages.${block.what}`);
       return [];
   }
 }
 
 /** All vendors refuse empty texts. */
-function encodeText(block: TextBlock, { marks, losses }: BlockContext): readonly JsonObject[] {
+function encodeText(block: TextBlock, { marks, warnings }: BlockContext): readonly JsonObject[] {
   const { text, citations } = block;
   if (text.trim() === '') return [];
   if (citations === undefined) return [{ type: 'text', text, ...marks.on(block) }];
   const own = citations.filter(({ style }) => style === 'messages').map(({ raw }): Json => raw);
-  if (own.length < citations.length) losses.drop('messages.citations', 'hint');
+  if (own.length < citations.length) warnings.drop('messages.citations', 'hint');
   return [{ type: 'text', text, ...(own.length > 0 && { citations: own }), ...marks.on(block) }];
 }
 
 /** Reasoning without its vendor's signature would be refused. */
-function encodeThought({ text, opaque }: ThinkingBlock, losses: Losses): readonly JsonObject[] {
+function encodeThought({ text, opaque }: ThinkingBlock, warnings: Warnings): readonly JsonObject[] {
   if (opaque?.style === 'messages') {
     return opaque.kind === 'redacted'
       ? [{ type: 'redacted_thinking', data: opaque.value }]
       : [{ type: 'thinking', thinking: text, signature: opaque.value }];
   }
-  losses.drop('messages.reasoning', 'hint');
+  warnings.drop('messages.reasoning', 'hint');
   return [];
 }
 
@@ -80,47 +80,51 @@ function fromUser<B extends ImageBlock | FileBlock>(
   encode: (block: B, context: BlockContext) => JsonObject,
 ): readonly JsonObject[] {
   if (context.role === 'user') return [{ ...encode(block, context), ...context.marks.on(block) }];
-  context.losses.drop(`messages.${block.type}`);
+  context.warnings.drop(`messages.${block.type}`);
   return [];
 }
 
-function encodeImage({ source, detail }: ImageBlock, { quirks, losses }: BlockContext): JsonObject {
-  if (detail !== undefined) losses.drop('image.detail', 'hint');
+function encodeImage({ source, detail }: ImageBlock, { quirks, warnings }: BlockContext): JsonObject {
+  if (detail !== undefined) warnings.drop('image.detail', 'hint');
   switch (source.kind) {
     case 'base64': {
       const { mediaType, data } = source;
       const { types } = quirks.image;
       if (types !== undefined && !types.includes(mediaType)) {
-        return losses.refuse('messages.image', `has the type ${mediaType}; this model accepts ${types.join(', ')}.`);
+        return warnings.refuse('messages.image', `has the type ${mediaType}; this model accepts ${types.join(', ')}.`);
       }
       return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
     }
     case 'url':
-      if (quirks.image.url === 'refuse') return losses.refuse('messages.image', 'must be base64 data for this model.');
+      if (quirks.image.url === 'refuse')
+        return warnings.refuse('messages.image', 'must be base64 data for this model.');
       return { type: 'image', source: { type: 'url', url: source.url } };
     case 'id':
-      return losses.refuse('messages.image', 'refers to an uploaded file that the vendor of this model does not have.');
+      return warnings.refuse(
+        'messages.image',
+        'refers to an uploaded file that the vendor of this model does not have.',
+      );
     case 'text':
-      return losses.refuse('messages.image', 'must be an image, not text.');
+      return warnings.refuse('messages.image', 'must be an image, not text.');
   }
 }
 
 function encodeFile(block: FileBlock, context: BlockContext): JsonObject {
   const { source, title = block.name, context: about, citable } = block;
-  const { quirks, losses } = context;
+  const { quirks, warnings } = context;
   if (source.kind === 'base64' && source.mediaType.startsWith('image/')) {
     return encodeImage({ type: 'image', source }, context);
   }
   return {
     type: 'document',
-    source: documentSource(block, quirks, losses),
+    source: documentSource(block, quirks, warnings),
     ...(title !== undefined && { title }),
     ...(about !== undefined && { context: about }),
     ...(citable === true && { citations: { enabled: true } }),
   };
 }
 
-function documentSource({ source }: FileBlock, quirks: Quirks, losses: Losses): JsonObject {
+function documentSource({ source }: FileBlock, quirks: Quirks, warnings: Warnings): JsonObject {
   switch (source.kind) {
     case 'base64': {
       const { mediaType, data } = source;
@@ -128,13 +132,16 @@ function documentSource({ source }: FileBlock, quirks: Quirks, losses: Losses): 
       if (mediaType === 'application/pdf' && quirks.file.pdf === 'native') {
         return { type: 'base64', media_type: mediaType, data };
       }
-      return losses.refuse('messages.file', `has the type ${mediaType}, which this model does not accept.`);
+      return warnings.refuse('messages.file', `has the type ${mediaType}, which this model does not accept.`);
     }
     case 'url':
-      if (quirks.file.url === 'refuse') return losses.refuse('messages.file', 'must be base64 data for this model.');
+      if (quirks.file.url === 'refuse') return warnings.refuse('messages.file', 'must be base64 data for this model.');
       return { type: 'url', url: source.url };
     case 'id':
-      return losses.refuse('messages.file', 'refers to an uploaded file that the vendor of this model does not have.');
+      return warnings.refuse(
+        'messages.file',
+        'refers to an uploaded file that the vendor of this model does not have.',
+      );
     case 'text':
       return textSource(source.text);
   }
@@ -149,14 +156,14 @@ function isText(mediaType: string): boolean {
 }
 
 /** Audio output of the model is kept as its transcript; audio of the user is dropped for models without audio input. */
-function encodeAudio({ transcript }: AudioBlock, { role, losses }: BlockContext): readonly JsonObject[] {
+function encodeAudio({ transcript }: AudioBlock, { role, warnings }: BlockContext): readonly JsonObject[] {
   if (role !== 'assistant')
-    return losses.refuse('messages.audio', 'is not supported: this model does not accept audio input.');
+    return warnings.refuse('messages.audio', 'is not supported: this model does not accept audio input.');
   if (transcript === undefined || transcript.trim() === '') {
-    losses.drop('messages.audio');
+    warnings.drop('messages.audio');
     return [];
   }
-  losses.change('messages.audio');
+  warnings.change('messages.audio');
   return [{ type: 'text', text: transcript }];
 }
 

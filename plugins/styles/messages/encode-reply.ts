@@ -10,7 +10,7 @@ import { usageBody } from './usage.ts';
 export function encodeReply({ blocks, finish, usage, serviceTier }: Reply, as: Answering): JsonObject {
   const content = blocks.flatMap((block, i) => encodeAnswerBlock(block, i, as));
   const refused = blocks.flatMap((block) => (block.type === 'refusal' ? [block.text] : []));
-  omitEnd(finish, as.losses);
+  omitEnd(finish, as.warnings);
   const { id, type, role, model } = messageHead(as);
   const { stop_reason, stop_sequence, stop_details } = encodeFinish(finish, {
     calls: content.some((block) => block.type === 'tool_use'),
@@ -47,13 +47,13 @@ export function callId(id: string, place: number, as: Answering): string {
 }
 
 function encodeAnswerBlock(block: Block, place: number, as: Answering): readonly JsonObject[] {
-  const { losses } = as;
+  const { warnings } = as;
   switch (block.type) {
     case 'text': {
-      const citations = (block.citations ?? []).flatMap((citation) => encodeCitation(citation, losses) ?? []);
-      if (block.logprobs !== undefined) losses.omit('logprobs');
+      const citations = (block.citations ?? []).flatMap((citation) => encodeCitation(citation, warnings) ?? []);
+      if (block.logprobs !== undefined) warnings.omit('logprobs');
       if (block.text === '') {
-        if (citations.length > 0) losses.omit('citations');
+        if (citations.length > 0) warnings.omit('citations');
         return [];
       }
       return [{ type: 'text', text: block.text, ...(citations.length > 0 && { citations }) }];
@@ -65,17 +65,17 @@ function encodeAnswerBlock(block: Block, place: number, as: Answering): readonly
       return [thought(block.text, packOpaque(block.opaque ?? UNSEALED))];
     case 'toolCall': {
       const { name, namespace, kind, input, opaque } = block;
-      if (namespace !== undefined) losses.omit('namespace');
+      if (namespace !== undefined) warnings.omit('namespace');
       const id = callId(block.id, place, as);
       const call = { type: 'tool_use', id, name, input: toInput(kind, input) };
       return opaque === undefined ? [call] : [thought('', packOpaque({ ...opaque, id })), call];
     }
     case 'foreign':
       if (block.style === 'messages' && isObject(block.raw)) return [block.raw];
-      losses.omit(block.what);
+      warnings.omit(block.what);
       return [];
     default:
-      losses.omit(block.type);
+      warnings.omit(block.type);
       return [];
   }
 }

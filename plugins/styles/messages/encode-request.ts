@@ -1,6 +1,6 @@
 /** Encodes a request for a vendor of this style. */
 import { createHash } from 'node:crypto';
-import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Target, Warnings } from '../../../core/plugin.ts';
 import {
   type Conversation,
   describedSchema,
@@ -18,27 +18,27 @@ import { encodeTurns } from './encode-turns.ts';
 import { plainSchema } from './plain-schema.ts';
 
 /** Encodes a request. Fields that this style cannot express are dropped with a warning, or refused. */
-export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+export function encodeRequest(conversation: Conversation, to: Target, warnings: Warnings): JsonObject {
   const { quirks } = to;
   const { stop } = conversation;
-  const marks = chooseMarks(conversation, quirks, losses);
-  const { format, note } = encodeFormat(conversation.output, quirks, losses);
-  const { system, messages } = encodeTurns(conversation.turns, note, { quirks, marks, losses });
-  const thought = encodeThinking(conversation, quirks, losses);
+  const marks = chooseMarks(conversation, quirks, warnings);
+  const { format, note } = encodeFormat(conversation.output, quirks, warnings);
+  const { system, messages } = encodeTurns(conversation.turns, note, { quirks, marks, warnings });
+  const thought = encodeThinking(conversation, quirks, warnings);
   const { thinking, effort, maxTokens } = thought;
   const config = { ...(effort !== undefined && { effort }), ...(format !== undefined && { format }) };
-  nameTheRest(conversation, losses);
+  nameTheRest(conversation, warnings);
   return {
     model: to.model,
     max_tokens: maxTokens,
     ...(system.length > 0 && { system }),
     messages,
-    ...encodeTools(conversation, quirks, marks, losses),
+    ...encodeTools(conversation, quirks, marks, warnings),
     ...(thinking !== undefined && { thinking }),
     ...(Object.keys(config).length > 0 && { output_config: config }),
-    ...encodeSampling(conversation.sampling, thought, losses),
+    ...encodeSampling(conversation.sampling, thought, warnings),
     ...(stop.length > 0 && { stop_sequences: stop }),
-    ...encodeLabels(conversation, losses),
+    ...encodeLabels(conversation, warnings),
     ...marks.beside,
     ...(to.stream && { stream: true }),
   };
@@ -48,21 +48,21 @@ export function encodeRequest(conversation: Conversation, to: Target, losses: Lo
 function encodeFormat(
   { format, verbosity, modalities, audio }: Output,
   quirks: Quirks,
-  losses: Losses,
+  warnings: Warnings,
 ): { readonly format?: JsonObject; readonly note?: string } {
   for (const modality of modalities ?? []) {
     if (modality !== 'text')
-      losses.refuse('modalities', `has ${modality}, which this model does not support as output.`);
+      warnings.refuse('modalities', `has ${modality}, which this model does not support as output.`);
   }
-  if (audio !== undefined) losses.drop('audio');
-  if (verbosity !== undefined) losses.drop('verbosity');
+  if (audio !== undefined) warnings.drop('audio');
+  if (verbosity !== undefined) warnings.drop('verbosity');
   if (format === undefined || format.type === 'text') return {};
   if (format.type === 'schema' && quirks.output.json_schema) {
     const { schema, weaker } = plainSchema(describedSchema(format));
-    if (weaker) losses.change('response_format');
+    if (weaker) warnings.change('response_format');
     return { format: { type: 'json_schema', schema } };
   }
-  losses.change('response_format');
+  warnings.change('response_format');
   const only = 'Answer with a single JSON object and nothing else: no prose around it, no code fence.';
   return {
     note:
@@ -73,9 +73,9 @@ function encodeFormat(
 }
 
 /** A model that reasons accepts default sampling only. */
-function encodeSampling(sampling: Sampling, { thinking }: EncodedThinking, losses: Losses): JsonObject {
+function encodeSampling(sampling: Sampling, { thinking }: EncodedThinking, warnings: Warnings): JsonObject {
   const { temperature, topP, topK, ...others } = sampling;
-  for (const name of Object.keys(others)) losses.drop(NAMES[name] ?? name);
+  for (const name of Object.keys(others)) warnings.drop(NAMES[name] ?? name);
   const isBound = thinking !== undefined && thinking.type !== 'disabled';
   const fields = [
     { name: 'temperature', value: temperature, fits: temperature === 1 },
@@ -85,7 +85,7 @@ function encodeSampling(sampling: Sampling, { thinking }: EncodedThinking, losse
   const body: Record<string, Json> = {};
   for (const { name, value, fits } of fields) {
     if (value === undefined) continue;
-    if (isBound && !fits) losses.drop(name);
+    if (isBound && !fits) warnings.drop(name);
     else body[name] = value;
   }
   return body;
@@ -106,9 +106,9 @@ const TIERS: ReadonlyMap<string, string> = new Map([
   ['standard_only', 'standard_only'],
 ]);
 
-function encodeLabels({ labels: { user, serviceTier } }: Conversation, losses: Losses): JsonObject {
+function encodeLabels({ labels: { user, serviceTier } }: Conversation, warnings: Warnings): JsonObject {
   const tier = serviceTier === undefined ? undefined : (TIERS.get(serviceTier) ?? 'auto');
-  if (serviceTier !== undefined && !TIERS.has(serviceTier)) losses.change('service_tier', 'hint');
+  if (serviceTier !== undefined && !TIERS.has(serviceTier)) warnings.change('service_tier', 'hint');
   return {
     ...(user !== undefined && { metadata: { user_id: user.length > MAX_USER ? hashed(user) : user } }),
     ...(tier !== undefined && { service_tier: tier }),
@@ -120,12 +120,12 @@ function hashed(text: string): string {
 }
 
 /** Fields that this style cannot express. */
-function nameTheRest({ labels, extras }: Conversation, losses: Losses): void {
+function nameTheRest({ labels, extras }: Conversation, warnings: Warnings): void {
   const { metadata, cacheKey, store } = labels;
-  if (metadata !== undefined) losses.drop('metadata', 'hint');
-  if (cacheKey !== undefined) losses.drop('prompt_cache_key', 'hint');
-  if (store === true) losses.drop('store', 'hint');
-  leaveExtras(extras, losses);
+  if (metadata !== undefined) warnings.drop('metadata', 'hint');
+  if (cacheKey !== undefined) warnings.drop('prompt_cache_key', 'hint');
+  if (store === true) warnings.drop('store', 'hint');
+  leaveExtras(extras, warnings);
 }
 
 /** The members of a body about reasoning. */
@@ -145,14 +145,14 @@ const USUAL_OUTPUT = 4_096;
 const USUAL_BUDGET = 8_192;
 
 /** Encodes the options; core has chosen what the model supports. */
-function encodeThinking({ reasoning, maxTokens }: Conversation, quirks: Quirks, losses: Losses): EncodedThinking {
+function encodeThinking({ reasoning, maxTokens }: Conversation, quirks: Quirks, warnings: Warnings): EncodedThinking {
   const limit = maxTokens ?? quirks.limits.max_output ?? USUAL_OUTPUT;
   const silent: EncodedThinking = { thinking: undefined, effort: undefined, maxTokens: limit };
   if (reasoning === undefined) return silent;
-  dropSummaryLength(reasoning, losses);
+  dropSummaryLength(reasoning, warnings);
   const { input } = quirks.reasoning;
   if (input === 'none') {
-    losses.drop('reasoning_effort', reasoning.mode === 'off' ? 'hint' : undefined);
+    warnings.drop('reasoning_effort', reasoning.mode === 'off' ? 'hint' : undefined);
     return silent;
   }
   if (reasoning.mode === 'off') return { ...silent, thinking: { type: 'disabled' } };
@@ -166,7 +166,7 @@ function encodeThinking({ reasoning, maxTokens }: Conversation, quirks: Quirks, 
   const isGuess = maxTokens === undefined && quirks.limits.max_output === undefined;
   const room = isGuess ? Number.POSITIVE_INFINITY : limit - 1;
   const budget = Math.max(least, Math.min(reasoning.budget ?? USUAL_BUDGET, most, room));
-  if (budget > room) losses.change('max_tokens');
+  if (budget > room) warnings.change('max_tokens');
   return {
     thinking: {
       type: 'enabled',

@@ -1,6 +1,6 @@
 /** Encodes tools and `tool_choice` for a vendor of this style. */
 
-import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { JsonObject, Warnings } from '../../../core/plugin.ts';
 import type {
   Conversation,
   CustomTool,
@@ -18,7 +18,7 @@ export function encodeTools(
   { tools, toolChoice, parallelToolCalls }: Conversation,
   quirks: Quirks,
   marks: CacheMarks,
-  losses: Losses,
+  warnings: Warnings,
 ): JsonObject {
   const only = toolChoice?.only;
   // A single tool can be forced by name; for several, the list of tools is reduced.
@@ -26,9 +26,9 @@ export function encodeTools(
   const names = new Set(only);
   const chosen = only === undefined || named !== undefined ? tools : tools.filter(({ name }) => names.has(name));
   const left = chosen.length > 0 ? chosen : tools;
-  if (left.length < tools.length) losses.change('tool_choice', 'hint');
+  if (left.length < tools.length) warnings.change('tool_choice', 'hint');
   const written = left.flatMap((tool) =>
-    encodeTool(tool, quirks, losses).map((body) => ({ ...body, ...marks.on(tool) })),
+    encodeTool(tool, quirks, warnings).map((body) => ({ ...body, ...marks.on(tool) })),
   );
   if (written.length === 0) return {};
   const mode = toolChoice?.mode;
@@ -45,25 +45,25 @@ export function encodeTools(
   };
 }
 
-function encodeTool(tool: Tool, quirks: Quirks, losses: Losses): readonly JsonObject[] {
+function encodeTool(tool: Tool, quirks: Quirks, warnings: Warnings): readonly JsonObject[] {
   switch (tool.type) {
     case 'function':
-      return [encodeFunction(tool, quirks, losses)];
+      return [encodeFunction(tool, quirks, warnings)];
     case 'custom':
-      return [encodeCustom(tool, losses)];
+      return [encodeCustom(tool, warnings)];
     case 'hosted':
-      return encodeHosted(tool, quirks, losses);
+      return encodeHosted(tool, quirks, warnings);
   }
 }
 
-function encodeFunction(tool: FunctionTool, quirks: Quirks, losses: Losses): JsonObject {
+function encodeFunction(tool: FunctionTool, quirks: Quirks, warnings: Warnings): JsonObject {
   const { name, description, schema, extras = {} } = tool;
-  for (const field of Object.keys(extras)) losses.drop(`tools.${field}`, HARMLESS.has(field) ? 'hint' : undefined);
+  for (const field of Object.keys(extras)) warnings.drop(`tools.${field}`, HARMLESS.has(field) ? 'hint' : undefined);
   const input: JsonObject = { type: 'object', properties: {}, ...schema };
   const strict = tool.strict === true && quirks.tools.strict;
-  if (tool.strict === true && !strict) losses.drop('tools.strict');
+  if (tool.strict === true && !strict) warnings.drop('tools.strict');
   const { schema: enforced, weaker } = strict ? plainSchema(input) : { schema: input, weaker: false };
-  if (weaker) losses.change('tools.strict');
+  if (weaker) warnings.change('tools.strict');
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
@@ -76,8 +76,8 @@ function encodeFunction(tool: FunctionTool, quirks: Quirks, losses: Losses): Jso
 const HARMLESS: ReadonlySet<string> = new Set(['defer_loading', 'output_schema', 'eager_input_streaming']);
 
 /** A tool with free-text input becomes a function with one text parameter. */
-function encodeCustom({ name, description }: CustomTool, losses: Losses): JsonObject {
-  losses.change('tools.custom');
+function encodeCustom({ name, description }: CustomTool, warnings: Warnings): JsonObject {
+  warnings.change('tools.custom');
   const schema = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
   return { name, ...(description !== undefined && { description }), input_schema: schema };
 }
@@ -85,19 +85,19 @@ function encodeCustom({ name, description }: CustomTool, losses: Losses): JsonOb
 /** Options of a search that limit how much it reads, which some clients rely on. */
 const USES = { low: 1, medium: 5, high: 10 } as const;
 
-function encodeHosted(tool: HostedTool, quirks: Quirks, losses: Losses): readonly JsonObject[] {
+function encodeHosted(tool: HostedTool, quirks: Quirks, warnings: Warnings): readonly JsonObject[] {
   if (tool.style === 'messages') return [tool.raw];
   if (tool.name !== 'web_search' || !quirks.tools.web_search) {
-    losses.drop(`tools.${tool.name}`);
+    warnings.drop(`tools.${tool.name}`);
     return [];
   }
   const { contextSize, allowedDomains, blockedDomains, location } = tool.search ?? {};
-  dropSearchExtras(tool.search ?? {}, losses);
+  dropSearchExtras(tool.search ?? {}, warnings);
   const maxUses = tool.search?.maxUses ?? (contextSize && USES[contextSize]);
   // The vendor accepts one of the two lists.
   const domains =
     allowedDomains === undefined ? { blocked_domains: blockedDomains } : { allowed_domains: allowedDomains };
-  if (allowedDomains !== undefined && blockedDomains !== undefined) losses.drop('tools.blocked_domains');
+  if (allowedDomains !== undefined && blockedDomains !== undefined) warnings.drop('tools.blocked_domains');
   return [
     {
       type: 'web_search_20250305',

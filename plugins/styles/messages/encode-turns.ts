@@ -21,7 +21,7 @@ type TurnsContext = Omit<BlockContext, 'role'>;
 export function encodeTurns(turns: readonly Turn[], note: string | undefined, context: TurnsContext): EncodedTurns {
   const spoken = turns.map((turn): Message => {
     const role = turn.role === 'developer' ? 'system' : turn.role;
-    if (turn.name !== undefined) context.losses.drop('messages.name', 'hint');
+    if (turn.name !== undefined) context.warnings.drop('messages.name', 'hint');
     const here = { ...context, role };
     return { role, content: turn.blocks.flatMap((block) => encodeBlock(block, here)) };
   });
@@ -45,7 +45,7 @@ export function encodeTurns(turns: readonly Turn[], note: string | undefined, co
  * System instructions inside the conversation may follow a user message, before an assistant message or the end.
  * Otherwise, or if the model does not support them, they become user text.
  */
-function settled(messages: readonly Message[], { quirks, losses }: TurnsContext): readonly Message[] {
+function settled(messages: readonly Message[], { quirks, warnings }: TurnsContext): readonly Message[] {
   if (!messages.some(({ role }) => role === 'system')) return messages;
   /** The role that follows each turn. */
   const nexts: (Message['role'] | undefined)[] = [];
@@ -62,7 +62,7 @@ function settled(messages: readonly Message[], { quirks, losses }: TurnsContext)
       return message;
     }
     if (quirks.roles.mid_system === 'native' && before === 'user' && nexts[i] !== 'user') return message;
-    losses.change('messages.system');
+    warnings.change('messages.system');
     const content = message.content.map((block) =>
       typeof block.text === 'string'
         ? { ...block, text: `<system-reminder>\n${block.text}\n</system-reminder>` }

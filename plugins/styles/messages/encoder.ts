@@ -35,7 +35,7 @@ interface Writing {
 
 /** Encodes one stream. */
 export function createStreamEncoder(as: Answering): PartWriter {
-  const { losses } = as;
+  const { warnings } = as;
   const blocks = new Map<number, Writing>();
   /** The queued blocks in order; only the first is open for the client. */
   const line: Writing[] = [];
@@ -113,16 +113,16 @@ export function createStreamEncoder(as: Answering): PartWriter {
         break;
       case 'foreign':
         if (block.style === 'messages' && isObject(block.raw)) sendWhole(block.raw);
-        else losses.omit(block.what);
+        else warnings.omit(block.what);
         break;
       default:
-        losses.omit(block.type);
+        warnings.omit(block.type);
     }
   }
 
   function openCall(key: number, block: Extract<BlockStart, { readonly type: 'toolCall' }>): void {
     calls = true;
-    if (block.namespace !== undefined) losses.omit('namespace');
+    if (block.namespace !== undefined) warnings.omit('namespace');
     const id = callId(block.id, key, as);
     if (block.opaque !== undefined) sealed({ ...block.opaque, id });
     const call = writing(
@@ -173,7 +173,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
     blocks.delete(key);
     if (block.custom) block.unsent.push(inputDelta('"}'));
     // For an empty text, which was not queued.
-    if (block.kind === 'text' && !block.queued && block.unsent.length > 0) losses.omit('citations');
+    if (block.kind === 'text' && !block.queued && block.unsent.length > 0) warnings.omit('citations');
     if (block.kind === 'thinking' && block.queued) block.signature ??= packOpaque(UNSEALED);
     if (block.signature !== undefined) {
       block.unsent.push(deltaOf('signature_delta', 'signature', block.signature));
@@ -187,7 +187,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
     // Some clients require a block; reasoning alone does not count.
     if (!hasContent) sendWhole({ type: 'text', text: '' });
     const delta = encodeFinish(reason, { calls, refusal });
-    omitEnd(reason, losses);
+    omitEnd(reason, warnings);
     return advance() + event('message_delta', { delta, usage: usageBody(usage) }) + event('message_stop');
   }
 
@@ -204,11 +204,11 @@ export function createStreamEncoder(as: Answering): PartWriter {
           open(part.key, part.block);
           break;
         case 'delta':
-          if (part.logprobs !== undefined) losses.omit('logprobs');
+          if (part.logprobs !== undefined) warnings.omit('logprobs');
           grow(part.key, part.text);
           break;
         case 'citation': {
-          const citation = encodeCitation(part.citation, losses);
+          const citation = encodeCitation(part.citation, warnings);
           const block = blocks.get(part.key);
           if (citation !== undefined && block?.kind === 'text')
             block.unsent.push(JSON.stringify({ type: 'citations_delta', citation }));

@@ -1,6 +1,6 @@
 /** Decodes and encodes stop reasons. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import { type Finish, type FinishReason, isObject } from '../../../core/translation/index.ts';
 
 const SAYS: Readonly<Record<FinishReason, string>> = {
@@ -57,8 +57,8 @@ export function encodeFinish(
 }
 
 /** Reports details that these members cannot express: only a refusal has text. */
-export function omitEnd({ reason, explanation }: Finish, losses: Losses): void {
-  if (explanation !== undefined && reason !== 'refusal' && reason !== 'content_filter') losses.omit('explanation');
+export function omitEnd({ reason, explanation }: Finish, warnings: Warnings): void {
+  if (explanation !== undefined && reason !== 'refusal' && reason !== 'content_filter') warnings.omit('explanation');
 }
 
 /** Decodes the stop reason. An unknown one is `stop`; an answer with tool calls always has the reason for calls. */

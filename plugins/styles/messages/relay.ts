@@ -25,7 +25,7 @@ import { followUsage } from './usage.ts';
 const DELTA = 'event: content_block_delta';
 
 /** Creates a relay for one attempt. It parses the few events that frame an answer, and only counts characters in the others. */
-export function createRelay({ call, losses }: RelayOptions): StreamRelay {
+export function createRelay({ call, warnings }: RelayOptions): StreamRelay {
   const usage = followUsage();
   const run = followUses();
   let textLength = 0;
@@ -43,7 +43,7 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   /** The start event with all counts of the input. */
   function completed(event: Buffer): Buffer {
     return patchedEvent(event, 'message', (message) =>
-      completing(message.get('usage') ?? null, () => countedUsage(call.bounds, 0), losses),
+      completing(message.get('usage') ?? null, () => countedUsage(call.bounds, 0), warnings),
     );
   }
 

@@ -106,10 +106,10 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
 const LEAST_BUDGET = 1_024;
 
 /** Reasoning is part of the output: its budget must be below the limit, and leaves a fifth of it for the answer. */
-function fitThinking(body: JsonBody, limit: number, { losses }: Patch): Readonly<Record<string, string | undefined>> {
+function fitThinking(body: JsonBody, limit: number, { warnings }: Patch): Readonly<Record<string, string | undefined>> {
   const thinking = body.get('thinking');
   if (!isObject(thinking) || typeof thinking.budget_tokens !== 'number' || thinking.budget_tokens < limit) return {};
-  losses.change('thinking', 'hint');
+  warnings.change('thinking', 'hint');
   const budget = Math.max(LEAST_BUDGET, Math.floor(limit * 0.8));
   if (budget < limit) return { thinking: JSON.stringify({ ...thinking, budget_tokens: budget }) };
   return withoutThinking(body.get('context_management'));

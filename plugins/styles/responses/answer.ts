@@ -1,5 +1,14 @@
 /** Whole replies of the responses style: reads and completes them. Counts the characters of an answer, for vendors that do not report usage. */
-import type { AnswerFacts, Call, Finishing, Json, JsonBody, JsonObject, Losses, Usage } from '../../../core/plugin.ts';
+import type {
+  AnswerFacts,
+  Call,
+  Finishing,
+  Json,
+  JsonBody,
+  JsonObject,
+  Usage,
+  Warnings,
+} from '../../../core/plugin.ts';
 import {
   behindSpace,
   isObject,
@@ -95,21 +104,21 @@ interface ResponseFacts {
   usage?(): Usage;
 }
 
-/** The members that complete a response; empty if nothing is missing. `losses` collects the warnings. */
+/** The members that complete a response; empty if nothing is missing. `warnings` collects the warnings. */
 export function completion(
   { usage: reported = null, status, previous_response_id: previous }: JsonObject,
   facts: ResponseFacts,
-  losses?: Losses,
+  warnings?: Warnings,
 ): JsonObject {
   const changes: Record<string, Json> = {};
   const usage = usageOf(reported, status === 'queued' || status === 'in_progress' ? undefined : facts.usage);
   if (usage !== undefined) {
     changes.usage = usage;
-    losses?.change('usage', 'hint');
+    warnings?.change('usage', 'hint');
   }
   if (facts.previousId !== undefined && typeof previous !== 'string') {
     changes.previous_response_id = facts.previousId;
-    losses?.change('previous_response_id', 'hint');
+    warnings?.change('previous_response_id', 'hint');
   }
   return changes;
 }
@@ -125,20 +134,20 @@ function usageOf(reported: Json, counted: ResponseFacts['usage']): JsonObject | 
 export function completing(
   response: JsonBody,
   call: Call,
-  losses: Losses,
+  warnings: Warnings,
   usage?: () => Usage,
 ): Record<string, string> {
   const previous = call.earlier?.body.get('previous_response_id');
   const changes = completion(
     Object.fromEntries(['usage', 'status', 'previous_response_id'].map((name) => [name, response.get(name) ?? null])),
     { previousId: typeof previous === 'string' ? previous : undefined, ...(usage && { usage }) },
-    losses,
+    warnings,
   );
   return Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
 /** A whole reply with the missing members; undefined if there are none. */
-export function finishAnswer(body: JsonBody, call: Call, { usage, losses }: Finishing): Buffer | undefined {
-  const changes = completing(body, call, losses, () => usage);
+export function finishAnswer(body: JsonBody, call: Call, { usage, warnings }: Finishing): Buffer | undefined {
+  const changes = completing(body, call, warnings, () => usage);
   return Object.keys(changes).length === 0 ? undefined : body.patched(changes);
 }

@@ -1,6 +1,6 @@
 /** Decodes and encodes the content of messages and tool results. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import type {
   Block,
   CacheHint,
@@ -28,21 +28,21 @@ export function required(fields: Fields, name: string): string {
 }
 
 /** The blocks of a member that is a string or an array of parts. */
-export function readContent(fields: Fields, name: string, losses: Losses): readonly Block[] {
+export function readContent(fields: Fields, name: string, warnings: Warnings): readonly Block[] {
   const content = fields.get(name);
   if (content === undefined) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return fields.wrong(name, 'must be a string or an array of content parts');
   return fields.each(name).map((part) => {
-    const block = readPart(part, losses);
-    dropRest(part, 'messages', losses);
+    const block = readPart(part, warnings);
+    dropRest(part, 'messages', warnings);
     return block;
   });
 }
 
-function readPart(part: Fields, losses: Losses): Block {
+function readPart(part: Fields, warnings: Warnings): Block {
   const type = required(part, 'type');
-  const breakpoint = readBreakpoint(part, losses);
+  const breakpoint = readBreakpoint(part, warnings);
   const cache = breakpoint && { cache: breakpoint };
   switch (type) {
     case 'input_text':
@@ -59,7 +59,7 @@ function readPart(part: Fields, losses: Losses): Block {
         cache: breakpoint,
       });
     case 'input_file':
-      if (part.get('detail') !== undefined) losses.drop('file.detail', 'hint');
+      if (part.get('detail') !== undefined) warnings.drop('file.detail', 'hint');
       return given<FileBlock>({
         type: 'file',
         source: fileSource(part),
@@ -69,7 +69,7 @@ function readPart(part: Fields, losses: Losses): Block {
     case 'input_audio': {
       const audio = part.fields('input_audio') ?? part.wrong('input_audio', 'must be an object');
       const [data, format] = [required(audio, 'data'), required(audio, 'format')];
-      dropRest(audio, 'messages.input_audio', losses);
+      dropRest(audio, 'messages.input_audio', warnings);
       return { type: 'audio', data, format, ...cache };
     }
     default:
@@ -102,21 +102,21 @@ function fileSource(part: Fields): Source {
 
 const TTL_SECONDS: Readonly<Record<string, number>> = { '30m': 1_800, '12h': 43_200 };
 
-function readBreakpoint(part: Fields, losses: Losses): CacheHint | undefined {
+function readBreakpoint(part: Fields, warnings: Warnings): CacheHint | undefined {
   const breakpoint = part.fields('prompt_cache_breakpoint');
   if (breakpoint === undefined) return undefined;
   breakpoint.get('mode');
   const ttlSeconds = TTL_SECONDS[String(breakpoint.get('ttl'))];
-  for (const name of Object.keys(breakpoint.rest())) losses.drop(`cache_control.${name}`, 'hint');
+  for (const name of Object.keys(breakpoint.rest())) warnings.drop(`cache_control.${name}`, 'hint');
   return ttlSeconds === undefined ? {} : { ttlSeconds };
 }
 
 /** Creates the encoder for these quirks. */
-export function createPartsWriter(quirks: Quirks, losses: Losses) {
+export function createPartsWriter(quirks: Quirks, warnings: Warnings) {
   function breakpoint(hint: CacheHint | undefined): JsonObject {
     if (hint === undefined) return {};
     if (quirks.cache.hint !== 'breakpoint') {
-      losses.drop('cache_control', 'hint');
+      warnings.drop('cache_control', 'hint');
       return {};
     }
     const ttl = hint.ttlSeconds !== undefined && hint.ttlSeconds > 1_800 ? { ttl: '12h' } : {};
@@ -125,7 +125,7 @@ export function createPartsWriter(quirks: Quirks, losses: Losses) {
 
   /** Content that requests of no style have here. */
   function drop(block: Block): undefined {
-    losses.drop(`messages.${block.type === 'foreign' ? block.what : block.type}`);
+    warnings.drop(`messages.${block.type === 'foreign' ? block.what : block.type}`);
     return undefined;
   }
 
@@ -138,9 +138,9 @@ export function createPartsWriter(quirks: Quirks, losses: Losses) {
         case 'refusal':
           return { type: 'input_text', text: block.text };
         case 'image':
-          return { ...imagePart(block, losses), ...breakpoint(block.cache) };
+          return { ...imagePart(block, warnings), ...breakpoint(block.cache) };
         case 'file':
-          return { ...filePart(block, losses), ...breakpoint(block.cache) };
+          return { ...filePart(block, warnings), ...breakpoint(block.cache) };
         case 'audio':
           if (block.data === '') return drop(block);
           return {
@@ -157,12 +157,13 @@ export function createPartsWriter(quirks: Quirks, losses: Losses) {
       switch (block.type) {
         case 'text':
           breakpoint(block.cache);
-          if (block.citations !== undefined && block.citations.length > 0) losses.drop('messages.annotations', 'hint');
+          if (block.citations !== undefined && block.citations.length > 0)
+            warnings.drop('messages.annotations', 'hint');
           return { type: 'output_text', text: block.text };
         case 'refusal':
           return { type: 'refusal', refusal: block.text };
         case 'audio':
-          losses.drop('messages.audio');
+          warnings.drop('messages.audio');
           return block.transcript === undefined ? undefined : { type: 'output_text', text: block.transcript };
         default:
           return drop(block);
@@ -176,9 +177,9 @@ export type PartsWriter = ReturnType<typeof createPartsWriter>;
 
 const DETAILS = ['auto', 'low', 'high', 'original'];
 
-function imagePart({ source, detail }: ImageBlock, losses: Losses): JsonObject {
+function imagePart({ source, detail }: ImageBlock, warnings: Warnings): JsonObject {
   const isKnown = detail === undefined || DETAILS.includes(detail);
-  if (!isKnown) losses.drop('image.detail');
+  if (!isKnown) warnings.drop('image.detail');
   // The official types require the member; this is its default.
   const options = { detail: isKnown ? (detail ?? 'auto') : 'auto' };
   switch (source.kind) {
@@ -193,19 +194,22 @@ function imagePart({ source, detail }: ImageBlock, losses: Losses): JsonObject {
   }
 }
 
-function filePart({ source, name, title, context, citable }: FileBlock, losses: Losses): JsonObject {
-  if (citable === true) losses.drop('file.citations');
+function filePart({ source, name, title, context, citable }: FileBlock, warnings: Warnings): JsonObject {
+  if (citable === true) warnings.drop('file.citations');
   if (source.kind === 'text') {
     return {
       type: 'input_text',
       text: [title, context, source.text].filter((text) => text !== undefined).join('\n\n'),
     };
   }
-  if (context !== undefined) losses.drop('file.context');
+  if (context !== undefined) warnings.drop('file.context');
   switch (source.kind) {
     case 'base64': {
       if (/^(video|audio)\//.test(source.mediaType)) {
-        losses.refuse('messages', `contain a file of the type ${source.mediaType}, which this model does not accept.`);
+        warnings.refuse(
+          'messages',
+          `contain a file of the type ${source.mediaType}, which this model does not accept.`,
+        );
       }
       const filename = name ?? title ?? `file.${source.mediaType.split('/')[1]?.replace(/[^a-z0-9]/g, '') ?? 'bin'}`;
       return { type: 'input_file', filename, file_data: dataUrl(source) };

@@ -1,6 +1,6 @@
 /** Decodes the output of a whole response as blocks. */
 
-import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, Warnings } from '../../../core/plugin.ts';
 import type {
   Block,
   Citation,
@@ -16,12 +16,12 @@ import { omitFromItem, omitFromResponse } from './members.ts';
 import { usageIn } from './usage.ts';
 
 /** Decodes a whole reply; undefined if it is not one. */
-export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+export function decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply | undefined {
   if (!Array.isArray(body.output) || isUnfinished(body) || failureOf(body) !== undefined) return undefined;
   const items = objectsIn(body, 'output');
   const blocks = items.flatMap((item) => blocksOf(item, from));
-  omitFromResponse(body, losses);
-  for (const item of items) omitFromItem(item, losses);
+  omitFromResponse(body, warnings);
+  for (const item of items) omitFromItem(item, warnings);
   const serviceTier = textOf(member(body, 'service_tier'));
   return {
     id: textOf(member(body, 'id')),

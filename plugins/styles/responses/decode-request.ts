@@ -1,6 +1,6 @@
 /** Decodes a request of the responses style. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import type {
   Conversation,
   Effort,
@@ -25,33 +25,33 @@ const KEPT: Readonly<Record<string, string>> = {
 };
 
 /** Decodes the body; refuses invalid fields, and options that only a vendor of this style supports. */
-export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
+export function decodeRequest(body: JsonObject, warnings: Warnings): Conversation {
   const request = readFields(body, '');
-  for (const [name, why] of Object.entries(KEPT)) if (request.get(name) !== undefined) losses.bar(name, why);
+  for (const [name, why] of Object.entries(KEPT)) if (request.get(name) !== undefined) warnings.bar(name, why);
   if (request.flag('background') === true) {
-    losses.bar('background', 'is not supported by the vendor of this model. Omit it.');
+    warnings.bar('background', 'is not supported by the vendor of this model. Omit it.');
   }
   for (const name of ['model', 'stream']) request.get(name);
   // Padding of the stream, and metadata of the client.
   for (const name of ['stream_options', 'client_metadata']) {
-    if (request.get(name) !== undefined) losses.drop(name, 'hint');
+    if (request.get(name) !== undefined) warnings.drop(name, 'hint');
   }
 
   const input = request.get('input');
   const items = typeof input === 'string' ? [] : request.each('input');
-  const tools = readTools([...request.each('tools'), ...declaredTools(items)], losses);
-  const turns = readInput(items, tools, losses);
+  const tools = readTools([...request.each('tools'), ...declaredTools(items)], warnings);
+  const turns = readInput(items, tools, warnings);
   return {
     turns: [...instructions(request), ...(typeof input === 'string' ? [userTurn(input)] : turns)],
     tools,
-    toolChoice: readToolChoice(request, tools, losses),
+    toolChoice: readToolChoice(request, tools, warnings),
     parallelToolCalls: request.flag('parallel_tool_calls'),
     maxTokens: request.number('max_output_tokens'),
-    sampling: readSampling(request, losses),
+    sampling: readSampling(request, warnings),
     stop: [],
-    reasoning: readReasoning(request.fields('reasoning'), losses),
-    output: readOutput(request.fields('text'), losses),
-    labels: labelsOf(request, losses),
+    reasoning: readReasoning(request.fields('reasoning'), warnings),
+    output: readOutput(request.fields('text'), warnings),
+    labels: labelsOf(request, warnings),
     truncation: oneOf(request, 'truncation', ['auto', 'disabled']),
     extras: request.rest(),
   };
@@ -67,13 +67,13 @@ function userTurn(text: string): Turn {
 }
 
 /** Log probabilities are requested in `include`; the number of alternatives is a field. */
-function readSampling(request: Fields, losses: Losses): Sampling {
+function readSampling(request: Fields, warnings: Warnings): Sampling {
   const alternatives = request.number('top_logprobs');
   let logprobs = alternatives !== undefined && alternatives > 0 ? alternatives : undefined;
   for (const included of request.list('include') ?? []) {
     if (included === 'message.output_text.logprobs') logprobs ??= 0;
     // The other values are about results of vendor-side tools.
-    else if (included !== 'reasoning.encrypted_content') losses.drop(`include.${String(included)}`, 'hint');
+    else if (included !== 'reasoning.encrypted_content') warnings.drop(`include.${String(included)}`, 'hint');
   }
   return given<Sampling>({
     temperature: request.number('temperature'),
@@ -87,15 +87,15 @@ function readSampling(request: Fields, losses: Losses): Sampling {
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
 
-function readReasoning(reasoning: Fields | undefined, losses: Losses): Reasoning | undefined {
+function readReasoning(reasoning: Fields | undefined, warnings: Warnings): Reasoning | undefined {
   if (reasoning === undefined) return undefined;
   const effort = oneOf(reasoning, 'effort', EFFORTS);
   // The second is the former name of the first.
   const summary = oneOf(reasoning, 'summary', SUMMARIES) ?? oneOf(reasoning, 'generate_summary', SUMMARIES);
   // Which reasoning the model sees again is up to the vendor's rules.
-  if (reasoning.get('context') !== undefined) losses.drop('reasoning.context', 'hint');
+  if (reasoning.get('context') !== undefined) warnings.drop('reasoning.context', 'hint');
   for (const [name, value] of Object.entries(reasoning.rest())) {
-    if (value !== 'standard') losses.drop(`reasoning.${name}`);
+    if (value !== 'standard') warnings.drop(`reasoning.${name}`);
   }
   if (effort === undefined && summary === undefined) return undefined;
   // Without a requested summary, there is none.
@@ -106,17 +106,17 @@ function readReasoning(reasoning: Fields | undefined, losses: Losses): Reasoning
     : { mode: 'on', effort: effort satisfies Effort, ...shared };
 }
 
-function readOutput(text: Fields | undefined, losses: Losses): Output {
+function readOutput(text: Fields | undefined, warnings: Warnings): Output {
   if (text === undefined) return {};
   const format = text.fields('format');
-  const output = given<Output>({ format: format && readFormat(format, losses), verbosity: text.text('verbosity') });
-  for (const name of Object.keys(text.rest())) losses.drop(`text.${name}`);
+  const output = given<Output>({ format: format && readFormat(format, warnings), verbosity: text.text('verbosity') });
+  for (const name of Object.keys(text.rest())) warnings.drop(`text.${name}`);
   return output;
 }
 
-function readFormat(format: Fields, losses: Losses): NonNullable<Output['format']> {
+function readFormat(format: Fields, warnings: Warnings): NonNullable<Output['format']> {
   const shape = readShape(format);
-  dropRest(format, 'response_format', losses);
+  dropRest(format, 'response_format', warnings);
   return shape;
 }
 
@@ -133,9 +133,9 @@ function readShape(format: Fields): NonNullable<Output['format']> {
   });
 }
 
-function labelsOf(request: Fields, losses: Losses): Labels {
+function labelsOf(request: Fields, warnings: Warnings): Labels {
   // The gateway itself keeps responses.
-  const { store: _, ...labels } = readLabels(request, losses);
+  const { store: _, ...labels } = readLabels(request, warnings);
   return labels;
 }
 

@@ -1,5 +1,5 @@
 /** Decodes a vendor's stream of the responses style. Servers omit and repeat events and mix up ids; the items at the end count. */
-import type { Json, JsonObject, Losses, Origin, PartReader } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, PartReader, Warnings } from '../../../core/plugin.ts';
 import type { Part, VendorError } from '../../../core/translation/index.ts';
 import {
   CUT_SHORT,
@@ -39,9 +39,9 @@ const ITEM_EVENTS: Readonly<Record<string, (items: IncomingItems, event: JsonObj
 };
 
 /** Creates a decoder for one stream. */
-export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
+export function createStreamDecoder(from: Origin, warnings: Warnings): PartReader {
   let parts: Part[] = [];
-  const items = followItems(from, losses, (part) => void parts.push(part));
+  const items = followItems(from, warnings, (part) => void parts.push(part));
   const run = followUses();
   let started = false;
   let ended = false;
@@ -66,7 +66,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   function finish(response: Json | undefined): void {
     start(response);
     items.finish(response);
-    if (isObject(response)) omitFromResponse(response, losses);
+    if (isObject(response)) omitFromResponse(response, warnings);
     tellUsage(response);
     ended = true;
     parts.push({ type: 'finish', finish: finishOf(response, items.types) });

@@ -33,8 +33,8 @@ export function createResponse(as: Answering, events: EventSink) {
 
   function finish({ reason, explanation, stopSequence }: Finish): void {
     const isBare = reason === 'refusal' && !refused;
-    if (explanation !== undefined && !isBare) as.losses.omit('explanation');
-    if (stopSequence !== undefined) as.losses.omit('stop_sequence');
+    if (explanation !== undefined && !isBare) as.warnings.omit('explanation');
+    if (stopSequence !== undefined) as.warnings.omit('stop_sequence');
     for (const writing of blocks.values()) writing.end();
     blocks.clear();
     if (isBare) {

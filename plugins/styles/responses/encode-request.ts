@@ -1,6 +1,6 @@
 /** Encodes a conversation for a vendor of the responses style. */
 import { createHash } from 'node:crypto';
-import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Target, Warnings } from '../../../core/plugin.ts';
 import type {
   Block,
   Conversation,
@@ -16,14 +16,14 @@ import { given } from '../../../core/translation/index.ts';
 import { createPartsWriter, foreignItem, type PartsWriter } from './content.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 
-/** Encodes the body; reports what it cannot express to `losses`. */
-export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+/** Encodes the body; reports what it cannot express to `warnings`. */
+export function encodeRequest(conversation: Conversation, to: Target, warnings: Warnings): JsonObject {
   const { tools, toolChoice, sampling, reasoning, labels } = conversation;
   const { quirks } = to;
-  const [instructions, turns] = splitInstructions(conversation.turns, quirks, losses);
-  const declared = writeTools(tools, toolChoice, quirks.tools.strict, losses);
-  if (toolChoice !== undefined && declared.length === 0) losses.drop('tool_choice', 'hint');
-  if (conversation.stop.length > 0) losses.drop('stop');
+  const [instructions, turns] = splitInstructions(conversation.turns, quirks, warnings);
+  const declared = writeTools(tools, toolChoice, quirks.tools.strict, warnings);
+  if (toolChoice !== undefined && declared.length === 0) warnings.drop('tool_choice', 'hint');
+  if (conversation.stop.length > 0) warnings.drop('stop');
   const thinks = quirks.reasoning.input !== 'none' && reasoning?.mode !== 'off';
   const include = [
     // Encrypted reasoning that is not stored must be returned, otherwise the next turn would lose it.
@@ -33,18 +33,18 @@ export function encodeRequest(conversation: Conversation, to: Target, losses: Lo
   return given<JsonObject>({
     model: to.model,
     instructions,
-    input: writeItems(turns, quirks, losses),
+    input: writeItems(turns, quirks, warnings),
     tools: declared.length === 0 ? undefined : declared,
     tool_choice: toolChoice && declared.length > 0 ? writeToolChoice(toolChoice, tools) : undefined,
     parallel_tool_calls: declared.length > 0 ? conversation.parallelToolCalls : undefined,
-    max_output_tokens: limit(conversation.maxTokens, quirks, losses),
-    ...samplingFields(sampling, losses),
-    reasoning: reasoning && writeReasoning(withHosted(reasoning, tools, quirks, losses), quirks, losses),
-    text: writeText(conversation.output, losses),
+    max_output_tokens: limit(conversation.maxTokens, quirks, warnings),
+    ...samplingFields(sampling, warnings),
+    reasoning: reasoning && writeReasoning(withHosted(reasoning, tools, quirks, warnings), quirks, warnings),
+    text: writeText(conversation.output, warnings),
     truncation: conversation.truncation,
     include: include.length === 0 ? undefined : include,
-    ...labelFields(labels, losses),
-    ...extraFields(conversation.extras, losses),
+    ...labelFields(labels, warnings),
+    ...extraFields(conversation.extras, warnings),
     stream: to.stream ? true : undefined,
   });
 }
@@ -53,27 +53,27 @@ export function encodeRequest(conversation: Conversation, to: Target, losses: Lo
 function splitInstructions(
   turns: readonly Turn[],
   quirks: Quirks,
-  losses: Losses,
+  warnings: Warnings,
 ): readonly [string | undefined, readonly Turn[]] {
   const [first, ...rest] = turns;
   if (first?.role !== 'system') return [undefined, turns];
   const isMarked = first.blocks.some((block) => block.type === 'text' && block.cache !== undefined);
   const texts = first.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   if (texts.length < first.blocks.length || (isMarked && quirks.cache.hint === 'breakpoint')) return [undefined, turns];
-  if (isMarked) losses.drop('cache_control', 'hint');
+  if (isMarked) warnings.drop('cache_control', 'hint');
   return [texts.join('\n\n'), rest];
 }
 
-function writeItems(turns: readonly Turn[], quirks: Quirks, losses: Losses): readonly Json[] {
-  const parts = createPartsWriter(quirks, losses);
+function writeItems(turns: readonly Turn[], quirks: Quirks, warnings: Warnings): readonly Json[] {
+  const parts = createPartsWriter(quirks, warnings);
   return turns.flatMap((turn) => {
-    if (turn.name !== undefined) losses.drop('messages.name', 'hint');
-    return turnItems(turn, parts, losses);
+    if (turn.name !== undefined) warnings.drop('messages.name', 'hint');
+    return turnItems(turn, parts, warnings);
   });
 }
 
 /** Blocks other than text, images and files are items of their own, which end the message before them. */
-function turnItems({ role, blocks }: Turn, parts: PartsWriter, losses: Losses): readonly Json[] {
+function turnItems({ role, blocks }: Turn, parts: PartsWriter, warnings: Warnings): readonly Json[] {
   const items: Json[] = [];
   let content: JsonObject[] = [];
   const endMessage = (): void => {
@@ -87,7 +87,7 @@ function turnItems({ role, blocks }: Turn, parts: PartsWriter, losses: Losses): 
       continue;
     }
     endMessage();
-    const item = itemOf(block, parts, losses);
+    const item = itemOf(block, parts, warnings);
     if (item !== undefined) items.push(item);
   }
   endMessage();
@@ -98,15 +98,15 @@ function isContent({ type }: Block): boolean {
   return type === 'text' || type === 'refusal' || type === 'image' || type === 'file' || type === 'audio';
 }
 
-function itemOf(block: Block, parts: PartsWriter, losses: Losses): Json | undefined {
+function itemOf(block: Block, parts: PartsWriter, warnings: Warnings): Json | undefined {
   switch (block.type) {
     case 'toolCall':
       return block.kind === 'custom'
         ? { type: 'custom_tool_call', call_id: block.id, name: block.name, input: block.input }
         : { type: 'function_call', call_id: block.id, name: block.name, arguments: block.input || '{}' };
     case 'toolResult': {
-      if (block.isError === true) losses.drop('messages.is_error', 'hint');
-      if (block.cache !== undefined) losses.drop('cache_control', 'hint');
+      if (block.isError === true) warnings.drop('messages.is_error', 'hint');
+      if (block.cache !== undefined) warnings.drop('cache_control', 'hint');
       const type = block.kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output';
       return { type, call_id: block.id, output: resultOutput(block.content, parts) };
     }
@@ -123,12 +123,12 @@ function itemOf(block: Block, parts: PartsWriter, losses: Losses): Json | undefi
     }
     case 'foreign': {
       const raw = foreignItem(block);
-      if (raw === undefined) losses.drop(`messages.${block.what}`);
+      if (raw === undefined) warnings.drop(`messages.${block.what}`);
       return raw;
     }
     default:
   }
-  losses.drop('messages.reasoning', 'hint');
+  warnings.drop('messages.reasoning', 'hint');
   return undefined;
 }
 
@@ -141,13 +141,13 @@ function resultOutput(content: readonly Block[], parts: PartsWriter): Json {
   return isBare ? first.text! : written;
 }
 
-function limit(maxTokens: number | undefined, { limits }: Quirks, losses: Losses): number | undefined {
+function limit(maxTokens: number | undefined, { limits }: Quirks, warnings: Warnings): number | undefined {
   if (maxTokens === undefined || maxTokens >= limits.min_output) return maxTokens;
-  losses.change('max_tokens');
+  warnings.change('max_tokens');
   return limits.min_output;
 }
 
-function samplingFields(sampling: Sampling, losses: Losses): JsonObject {
+function samplingFields(sampling: Sampling, warnings: Warnings): JsonObject {
   const unknown = {
     top_k: sampling.topK,
     seed: sampling.seed,
@@ -155,7 +155,7 @@ function samplingFields(sampling: Sampling, losses: Losses): JsonObject {
     frequency_penalty: sampling.frequencyPenalty,
     logit_bias: sampling.logitBias,
   };
-  for (const [name, value] of Object.entries(unknown)) if (value !== undefined) losses.drop(name);
+  for (const [name, value] of Object.entries(unknown)) if (value !== undefined) warnings.drop(name);
   return given<JsonObject>({
     temperature: sampling.temperature,
     top_p: sampling.topP,
@@ -168,25 +168,29 @@ function withHosted(
   reasoning: Reasoning,
   tools: readonly Tool[],
   { reasoning: { levels } }: Quirks,
-  losses: Losses,
+  warnings: Warnings,
 ): Reasoning {
   const isTooLittle = reasoning.effort === 'minimal' && tools.some(({ type }) => type === 'hosted');
   if (!isTooLittle || !levels.includes('low')) return reasoning;
-  losses.change('reasoning_effort');
+  warnings.change('reasoning_effort');
   return { ...reasoning, effort: 'low' };
 }
 
 /** Undefined if the model does not reason, or there are no options. */
-function writeReasoning(reasoning: Reasoning, { reasoning: quirks }: Quirks, losses: Losses): JsonObject | undefined {
+function writeReasoning(
+  reasoning: Reasoning,
+  { reasoning: quirks }: Quirks,
+  warnings: Warnings,
+): JsonObject | undefined {
   const { mode, budget, summary } = reasoning;
   if (quirks.input === 'none') {
-    if (mode !== 'off') losses.drop('reasoning_effort');
+    if (mode !== 'off') warnings.drop('reasoning_effort');
     return undefined;
   }
-  if (budget !== undefined && reasoning.effort === undefined) losses.drop('reasoning_effort.budget');
+  if (budget !== undefined && reasoning.effort === undefined) warnings.drop('reasoning_effort.budget');
   const isOff = mode === 'off';
   if (isOff && !quirks.levels.includes('none')) {
-    losses.drop('reasoning_effort');
+    warnings.drop('reasoning_effort');
     return undefined;
   }
   const options = given<JsonObject>({
@@ -197,11 +201,11 @@ function writeReasoning(reasoning: Reasoning, { reasoning: quirks }: Quirks, los
   return Object.keys(options).length === 0 ? undefined : options;
 }
 
-function writeText({ format, verbosity, modalities, audio }: Output, losses: Losses): JsonObject | undefined {
+function writeText({ format, verbosity, modalities, audio }: Output, warnings: Warnings): JsonObject | undefined {
   if (modalities?.includes('audio') || audio !== undefined) {
-    losses.refuse('modalities', 'contain audio, which this model does not support as output.');
+    warnings.refuse('modalities', 'contain audio, which this model does not support as output.');
   }
-  if (modalities?.some((each) => each !== 'text')) losses.drop('modalities');
+  if (modalities?.some((each) => each !== 'text')) warnings.drop('modalities');
   const text = given<JsonObject>({ format: format && writeFormat(format), verbosity });
   return Object.keys(text).length === 0 ? undefined : text;
 }
@@ -216,9 +220,9 @@ function writeFormat(format: NonNullable<Output['format']>): JsonObject {
 /** The vendor refuses longer ones. */
 const MAX_USER = 64;
 
-function labelFields({ user, metadata, cacheKey, serviceTier, store }: Labels, losses: Losses): JsonObject {
+function labelFields({ user, metadata, cacheKey, serviceTier, store }: Labels, warnings: Warnings): JsonObject {
   const isLong = user !== undefined && user.length > MAX_USER;
-  if (isLong) losses.change('user', 'hint');
+  if (isLong) warnings.change('user', 'hint');
   return given<JsonObject>({
     safety_identifier: isLong ? createHash('sha256').update(user).digest('hex') : user,
     metadata,
@@ -234,10 +238,10 @@ const SHARED = ['prompt_cache_retention', 'prompt_cache_options', 'moderation', 
 /** Fields that do not change the answer. */
 const HINTS = ['client_metadata', 'context_management', 'inference_geo'];
 
-function extraFields(extras: JsonObject, losses: Losses): JsonObject {
+function extraFields(extras: JsonObject, warnings: Warnings): JsonObject {
   const shared = Object.entries(extras).filter(([name]) => SHARED.includes(name));
   for (const name of Object.keys(extras)) {
-    if (!SHARED.includes(name)) losses.leave(name, HINTS.includes(name) ? 'hint' : undefined);
+    if (!SHARED.includes(name)) warnings.leave(name, HINTS.includes(name) ? 'hint' : undefined);
   }
   return Object.fromEntries(shared);
 }

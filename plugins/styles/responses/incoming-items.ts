@@ -1,6 +1,6 @@
 /** Decodes the items of a vendor's stream while they grow, to parts of the common form. */
 
-import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, Warnings } from '../../../core/plugin.ts';
 import { type Block, isObject, member, objectsIn, type Part, textOf } from '../../../core/translation/index.ts';
 import {
   blocksOf,
@@ -44,7 +44,7 @@ interface Item {
 }
 
 /** Decodes the items of one stream; `push` gets the parts. */
-export function followItems(from: Origin, losses: Losses, push: (part: Part) => void) {
+export function followItems(from: Origin, warnings: Warnings, push: (part: Part) => void) {
   const items: Item[] = [];
   const finder = createItemFinder<Item>();
   const types: Block['type'][] = [];
@@ -158,7 +158,7 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
     item.done = true;
     isOf(item, textOf(member(addDelta, 'type')));
     const raw = addDelta.type === item.type ? addDelta : { ...addDelta, type: item.type };
-    omitFromItem(raw, losses);
+    omitFromItem(raw, warnings);
     if (item.type === 'message') {
       for (const [place, part] of objectsIn(raw, 'content').entries()) finishPart(item, place, part);
     } else if (item.type === 'reasoning') {

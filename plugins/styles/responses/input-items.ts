@@ -1,6 +1,6 @@
 /** Decodes the input items of a request as turns: adjacent items of one speaker become one turn. */
 
-import type { Json, Losses } from '../../../core/plugin.ts';
+import type { Json, Warnings } from '../../../core/plugin.ts';
 import type {
   Block,
   Fields,
@@ -60,7 +60,7 @@ export function declaredTools(items: readonly Fields[]): readonly Fields[] {
 }
 
 /** Decodes the input. `tools`: those declared in any item. */
-export function readInput(items: readonly Fields[], tools: readonly Tool[], losses: Losses): readonly Turn[] {
+export function readInput(items: readonly Fields[], tools: readonly Tool[], warnings: Warnings): readonly Turn[] {
   const turns: { readonly role: Turn['role']; readonly blocks: Block[]; readonly joins: boolean }[] = [];
   /** Calls by the ids of their items, which some clients use. */
   const callIds = new Map<string, string>();
@@ -78,7 +78,7 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
     if (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'developer') {
       item.wrong('role', 'must be "user", "assistant", "system" or "developer"');
     }
-    addBlocks(role, readContent(item, 'content', losses), role === 'assistant');
+    addBlocks(role, readContent(item, 'content', warnings), role === 'assistant');
   }
 
   function readCall(item: Fields, kind: ToolCallBlock['kind'], input: string): void {
@@ -87,7 +87,7 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
     const id = callId ?? required(item, 'id');
     if (itemId !== undefined) callIds.set(itemId, id);
     // The position of the item in the vendor's own store.
-    if (itemId !== undefined && callId !== undefined) losses.drop('messages.id', 'hint');
+    if (itemId !== undefined && callId !== undefined) warnings.drop('messages.id', 'hint');
     const name = required(item, 'name');
     const namespace = item.text('namespace');
     // A tool search names its groups in calls, but declares the tools without them.
@@ -98,7 +98,7 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
 
   function readResult(item: Fields, kind: ToolCallBlock['kind']): void {
     const id = required(item, 'call_id');
-    const content = readContent(item, 'output', losses).filter((block) => block.type !== 'text' || block.text !== '');
+    const content = readContent(item, 'output', warnings).filter((block) => block.type !== 'text' || block.text !== '');
     addBlocks('user', [{ type: 'toolResult', id: callIds.get(id) ?? id, kind, content }], true);
   }
 
@@ -154,12 +154,12 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
         break;
       case 'reasoning': {
         const thought = readThought(item);
-        if (thought === undefined) losses.drop('messages.reasoning', 'hint');
+        if (thought === undefined) warnings.drop('messages.reasoning', 'hint');
         else addBlocks('assistant', [thought], true);
         break;
       }
       case 'item_reference':
-        losses.refuse(
+        warnings.refuse(
           'messages.item_reference',
           'refers to an item that only its vendor has stored. Send the item itself.',
         );
@@ -167,7 +167,7 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
       case 'compaction':
       case 'compaction_summary':
       case 'context_compaction':
-        losses.refuse(
+        warnings.refuse(
           'messages.compaction',
           'is a summary that only its vendor can decrypt. Send the summarized items.',
         );
@@ -182,7 +182,7 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
         continue;
       }
     }
-    dropRest(item, 'messages', losses);
+    dropRest(item, 'messages', warnings);
   }
   return withOpaques(turns.map(({ role, blocks }) => ({ role, blocks })));
 }

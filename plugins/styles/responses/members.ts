@@ -1,5 +1,5 @@
 /** The members of a vendor's response that are read, and those that mean nothing to a client; any other is reported in a warning. */
-import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { JsonObject, Warnings } from '../../../core/plugin.ts';
 import { member, objectsIn, omitRest, textOf } from '../../../core/translation/index.ts';
 
 /** Members of the response. Most of them repeat the request. */
@@ -39,23 +39,23 @@ const READ_PARTS: ReadonlySet<string> = new Set([
 const PICTURE: ReadonlySet<string> = new Set(['id', 'type', 'status', 'result', 'output_format']);
 
 /** Reports the unread members of a response. */
-export function omitFromResponse(response: JsonObject, losses: Losses): void {
-  omitRest(response, RESPONSE, losses);
+export function omitFromResponse(response: JsonObject, warnings: Warnings): void {
+  omitRest(response, RESPONSE, warnings);
 }
 
 /** Reports the unread members of a whole item. */
-export function omitFromItem(item: JsonObject, losses: Losses): void {
+export function omitFromItem(item: JsonObject, warnings: Warnings): void {
   const type = textOf(member(item, 'type'));
   if (type === 'image_generation_call' && textOf(member(item, 'result')) !== '') {
-    omitRest(item, PICTURE, { omit: (name) => losses.omit(`${type}.${name}`) });
+    omitRest(item, PICTURE, { omit: (name) => warnings.omit(`${type}.${name}`) });
     return;
   }
   if (!Object.hasOwn(ITEMS, type)) return;
-  omitRest(item, ITEMS[type]!, losses);
+  omitRest(item, ITEMS[type]!, warnings);
   // In every other style, the model itself calls a tool by default.
   const caller = member(item, 'caller');
-  if (caller !== undefined && textOf(member(caller, 'type')) !== 'direct') losses.omit('caller');
+  if (caller !== undefined && textOf(member(caller, 'type')) !== 'direct') warnings.omit('caller');
   for (const part of [...objectsIn(item, 'content'), ...objectsIn(item, 'summary')]) {
-    if (READ_PARTS.has(textOf(member(part, 'type')))) omitRest(part, PARTS, losses);
+    if (READ_PARTS.has(textOf(member(part, 'type')))) omitRest(part, PARTS, warnings);
   }
 }

@@ -122,10 +122,10 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
       for (const citation of citations) {
         const annotation = annotationOf(citation, text.length);
         if (annotation === undefined) {
-          as.losses.omit('citations');
+          as.warnings.omit('citations');
           continue;
         }
-        omitUnsaid(citation, annotation, as.losses);
+        omitUnsaid(citation, annotation, as.warnings);
         emit('response.output_text.annotation.added', { ...at, annotation_index: index++, annotation });
       }
     }
@@ -138,7 +138,7 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
       },
       cite(citation) {
         if (isText) citations.push(citation);
-        else as.losses.omit('citations');
+        else as.warnings.omit('citations');
       },
       seal: () => {},
       end() {
@@ -298,11 +298,11 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
           tellItem(block.raw);
           return undefined;
         }
-        as.losses.omit(block.what);
+        as.warnings.omit(block.what);
         return undefined;
       default:
     }
-    as.losses.omit(block.type);
+    as.warnings.omit(block.type);
     return undefined;
   }
 

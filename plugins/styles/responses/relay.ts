@@ -26,7 +26,7 @@ import { followUses } from './hosted.ts';
 import { usageIn } from './usage.ts';
 
 /** Creates a relay for one attempt. Only the start and end events of a response are parsed. */
-export function createRelay({ call, losses }: RelayOptions): StreamRelay {
+export function createRelay({ call, warnings }: RelayOptions): StreamRelay {
   let usage: Usage | undefined;
   let textLength = 0;
   let error: ReturnType<StreamRelay['error']>;
@@ -56,7 +56,7 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
     if (!needsCompletion) return event;
     return patchedEvent(event, 'response', (response) => {
       const counted = () => countedUsage(call.bounds, Math.max(textLength, outputLength(response.tree())));
-      return completing(response, call, losses, isLast ? counted : undefined);
+      return completing(response, call, warnings, isLast ? counted : undefined);
     });
   }
 

@@ -1,6 +1,6 @@
 /** Decodes and encodes tools and `tool_choice` of the responses style. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import type {
   CustomTool,
   Fields,
@@ -22,9 +22,9 @@ export const CACHED_SEARCH = 'cached_web_search';
 export const CLIENT_SEARCH = 'tool_search';
 
 /** Decodes the declared tools, flat and without duplicates; tools of a group have its name. */
-export function readTools(declared: readonly Fields[], losses: Losses): readonly Tool[] {
+export function readTools(declared: readonly Fields[], warnings: Warnings): readonly Tool[] {
   const tools = new Map<string, Tool>();
-  for (const tool of declared.flatMap((each) => readTool(each, losses))) {
+  for (const tool of declared.flatMap((each) => readTool(each, warnings))) {
     const name = tool.type === 'hosted' ? `${tool.name} ${JSON.stringify(tool.raw)}` : tool.name;
     const key = JSON.stringify([tool.type, tool.type === 'hosted' ? '' : (tool.namespace ?? ''), name]);
     if (!tools.has(key)) tools.set(key, tool);
@@ -32,7 +32,7 @@ export function readTools(declared: readonly Fields[], losses: Losses): readonly
   return [...tools.values()];
 }
 
-function readTool(tool: Fields, losses: Losses, namespace?: string): readonly Tool[] {
+function readTool(tool: Fields, warnings: Warnings, namespace?: string): readonly Tool[] {
   const type = required(tool, 'type');
   switch (type) {
     case 'function':
@@ -54,15 +54,15 @@ function readTool(tool: Fields, losses: Losses, namespace?: string): readonly To
           name: required(tool, 'name'),
           namespace,
           description: tool.text('description'),
-          format: readFormat(tool, losses),
+          format: readFormat(tool, warnings),
           extras: extrasOf(tool),
         }),
       ];
     case 'namespace': {
       const group = required(tool, 'name');
-      const tools = tool.each('tools').flatMap((each) => readTool(each, losses, group));
-      if (tool.get('description') !== undefined) losses.drop('tools.description', 'hint');
-      for (const name of Object.keys(tool.rest())) losses.drop(`tools.${name}`);
+      const tools = tool.each('tools').flatMap((each) => readTool(each, warnings, group));
+      if (tool.get('description') !== undefined) warnings.drop('tools.description', 'hint');
+      for (const name of Object.keys(tool.rest())) warnings.drop(`tools.${name}`);
       return tools;
     }
     case CLIENT_SEARCH: {
@@ -91,10 +91,10 @@ export function hasClientSearch({ tools }: JsonObject): boolean {
 }
 
 /** A grammar is kept as it is; free text is the default of such a tool in every style. */
-function readFormat(tool: Fields, losses: Losses): JsonObject | undefined {
+function readFormat(tool: Fields, warnings: Warnings): JsonObject | undefined {
   const format = tool.fields('format');
   if (format?.text('type') !== 'text') return tool.object('format');
-  dropRest(format, 'tools.format', losses);
+  dropRest(format, 'tools.format', warnings);
   return { type: 'text' };
 }
 
@@ -130,25 +130,25 @@ function extrasOf(tool: Fields): JsonObject | undefined {
 }
 
 /** `auto`, `none`, `required`, one tool, or some of them. */
-export function readToolChoice(request: Fields, tools: readonly Tool[], losses: Losses): ToolChoice | undefined {
+export function readToolChoice(request: Fields, tools: readonly Tool[], warnings: Warnings): ToolChoice | undefined {
   const choice = request.get('tool_choice');
   if (choice === undefined) return undefined;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice };
   if (!isObject(choice)) return request.wrong('tool_choice', 'must be "auto", "none", "required" or an object');
   const fields = readFields(choice, 'tool_choice');
-  if (choice.type !== 'allowed_tools') return { mode: 'required', only: [chosenName(fields, tools, losses)] };
+  if (choice.type !== 'allowed_tools') return { mode: 'required', only: [chosenName(fields, tools, warnings)] };
   fields.get('type');
-  const only = fields.each('tools').map((tool) => chosenName(tool, tools, losses));
+  const only = fields.each('tools').map((tool) => chosenName(tool, tools, warnings));
   const mode = fields.text('mode') === 'required' ? 'required' : 'auto';
-  dropRest(fields, 'tool_choice', losses);
+  dropRest(fields, 'tool_choice', warnings);
   return { mode, only };
 }
 
 /** A vendor-side tool is identified by its type. */
-function chosenName(tool: Fields, tools: readonly Tool[], losses: Losses): string {
+function chosenName(tool: Fields, tools: readonly Tool[], warnings: Warnings): string {
   const type = tool.text('type');
   const name = tool.text('name');
-  dropRest(tool, 'tool_choice', losses);
+  dropRest(tool, 'tool_choice', warnings);
   if (name !== undefined) return name;
   const word = type ?? required(tool, 'type');
   if (!SEARCH.test(word)) return word;
@@ -162,24 +162,24 @@ export function writeTools(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
   knowsStrict: boolean,
-  losses: Losses,
+  warnings: Warnings,
 ): readonly JsonObject[] {
   const knowsSearch = tools.some(
     (tool) => tool.type === 'hosted' && tool.style === 'responses' && tool.name === 'tool_search',
   );
   return tools.flatMap((tool) => {
-    if (tool.type === 'function') return [functionTool(tool, { knowsStrict, knowsSearch }, losses)];
+    if (tool.type === 'function') return [functionTool(tool, { knowsStrict, knowsSearch }, warnings)];
     if (tool.type === 'custom') {
       const { type, name, description, format } = tool;
-      return [given<JsonObject>({ type, name, description, format, ...knownExtras(tool, knowsSearch, losses) })];
+      return [given<JsonObject>({ type, name, description, format, ...knownExtras(tool, knowsSearch, warnings) })];
     }
-    const raw = vendorTool(tool, losses);
+    const raw = vendorTool(tool, warnings);
     if (raw !== undefined) return [raw];
     const isForced = choice?.mode === 'required' && choice.only?.includes(tool.name) === true;
     if (isForced || tools.length === 1) {
-      losses.refuse('tools', `contain \`${tool.name}\`, which the vendor of this model does not support.`);
+      warnings.refuse('tools', `contain \`${tool.name}\`, which the vendor of this model does not support.`);
     }
-    losses.drop(`tools.${tool.name}`);
+    warnings.drop(`tools.${tool.name}`);
     return [];
   });
 }
@@ -188,12 +188,12 @@ export function writeTools(
 const KNOWN = ['defer_loading', 'allowed_callers', 'output_schema', 'async'];
 
 /** A deferred tool is declared at once if there is no tool search. */
-function knownExtras({ extras = {} }: FunctionTool | CustomTool, knowsSearch: boolean, losses: Losses): JsonObject {
+function knownExtras({ extras = {} }: FunctionTool | CustomTool, knowsSearch: boolean, warnings: Warnings): JsonObject {
   const supported: Record<string, Json> = {};
   for (const [name, value] of Object.entries(extras)) {
-    if (name === 'defer_loading' && !knowsSearch) losses.drop('tools.defer_loading', 'hint');
+    if (name === 'defer_loading' && !knowsSearch) warnings.drop('tools.defer_loading', 'hint');
     else if (KNOWN.includes(name)) supported[name] = value;
-    else losses.drop(`tools.${name}`);
+    else warnings.drop(`tools.${name}`);
   }
   return supported;
 }
@@ -201,9 +201,9 @@ function knownExtras({ extras = {} }: FunctionTool | CustomTool, knowsSearch: bo
 function functionTool(
   tool: FunctionTool,
   { knowsStrict, knowsSearch }: { readonly knowsStrict: boolean; readonly knowsSearch: boolean },
-  losses: Losses,
+  warnings: Warnings,
 ): JsonObject {
-  if (tool.cache !== undefined) losses.drop('cache_control', 'hint');
+  if (tool.cache !== undefined) warnings.drop('cache_control', 'hint');
   return given<JsonObject>({
     type: 'function',
     name: tool.name,
@@ -211,16 +211,16 @@ function functionTool(
     parameters: tool.schema ?? { type: 'object', properties: {} },
     // The default is true, which refuses schemas that were not written for it.
     strict: knowsStrict ? (tool.strict ?? false) : undefined,
-    ...knownExtras(tool, knowsSearch, losses),
+    ...knownExtras(tool, knowsSearch, warnings),
   });
 }
 
-function vendorTool({ style, raw, search }: HostedTool, losses: Losses): JsonObject | undefined {
+function vendorTool({ style, raw, search }: HostedTool, warnings: Warnings): JsonObject | undefined {
   if (style === 'responses') return raw;
   if (search === undefined) return undefined;
-  dropSearchExtras(search, losses);
-  if (search.maxUses !== undefined) losses.drop('tools.max_uses');
-  if (search.blockedDomains !== undefined) losses.drop('tools.blocked_domains');
+  dropSearchExtras(search, warnings);
+  if (search.maxUses !== undefined) warnings.drop('tools.max_uses');
+  if (search.blockedDomains !== undefined) warnings.drop('tools.blocked_domains');
   return given<JsonObject>({
     type: 'web_search',
     search_context_size: search.contextSize,

@@ -1,6 +1,6 @@
 /** Decodes citations: the vendor lists sources separately from the text, with the byte ranges that they support. */
 
-import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Warnings } from '../../../core/plugin.ts';
 import { type Citation, isObject, member, objectsIn, omitRest, textIn } from '../../../core/translation/index.ts';
 import { isEmpty, numberIn } from './looking.ts';
 
@@ -21,19 +21,19 @@ const SUPPORT: ReadonlySet<string> = new Set(['segment', 'groundingChunkIndices'
 const KINDS = ['web', 'retrievedContext', 'maps', 'image'];
 
 /** The sources of a candidate. Other grounding metadata is reported as dropped. */
-export function sourcesIn(candidate: JsonObject, losses: Losses): readonly Source[] {
+export function sourcesIn(candidate: JsonObject, warnings: Warnings): readonly Source[] {
   // Checked first, because few events of a stream have one.
   if (!candidate.groundingMetadata && !candidate.citationMetadata) return [];
   const grounding = member(candidate, 'groundingMetadata');
   const chunks = objectsIn(grounding, 'groundingChunks');
   const supports = objectsIn(grounding, 'groundingSupports');
-  if (supports.length > MAX_SUPPORTS) losses.omit('citations');
+  if (supports.length > MAX_SUPPORTS) warnings.omit('citations');
   for (const [name, value] of Object.entries((grounding ?? {}) as JsonObject)) {
-    if (!name.startsWith('grounding') && !isEmpty(value)) losses.omit(name);
+    if (!name.startsWith('grounding') && !isEmpty(value)) warnings.omit(name);
   }
   const used = new Set<JsonObject>();
   const supported = supports.slice(0, MAX_SUPPORTS).flatMap((support) => {
-    omitRest(support, SUPPORT, { omit: (name) => losses.omit(`citations.${name}`) });
+    omitRest(support, SUPPORT, { omit: (name) => warnings.omit(`citations.${name}`) });
     const indices = member(support, 'groundingChunkIndices');
     return (Array.isArray(indices) ? indices : []).flatMap((index) => {
       const chunk = typeof index === 'number' ? chunks[index] : undefined;

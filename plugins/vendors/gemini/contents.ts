@@ -1,6 +1,6 @@
 /** Encodes turns: system instructions, then `user` and `model` turns, each a list of parts. */
 
-import type { JsonObject, Losses, Target } from '../../../core/plugin.ts';
+import type { JsonObject, Target, Warnings } from '../../../core/plugin.ts';
 import type {
   Block,
   Conversation,
@@ -25,15 +25,15 @@ interface Content {
 }
 
 /** Encodes the turns of a conversation. */
-export function encodeContents({ turns }: Conversation, to: Target, losses: Losses): ContentFields {
+export function encodeContents({ turns }: Conversation, to: Target, warnings: Warnings): ContentFields {
   const names = callNames(turns);
   const spoken = turns.findIndex(({ role }) => role === 'user' || role === 'assistant');
   const leading = spoken === -1 ? turns : turns.slice(0, spoken);
-  const instructions = leading.flatMap((turn) => encodeTurn(turn, names, to, losses));
+  const instructions = leading.flatMap((turn) => encodeTurn(turn, names, to, warnings));
   const contents: Content[] = [];
   for (const turn of turns.slice(leading.length)) {
     const role = turn.role === 'assistant' ? 'model' : 'user';
-    const parts = encodeTurn(turn, names, to, losses);
+    const parts = encodeTurn(turn, names, to, warnings);
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else if (parts.length > 0) contents.push({ role, parts });
@@ -68,10 +68,10 @@ function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
-function encodeTurn(turn: Turn, names: ReadonlyMap<string, string>, to: Target, losses: Losses): JsonObject[] {
-  if (turn.name !== undefined) losses.drop('messages.name', 'hint');
+function encodeTurn(turn: Turn, names: ReadonlyMap<string, string>, to: Target, warnings: Warnings): JsonObject[] {
+  if (turn.name !== undefined) warnings.drop('messages.name', 'hint');
   const parts: JsonObject[] = [];
-  for (const block of turn.blocks) encodeBlock(block, names, parts, to, losses);
+  for (const block of turn.blocks) encodeBlock(block, names, parts, to, warnings);
   const { echo, echo_filler: filler } = to.quirks.reasoning;
   const call = parts.findIndex((part) => part.functionCall !== undefined);
   // A call that another vendor's model made has no signature; these models refuse it without one.
@@ -86,33 +86,33 @@ function encodeBlock(
   names: ReadonlyMap<string, string>,
   parts: JsonObject[],
   to: Target,
-  losses: Losses,
+  warnings: Warnings,
 ): void {
-  if ('cache' in block && block.cache !== undefined) losses.drop('messages.cache_control', 'hint');
+  if ('cache' in block && block.cache !== undefined) warnings.drop('messages.cache_control', 'hint');
   switch (block.type) {
     case 'text':
-      if (block.citations !== undefined && block.citations.length > 0) losses.drop('messages.annotations', 'hint');
+      if (block.citations !== undefined && block.citations.length > 0) warnings.drop('messages.annotations', 'hint');
       addText(block.text, parts);
       break;
     case 'refusal':
       addText(block.text, parts);
       break;
     case 'thinking':
-      addThought(block.text, block.opaque, parts, losses);
+      addThought(block.text, block.opaque, parts, warnings);
       break;
     case 'toolCall':
       parts.push(callPart(block));
       break;
     case 'toolResult':
-      parts.push(...resultParts(block, names, to, losses));
+      parts.push(...resultParts(block, names, to, warnings));
       break;
     case 'foreign':
       if (block.style === 'gemini' && isObject(block.raw)) parts.push(block.raw);
-      else losses.drop(`messages.${block.what}`);
+      else warnings.drop(`messages.${block.what}`);
       break;
     default: {
-      if (block.type === 'file') addText(headOf(block, losses).join('\n'), parts);
-      const part = mediaPart(block, losses);
+      if (block.type === 'file') addText(headOf(block, warnings).join('\n'), parts);
+      const part = mediaPart(block, warnings);
       if (part !== undefined) parts.push(part);
     }
   }
@@ -130,9 +130,9 @@ function addText(text: string, parts: JsonObject[]): void {
  * Reasoning is sent back only with its signature. The signature of a text is in a block after it, or before it if the
  * client's style has a single place for reasoning.
  */
-function addThought(text: string, opaque: Opaque | undefined, parts: JsonObject[], losses: Losses): void {
+function addThought(text: string, opaque: Opaque | undefined, parts: JsonObject[], warnings: Warnings): void {
   const last = parts.at(-1);
-  if (opaque?.style !== 'gemini') losses.drop('messages.reasoning', 'hint');
+  if (opaque?.style !== 'gemini') warnings.drop('messages.reasoning', 'hint');
   else if (text !== '') parts.push({ text, thought: true, thoughtSignature: opaque.value });
   else if (last !== undefined && last.thoughtSignature === undefined && last.functionCall === undefined) {
     parts[parts.length - 1] = { ...last, thoughtSignature: opaque.value };
@@ -151,20 +151,20 @@ function resultParts(
   { id, content, isError }: ToolResultBlock,
   names: ReadonlyMap<string, string>,
   to: Target,
-  losses: Losses,
+  warnings: Warnings,
 ): readonly JsonObject[] {
   const texts: string[] = [];
   const media: JsonObject[] = [];
   for (const block of content) {
-    if ('cache' in block && block.cache !== undefined) losses.drop('messages.cache_control', 'hint');
+    if ('cache' in block && block.cache !== undefined) warnings.drop('messages.cache_control', 'hint');
     if (block.type === 'text' || block.type === 'refusal') texts.push(block.text);
     else if (block.type === 'image' || block.type === 'audio' || block.type === 'file') {
-      if (block.type === 'file') texts.push(...headOf(block, losses));
-      const part = mediaPart(block, losses);
+      if (block.type === 'file') texts.push(...headOf(block, warnings));
+      const part = mediaPart(block, warnings);
       if (typeof part?.text === 'string') texts.push(part.text);
       else if (part !== undefined) media.push(part);
     } else {
-      losses.drop(`messages.${block.type === 'foreign' ? block.what : block.type}`);
+      warnings.drop(`messages.${block.type === 'foreign' ? block.what : block.type}`);
     }
   }
   const text = texts.join('\n');
@@ -182,7 +182,7 @@ function responseOf(text: string): JsonObject {
 }
 
 /** The metadata of a document, as a text before it. */
-function headOf({ title, context, citable }: FileBlock, losses: Losses): readonly string[] {
-  if (citable === true) losses.drop('messages.citations');
+function headOf({ title, context, citable }: FileBlock, warnings: Warnings): readonly string[] {
+  if (citable === true) warnings.drop('messages.citations');
   return [title, context].flatMap((line) => line || []);
 }

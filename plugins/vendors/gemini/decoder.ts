@@ -1,6 +1,6 @@
 /** Decodes the vendor's stream, event by event. A whole reply is decoded as a stream of one event. */
 import { createHash, randomUUID } from 'node:crypto';
-import type { Json, JsonObject, Losses, Origin, PartReader, Usage, Uses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin, PartReader, Usage, Uses, Warnings } from '../../../core/plugin.ts';
 import type { Block, Finish, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
 import { CUT_SHORT, isCutShort, isObject, member, objectsIn, parsed, textIn } from '../../../core/translation/index.ts';
 import { citationAt, citationOf, type Source, sourcesIn } from './citations.ts';
@@ -55,7 +55,7 @@ const KNOWN_IN_CANDIDATE = [
 ];
 
 /** Creates a decoder for one reply. */
-export function createReader({ channel, model }: Origin, losses: Losses) {
+export function createReader({ channel, model }: Origin, warnings: Warnings) {
   let parts: Part[] = [];
   let keys = 0;
   let open: Open | undefined;
@@ -113,7 +113,7 @@ export function createReader({ channel, model }: Origin, losses: Losses) {
     if (isObject(feedback)) omitRest(feedback, KNOWN_IN_FEEDBACK);
     const candidates = objectsIn(answer, 'candidates');
     // Only one candidate was requested.
-    if (candidates.length > 1) losses.omit('candidates');
+    if (candidates.length > 1) warnings.omit('candidates');
     if (candidates[0] !== undefined) readCandidate(candidates[0]);
     finish ??= blockedIn(answer);
     const failure = failureIn(candidates[0]);
@@ -122,7 +122,7 @@ export function createReader({ channel, model }: Origin, losses: Losses) {
 
   function readCandidate(candidate: JsonObject): void {
     omitRest(candidate, KNOWN_IN_CANDIDATE);
-    const grounding = sourcesIn(candidate, losses);
+    const grounding = sourcesIn(candidate, warnings);
     if (grounding.length > 0) sources = grounding;
     logprobs = logprobsIn(candidate);
     const likelihoods = member(candidate, 'logprobsResult');
@@ -132,7 +132,7 @@ export function createReader({ channel, model }: Origin, losses: Losses) {
     for (const part of objectsIn(content, 'parts')) readPart(part);
     // Some models send citations after the text.
     if (logprobs !== undefined && open?.type === 'text') grow('');
-    else if (logprobs !== undefined) losses.omit('logprobs');
+    else if (logprobs !== undefined) warnings.omit('logprobs');
     logprobs = undefined;
     finish = finishIn(candidate) ?? finish;
   }
@@ -163,7 +163,7 @@ export function createReader({ channel, model }: Origin, losses: Losses) {
       if (signature !== undefined) seal(signature);
     } else if (part.thought === true) {
       // Draft images that the model makes while reasoning.
-      losses.omit('thoughts');
+      warnings.omit('thoughts');
     } else if (block.type === 'audio') {
       readSound(block.format, block.data);
       if (signature !== undefined) seal(signature);
@@ -283,7 +283,7 @@ export function createReader({ channel, model }: Origin, losses: Losses) {
       calls++;
     }
     if (call === undefined) {
-      losses.omit('functionCall');
+      warnings.omit('functionCall');
       return;
     }
     call.growing.add(functionCall);
@@ -299,7 +299,7 @@ export function createReader({ channel, model }: Origin, losses: Losses) {
     call = undefined;
     close();
     if (isCut && goesOn) {
-      losses.omit('function_call');
+      warnings.omit('function_call');
       return;
     }
     called = true;
@@ -327,7 +327,7 @@ export function createReader({ channel, model }: Origin, losses: Losses) {
   }
 
   function omitRest(value: JsonObject, members: readonly string[]): void {
-    for (const name in value) if (!members.includes(name) && !isEmpty(value[name])) losses.omit(name);
+    for (const name in value) if (!members.includes(name) && !isEmpty(value[name])) warnings.omit(name);
   }
 
   return {
@@ -343,7 +343,7 @@ export function createReader({ channel, model }: Origin, losses: Losses) {
       if (failed || !started || ending === undefined) return parts;
       endCall(ending.reason !== 'stop');
       close(true);
-      if (sources.length > 0) losses.omit('citations');
+      if (sources.length > 0) warnings.omit('citations');
       parts.push({ type: 'finish', finish: called ? withCalls(ending) : ending });
       return parts;
     },
@@ -353,8 +353,8 @@ export function createReader({ channel, model }: Origin, losses: Losses) {
 }
 
 /** Each event has a reply of its own; the last one is not marked. */
-export function createStreamDecoder(...[from, losses]: Parameters<typeof createReader>): PartReader {
-  const reader = createReader(from, losses);
+export function createStreamDecoder(...[from, warnings]: Parameters<typeof createReader>): PartReader {
+  const reader = createReader(from, warnings);
   return {
     read({ data }) {
       const value = parsed(data);

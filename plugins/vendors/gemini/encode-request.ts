@@ -1,6 +1,6 @@
 /** Encodes a whole request. */
 
-import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Target, Warnings } from '../../../core/plugin.ts';
 import {
   type Conversation,
   describedSchema,
@@ -50,21 +50,21 @@ function thinkingConfig(reasoning: Reasoning | undefined, input: Quirks['reasoni
  * The vendor refuses unknown members, so only members that are encoded here are sent. Core has removed what the model
  * does not support (by its quirks).
  */
-export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
-  const generationConfig = encodeConfig(conversation, to, losses);
-  const serviceTier = encodeLabels(conversation.labels, losses);
-  leaveExtras(conversation.extras, losses);
+export function encodeRequest(conversation: Conversation, to: Target, warnings: Warnings): JsonObject {
+  const generationConfig = encodeConfig(conversation, to, warnings);
+  const serviceTier = encodeLabels(conversation.labels, warnings);
+  leaveExtras(conversation.extras, warnings);
   return {
-    ...encodeContents(conversation, to, losses),
-    ...encodeTools(conversation, to, losses),
+    ...encodeContents(conversation, to, warnings),
+    ...encodeTools(conversation, to, warnings),
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
     ...(serviceTier !== undefined && { serviceTier }),
   } as JsonObject;
 }
 
-function encodeConfig(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+function encodeConfig(conversation: Conversation, to: Target, warnings: Warnings): JsonObject {
   const { maxTokens, sampling, stop, reasoning, output } = conversation;
-  if (reasoning !== undefined) dropSummaryLength(reasoning, losses);
+  if (reasoning !== undefined) dropSummaryLength(reasoning, warnings);
   const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, logprobs } = sampling;
   return given<JsonObject>({
     maxOutputTokens: maxTokens,
@@ -77,46 +77,46 @@ function encodeConfig(conversation: Conversation, to: Target, losses: Losses): J
     responseLogprobs: logprobs === undefined ? undefined : true,
     logprobs: logprobs === 0 ? undefined : logprobs,
     stopSequences: stop.length === 0 ? undefined : stop,
-    ...encodeFormat(output, to, losses),
-    ...encodeVoice(output, to, losses),
+    ...encodeFormat(output, to, warnings),
+    ...encodeVoice(output, to, warnings),
     thinkingConfig: thinkingConfig(reasoning, to.quirks.reasoning.input),
   });
 }
 
-function encodeFormat({ format, verbosity }: Output, { quirks }: Target, losses: Losses): JsonObject {
-  if (verbosity !== undefined) losses.drop('verbosity');
+function encodeFormat({ format, verbosity }: Output, { quirks }: Target, warnings: Warnings): JsonObject {
+  if (verbosity !== undefined) warnings.drop('verbosity');
   if (format === undefined || format.type === 'text') return {};
   const { json_object: writesJson, json_schema: keepsSchemas } = quirks.output;
   const isSchema = format.type === 'schema' && keepsSchemas;
   if (!isSchema && !writesJson) {
-    losses.drop('response_format');
+    warnings.drop('response_format');
     return {};
   }
   const responseMimeType = 'application/json';
   if (format.type === 'json') return { responseMimeType };
   if (!isSchema) {
-    losses.change('response_format');
+    warnings.change('response_format');
     return { responseMimeType };
   }
   const schema = describedSchema(format);
   if (quirks.tools.schema_dialect === 'json_schema') return { responseMimeType, responseJsonSchema: schema };
   const cleaned = cleanSchema(schema);
-  if (cleaned.lost) losses.change('response_format');
+  if (cleaned.lost) warnings.change('response_format');
   return { responseMimeType, responseSchema: cleaned.schema };
 }
 
 /** Output modalities and voice. The vendor returns raw samples only. */
-function encodeVoice({ modalities, audio }: Output, { model }: Target, losses: Losses): JsonObject {
+function encodeVoice({ modalities, audio }: Output, { model }: Target, warnings: Warnings): JsonObject {
   const requested = modalities?.map((modality) => modality.toUpperCase());
   const isPlain = requested === undefined || (requested.length === 1 && requested[0] === 'TEXT');
   const usual = usualModalities(model);
   // A speech-only model cannot return text as well, which clients of chat audio models request.
   const onlySpeaks = usual?.length === 1;
-  if (onlySpeaks && !isPlain && requested.length > 1) losses.change('modalities', 'hint');
+  if (onlySpeaks && !isPlain && requested.length > 1) warnings.change('modalities', 'hint');
   const responseModalities = isPlain || onlySpeaks ? usual : requested;
   if (responseModalities === undefined) return {};
   if (!responseModalities.includes('AUDIO')) return { responseModalities };
-  if (audio?.format !== undefined && audio.format !== 'pcm16') losses.change('audio.format');
+  if (audio?.format !== undefined && audio.format !== 'pcm16') warnings.change('audio.format');
   const voiceName = voiceOf(audio?.voice);
   return {
     responseModalities,
@@ -129,12 +129,12 @@ function voiceOf(voice: Json | undefined): Json | undefined {
 }
 
 /** The service tier; other metadata of a request cannot be expressed. */
-function encodeLabels(labels: Labels, losses: Losses): string | undefined {
+function encodeLabels(labels: Labels, warnings: Warnings): string | undefined {
   const { user, metadata, cacheKey, store, serviceTier } = labels;
-  if (user !== undefined) losses.drop('user', 'hint');
-  if (metadata !== undefined) losses.drop('metadata', 'hint');
-  if (cacheKey !== undefined) losses.drop('prompt_cache_key', 'hint');
-  if (store === true) losses.drop('store', 'hint');
+  if (user !== undefined) warnings.drop('user', 'hint');
+  if (metadata !== undefined) warnings.drop('metadata', 'hint');
+  if (cacheKey !== undefined) warnings.drop('prompt_cache_key', 'hint');
+  if (store === true) warnings.drop('store', 'hint');
   switch (serviceTier) {
     case 'flex':
     case 'priority':
@@ -145,7 +145,7 @@ function encodeLabels(labels: Labels, losses: Losses): string | undefined {
     case 'standard_only':
       return undefined;
     default:
-      losses.drop('service_tier');
+      warnings.drop('service_tier');
       return undefined;
   }
 }

@@ -2,7 +2,7 @@
  * Image requests. Gemini models generate images in a conversation: the input images and the prompt are parts of one user
  * turn. Imagen generates several images from a prompt alone.
  */
-import type { Attachments, Dialect, Json, JsonObject, Losses, Offer } from '../../../core/plugin.ts';
+import type { Attachments, Dialect, Json, JsonObject, Offer, Warnings } from '../../../core/plugin.ts';
 import { member, objectsIn, textIn } from '../../../core/translation/index.ts';
 import { countIn } from './looking.ts';
 import { errorIn, usageIn } from './usage.ts';
@@ -46,8 +46,8 @@ function stepOf(
 /** The dialects of both styles, without their headers. */
 export const images: Omit<Dialect, 'headers'> & Required<Pick<Dialect, 'request'>> = {
   path: (_call, { model }) => `/models/${encodeURIComponent(model)}:${isImagen(model) ? 'predict' : 'generateContent'}`,
-  request: (body, offer, files, losses) =>
-    isImagen(offer.model) ? encodeImagen(body, offer, losses) : encodeGemini(body, offer, files, losses),
+  request: (body, offer, files, warnings) =>
+    isImagen(offer.model) ? encodeImagen(body, offer, warnings) : encodeGemini(body, offer, files, warnings),
   answer: readAnswer,
   models: ['gemini-*image*', 'imagen-*'],
 };
@@ -63,24 +63,29 @@ function isImagen(model: string): boolean {
 const READ = ['model', 'prompt', 'size', 'n', 'stream', 'response_format'];
 const HINTS = ['user', 'safety_identifier', 'partial_images'];
 
-function dropRest(body: JsonObject, losses: Losses): void {
+function dropRest(body: JsonObject, warnings: Warnings): void {
   for (const [name, value] of Object.entries(body)) {
     if (READ.includes(name) || value === null) continue;
-    losses.leave(name, HINTS.includes(name) ? 'hint' : undefined);
+    warnings.leave(name, HINTS.includes(name) ? 'hint' : undefined);
   }
 }
 
-function encodeGemini(body: JsonObject, { model }: Offer, { list, base64 }: Attachments, losses: Losses): JsonObject {
-  dropRest(body, losses);
+function encodeGemini(
+  body: JsonObject,
+  { model }: Offer,
+  { list, base64 }: Attachments,
+  warnings: Warnings,
+): JsonObject {
+  dropRest(body, warnings);
   const parts: JsonObject[] = [];
   for (const file of list) {
     // These models have no mask; edits must be described.
     if (file.field.startsWith('image')) parts.push({ inlineData: { mimeType: file.mediaType, data: base64(file) } });
-    else losses.drop(file.field);
+    else warnings.drop(file.field);
   }
   const prompt = textIn(body, 'prompt');
   if (prompt !== undefined) parts.push({ text: prompt });
-  const imageConfig = configOf(body, model, losses);
+  const imageConfig = configOf(body, model, warnings);
   // The first models require `TEXT` together with `IMAGE`.
   const responseModalities = /image-generation/.test(model) ? ['TEXT', 'IMAGE'] : ['IMAGE'];
   return {
@@ -89,9 +94,9 @@ function encodeGemini(body: JsonObject, { model }: Offer, { list, base64 }: Atta
   };
 }
 
-function encodeImagen(body: JsonObject, { model }: Offer, losses: Losses): JsonObject {
-  dropRest(body, losses);
-  const { aspectRatio, imageSize } = configOf(body, model, losses) ?? {};
+function encodeImagen(body: JsonObject, { model }: Offer, warnings: Warnings): JsonObject {
+  dropRest(body, warnings);
+  const { aspectRatio, imageSize } = configOf(body, model, warnings) ?? {};
   return {
     instances: [{ prompt: textIn(body, 'prompt') ?? '' }],
     parameters: {
@@ -106,17 +111,17 @@ function encodeImagen(body: JsonObject, { model }: Offer, losses: Losses): JsonO
 function configOf(
   body: JsonObject,
   model: string,
-  losses: Losses,
+  warnings: Warnings,
 ): { readonly aspectRatio: string; readonly imageSize?: string } | undefined {
   const requested = aspectOf(textIn(body, 'size'));
   if (requested === undefined) return undefined;
   if (/image-generation/.test(model)) {
-    losses.drop('size');
+    warnings.drop('size');
     return undefined;
   }
   const aspectRatio = nearestRatio(requested, isImagen(model) ? IMAGEN_RATIOS : GEMINI_RATIOS);
   const step = stepOf(requested, stepsOf(model));
-  if (requested.width !== requested.height || requested.width !== step.pixels) losses.change('size');
+  if (requested.width !== requested.height || requested.width !== step.pixels) warnings.change('size');
   return { aspectRatio, ...(step.pixels !== 1_024 && { imageSize: step.name }) };
 }
 

@@ -6,11 +6,11 @@ import {
   definePlugin,
   type Json,
   type JsonObject,
-  type Losses,
   type Offer,
   schema,
   type TokenCount,
   type Vendor,
+  type Warnings,
 } from '../../../core/plugin.ts';
 import { isObject, member, tokensIn } from '../../../core/translation/index.ts';
 import { edits, images } from './images.ts';
@@ -21,10 +21,10 @@ import { gemini } from './style.ts';
 const embeddings: Omit<Dialect, 'headers'> = {
   path: (_call, { model }) => `/models/${encodeURIComponent(model)}:batchEmbedContents`,
   // Other members (`taskType`, `title`) are vendor-specific and apply to every text.
-  request({ input, dimensions, user, model: _model, encoding_format: _format, ...own }, { model }, _files, losses) {
-    if (user != null) losses.drop('user', 'hint');
+  request({ input, dimensions, user, model: _model, encoding_format: _format, ...own }, { model }, _files, warnings) {
+    if (user != null) warnings.drop('user', 'hint');
     const shared = { ...own, model: `models/${model}`, ...(dimensions && { outputDimensionality: dimensions }) };
-    return { requests: textsIn(input, model, losses).map((text) => ({ ...shared, content: { parts: [{ text }] } })) };
+    return { requests: textsIn(input, model, warnings).map((text) => ({ ...shared, content: { parts: [{ text }] } })) };
   },
   answer(body, { model }) {
     const { embeddings: vectors } = body;
@@ -40,10 +40,10 @@ const embeddings: Omit<Dialect, 'headers'> = {
   models: ['*embedding*'],
 };
 
-function textsIn(input: Json, model: string, losses: Losses): readonly string[] {
+function textsIn(input: Json, model: string, warnings: Warnings): readonly string[] {
   const texts = typeof input === 'string' ? [input] : input;
   if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
-  return losses.refuse('input', `must be text for the model ${model}: it does not accept token ids.`);
+  return warnings.refuse('input', `must be text for the model ${model}: it does not accept token ids.`);
 }
 
 function entryOf(vector: Json, index: number): JsonObject {
@@ -81,8 +81,8 @@ function withSafety(body: Record<string, unknown>, { channel }: Offer): Record<s
 }
 
 /** Safety settings apply to requests in the conversation format only. */
-const drawSafely: NonNullable<Dialect['request']> = (body, offer, files, losses) => {
-  const encoded = images.request(body, offer, files, losses);
+const drawSafely: NonNullable<Dialect['request']> = (body, offer, files, warnings) => {
+  const encoded = images.request(body, offer, files, warnings);
   return 'contents' in encoded ? withSafety(encoded, offer) : encoded;
 };
 

@@ -1,6 +1,6 @@
 /** Encodes and decodes images, audio and files. */
 import { isUtf8 } from 'node:buffer';
-import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { JsonObject, Warnings } from '../../../core/plugin.ts';
 import type { AudioBlock, Block, FileBlock, ImageBlock, Source } from '../../../core/translation/index.ts';
 import { readDataUrl } from '../../../core/translation/index.ts';
 
@@ -50,27 +50,27 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** Encodes an image, audio or a file as a part; undefined if it cannot be expressed. */
-export function mediaPart(block: ImageBlock | AudioBlock | FileBlock, losses: Losses): JsonObject | undefined {
-  if (block.type === 'audio') return soundPart(block, losses);
+export function mediaPart(block: ImageBlock | AudioBlock | FileBlock, warnings: Warnings): JsonObject | undefined {
+  if (block.type === 'audio') return soundPart(block, warnings);
   if (block.type === 'image' && block.detail !== undefined && block.detail !== 'auto') {
-    losses.drop('image.detail', 'hint');
+    warnings.drop('image.detail', 'hint');
   }
-  if (block.type === 'file' && block.name !== undefined) losses.drop('messages.file.filename', 'hint');
-  return sourcePart(block.source, losses);
+  if (block.type === 'file' && block.name !== undefined) warnings.drop('messages.file.filename', 'hint');
+  return sourcePart(block.source, warnings);
 }
 
 /** Audio that only references an earlier answer is sent as its transcript. */
-function soundPart({ data, format, transcript }: AudioBlock, losses: Losses): JsonObject | undefined {
+function soundPart({ data, format, transcript }: AudioBlock, warnings: Warnings): JsonObject | undefined {
   if (data !== '') return { inlineData: { mimeType: SOUND_TYPES[format] ?? `audio/${format}`, data } };
   if (transcript === undefined || transcript === '') {
-    losses.drop('messages.audio');
+    warnings.drop('messages.audio');
     return undefined;
   }
-  losses.change('messages.audio');
+  warnings.change('messages.audio');
   return { text: transcript };
 }
 
-function sourcePart(source: Source, losses: Losses): JsonObject | undefined {
+function sourcePart(source: Source, warnings: Warnings): JsonObject | undefined {
   switch (source.kind) {
     case 'text':
       return source.text === '' ? undefined : { text: source.text };
@@ -81,12 +81,12 @@ function sourcePart(source: Source, losses: Losses): JsonObject | undefined {
     }
     case 'url': {
       const inline = readDataUrl(source.url);
-      if (inline !== undefined) return sourcePart({ kind: 'base64', ...inline }, losses);
+      if (inline !== undefined) return sourcePart({ kind: 'base64', ...inline }, warnings);
       const mimeType = source.mediaType ?? typeByEnding(source.url);
       return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: source.url } };
     }
     case 'id':
-      return losses.refuse('messages', 'refers to an uploaded file that the vendor of this model does not have.');
+      return warnings.refuse('messages', 'refers to an uploaded file that the vendor of this model does not have.');
   }
 }
 

@@ -1,5 +1,5 @@
 /** The style `gemini`: requests to and replies of the vendor. No client can use it; requests of other styles are translated. */
-import type { AnswerFacts, Call, Json, JsonBody, JsonObject, Losses, Origin, Style } from '../../../core/plugin.ts';
+import type { AnswerFacts, Call, Json, JsonBody, JsonObject, Origin, Style, Warnings } from '../../../core/plugin.ts';
 import { foldParts, member, objectsIn, type Reply, type VendorError } from '../../../core/translation/index.ts';
 import { createReader, createStreamDecoder } from './decoder.ts';
 import { encodeRequest } from './encode-request.ts';
@@ -21,9 +21,9 @@ function isAnswer(body: JsonObject): boolean {
 }
 
 /** Decodes the reply; undefined if the body is not one. */
-function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+function decodeReply(body: JsonObject, from: Origin, warnings: Warnings): Reply | undefined {
   if (!isAnswer(body)) return undefined;
-  const reader = createReader(from, losses);
+  const reader = createReader(from, warnings);
   return foldParts([...reader.take(body), ...reader.end(true)]);
 }
 

@@ -1,6 +1,6 @@
 /** Encodes tools and `tool_choice`. */
 
-import type { JsonObject, Losses, Target } from '../../../core/plugin.ts';
+import type { JsonObject, Target, Warnings } from '../../../core/plugin.ts';
 import type {
   Conversation,
   CustomTool,
@@ -22,23 +22,24 @@ export interface ToolFields {
 const HINTS = ['defer_loading', 'eager_input_streaming'];
 
 /** Encodes the tools of a conversation. */
-export function encodeTools(conversation: Conversation, to: Target, losses: Losses): ToolFields {
+export function encodeTools(conversation: Conversation, to: Target, warnings: Warnings): ToolFields {
   const { toolChoice } = conversation;
   if (conversation.tools.length === 0) return {};
   const own = conversation.tools.filter((tool) => tool.type !== 'hosted');
   const hosted = conversation.tools.filter((tool) => tool.type === 'hosted');
   const isSearch = choosesHosted(conversation.tools, toolChoice);
   const offered = isSearch ? [] : offeredTools(own, toolChoice);
-  const functions = offered.map((tool) => declaration(tool, to, losses));
-  const search = encodeSearch(hosted, functions.length > 0, to, losses);
+  const functions = offered.map((tool) => declaration(tool, to, warnings));
+  const search = encodeSearch(hosted, functions.length > 0, to, warnings);
   const others = hosted.filter((tool) => tool.style === 'gemini' && tool.search === undefined).map(({ raw }) => raw);
   const beside = [...(search === undefined ? [] : [search]), ...others];
   const tools = [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...beside];
   if (tools.length === 0) return {};
   const calling = functions.length === 0 ? undefined : callingOf(toolChoice, functions);
   // Only functions can be forced.
-  if (isSearch) losses.change('tool_choice', toolChoice?.mode === 'auto' ? 'hint' : undefined);
-  else if (functions.length === 0 && toolChoice !== undefined && toolChoice.mode !== 'auto') losses.drop('tool_choice');
+  if (isSearch) warnings.change('tool_choice', toolChoice?.mode === 'auto' ? 'hint' : undefined);
+  else if (functions.length === 0 && toolChoice !== undefined && toolChoice.mode !== 'auto')
+    warnings.drop('tool_choice');
   const toolConfig: JsonObject = {
     ...(calling !== undefined && { functionCallingConfig: calling }),
     ...(functions.length > 0 && beside.length > 0 && { includeServerSideToolInvocations: true }),
@@ -57,20 +58,20 @@ function offeredTools(
   return left.length > 0 ? left : tools;
 }
 
-function declaration(tool: FunctionTool | CustomTool, to: Target, losses: Losses): JsonObject {
+function declaration(tool: FunctionTool | CustomTool, to: Target, warnings: Warnings): JsonObject {
   for (const name of Object.keys(tool.extras ?? {})) {
-    losses.drop(`tools.${name}`, HINTS.includes(name) ? 'hint' : undefined);
+    warnings.drop(`tools.${name}`, HINTS.includes(name) ? 'hint' : undefined);
   }
-  if (tool.type === 'function' && tool.cache !== undefined) losses.drop('tools.cache_control', 'hint');
+  if (tool.type === 'function' && tool.cache !== undefined) warnings.drop('tools.cache_control', 'hint');
   const { name, description } = tool;
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
-    ...parametersOf(tool, to, losses),
+    ...parametersOf(tool, to, warnings),
   };
 }
 
-function parametersOf(tool: FunctionTool | CustomTool, { quirks }: Target, losses: Losses): JsonObject {
+function parametersOf(tool: FunctionTool | CustomTool, { quirks }: Target, warnings: Warnings): JsonObject {
   if (tool.type === 'custom') {
     return {
       parametersJsonSchema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
@@ -80,7 +81,7 @@ function parametersOf(tool: FunctionTool | CustomTool, { quirks }: Target, losse
   if (schema === undefined || Object.keys(schema).length === 0) return {};
   if (quirks.tools.schema_dialect === 'json_schema') return { parametersJsonSchema: schema };
   const cleaned = cleanSchema(schema);
-  if (cleaned.lost) losses.change('tools.schema');
+  if (cleaned.lost) warnings.change('tools.schema');
   // The vendor refuses an object schema without properties, so a function without arguments gets no schema.
   return cleaned.schema.properties === undefined ? {} : { parameters: cleaned.schema };
 }
@@ -90,20 +91,20 @@ function encodeSearch(
   hosted: readonly HostedTool[],
   besideFunctions: boolean,
   to: Target,
-  losses: Losses,
+  warnings: Warnings,
 ): JsonObject | undefined {
   const search = hosted.find((tool) => tool.search !== undefined)?.search;
   if (search === undefined) return undefined;
   if (besideFunctions && !searchesBesideTools(to.model)) {
-    losses.drop('tools.web_search');
+    warnings.drop('tools.web_search');
     return undefined;
   }
-  dropSearchExtras(search, losses);
-  if (search.contextSize !== undefined) losses.drop('tools.search_context_size', 'hint');
-  if (search.location !== undefined) losses.drop('tools.user_location');
-  if (search.maxUses !== undefined) losses.drop('tools.max_uses');
-  if (search.allowedDomains !== undefined) losses.drop('tools.allowed_domains');
-  if (search.blockedDomains !== undefined) losses.drop('tools.blocked_domains');
+  dropSearchExtras(search, warnings);
+  if (search.contextSize !== undefined) warnings.drop('tools.search_context_size', 'hint');
+  if (search.location !== undefined) warnings.drop('tools.user_location');
+  if (search.maxUses !== undefined) warnings.drop('tools.max_uses');
+  if (search.allowedDomains !== undefined) warnings.drop('tools.allowed_domains');
+  if (search.blockedDomains !== undefined) warnings.drop('tools.blocked_domains');
   return { googleSearch: {} };
 }
 

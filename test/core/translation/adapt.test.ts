@@ -5,7 +5,7 @@ import type { SomeQuirks } from '../../../core/contracts/quirks.ts';
 import type { Target } from '../../../core/contracts/style.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { adapt } from '../../../core/translation/adapt.ts';
-import { collectLosses } from '../../../core/translation/losses.ts';
+import { collectWarnings } from '../../../core/translation/warnings.ts';
 import { conversations, STYLES, targetOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 
@@ -55,7 +55,7 @@ const quirks: fc.Arbitrary<SomeQuirks> = fc.record({
 /** What becomes of a conversation; undefined where it is refused. */
 function adapted(conversation: Conversation, to: Target, style: string): Conversation | undefined {
   try {
-    return adapt(conversation, style, to, collectLosses({})).conversation;
+    return adapt(conversation, style, to, collectWarnings({})).conversation;
   } catch (error) {
     assert.ok(error instanceof GatewayError, `threw ${error}`);
     assert.equal(error.status, 400);

@@ -8,9 +8,9 @@ import { after, before, describe, it } from 'node:test';
 import type { Block, Conversation } from '../../../core/contracts/conversation.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { Asker, GuardOptions } from '../../../core/guarded-fetch.ts';
-import { collectLosses } from '../../../core/translation/losses.ts';
 import { fetchMedia } from '../../../core/translation/media.ts';
 import { layQuirks } from '../../../core/translation/quirks.ts';
+import { collectWarnings } from '../../../core/translation/warnings.ts';
 import { conversationOf } from '../../kit/conversations.ts';
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
@@ -47,7 +47,7 @@ describe('fetched media', () => {
   const image = (path: string): Block => ({ type: 'image', source: { kind: 'url', url: `${base}${path}` } });
   const someone = (): Asker => ({ signal: new AbortController().signal });
   const fetched = async (blocks: readonly Block[], asker = someone()): Promise<Conversation> =>
-    fetchMedia(conversationOf([{ role: 'user', blocks }]), quirks, collectLosses({}), asker, guard);
+    fetchMedia(conversationOf([{ role: 'user', blocks }]), quirks, collectWarnings({}), asker, guard);
 
   it('have the type of their bytes, whatever their server says', async () => {
     serve((_request, response) => response.setHeader('content-type', 'binary/octet-stream').end(PNG));

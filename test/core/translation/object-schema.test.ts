@@ -102,14 +102,14 @@ describe('a tool whose schema is a union', () => {
     });
 
   it('is one object for a vendor without unions, and no longer strict', () => {
-    const { tools, losses } = fit(false);
+    const { tools, warnings } = fit(false);
     const [tool] = tools;
     assert.deepEqual(tool, { type: 'function', name: 'f', schema: objectSchema(schema) });
-    assert.deepEqual(losses, ['tools.parameters:changed', 'tools.strict:dropped']);
+    assert.deepEqual(warnings, ['tools.parameters:changed', 'tools.strict:dropped']);
   });
 
   it('is unchanged for others', () => {
-    const { tools, losses } = fit(true);
-    assert.deepEqual([tools, losses], [[{ type: 'function', name: 'f', schema, strict: true }], []]);
+    const { tools, warnings } = fit(true);
+    assert.deepEqual([tools, warnings], [[{ type: 'function', name: 'f', schema, strict: true }], []]);
   });
 });

@@ -11,8 +11,8 @@ const fit = (more: Partial<Conversation>, quirks: SomeQuirks = {}) =>
 describe('reasoning', () => {
   type Rule = NonNullable<SomeQuirks['reasoning']>;
   const think = (reasoning: Reasoning, rule: Rule, maxTokens?: number) => {
-    const { reasoning: fitted, losses, serious } = fit({ reasoning, maxTokens }, { reasoning: rule });
-    return { fitted, losses, serious };
+    const { reasoning: fitted, warnings, serious } = fit({ reasoning, maxTokens }, { reasoning: rule });
+    return { fitted, warnings, serious };
   };
   const EFFORT: Rule = { input: 'effort', levels: ['low', 'medium', 'high'] };
   const BUDGET: Rule = { input: 'budget', levels: ['none'], budget_min: 1_024, budget_max: 24_576 };
@@ -22,10 +22,10 @@ describe('reasoning', () => {
   it('is dropped for a model without reasoning, as a hint if little was requested', () => {
     assert.deepEqual(think({ mode: 'on', effort: 'high' }, { input: 'none' }), {
       fitted: undefined,
-      losses: DROPPED,
+      warnings: DROPPED,
       serious: DROPPED,
     });
-    assert.deepEqual(think({ mode: 'off' }, { input: 'none' }), { fitted: undefined, losses: DROPPED, serious: [] });
+    assert.deepEqual(think({ mode: 'off' }, { input: 'none' }), { fitted: undefined, warnings: DROPPED, serious: [] });
     assert.deepEqual(think({ mode: 'auto' }, { input: 'none' }).serious, []);
   });
 
@@ -34,12 +34,12 @@ describe('reasoning', () => {
       think({ mode: 'on', effort }, { input: 'level', levels });
     assert.deepEqual(effort('medium', ['low', 'medium']), {
       fitted: { mode: 'on', effort: 'medium' },
-      losses: [],
+      warnings: [],
       serious: [],
     });
     assert.deepEqual(effort('minimal', ['low', 'high']), {
       fitted: { mode: 'on', effort: 'low' },
-      losses: CHANGED,
+      warnings: CHANGED,
       serious: CHANGED,
     });
     assert.deepEqual(effort('medium', ['low', 'high']).fitted, { mode: 'on', effort: 'high' });
@@ -54,13 +54,13 @@ describe('reasoning', () => {
       [16_384, 'high'],
       [31_999, 'high'],
     ] as const) {
-      const { fitted, losses, serious } = think({ mode: 'on', budget }, EFFORT);
+      const { fitted, warnings, serious } = think({ mode: 'on', budget }, EFFORT);
       assert.deepEqual(fitted, { mode: 'on', effort }, `${budget}`);
-      assert.deepEqual([losses, serious], [CHANGED, []]);
+      assert.deepEqual([warnings, serious], [CHANGED, []]);
     }
     assert.deepEqual(think({ mode: 'on', effort: 'medium' }, BUDGET), {
       fitted: { mode: 'on', budget: 8_192 },
-      losses: CHANGED,
+      warnings: CHANGED,
       serious: [],
     });
     assert.deepEqual(think({ mode: 'on', effort: 'max' }, BUDGET).fitted, { mode: 'on', budget: 24_576 });
@@ -72,7 +72,7 @@ describe('reasoning', () => {
     assert.deepEqual(think({ mode: 'on', budget: 5_000 }, BUDGET, 4_000).serious, CHANGED);
     assert.deepEqual(think({ mode: 'on', effort: 'high' }, BUDGET, 1_024), {
       fitted: undefined,
-      losses: DROPPED,
+      warnings: DROPPED,
       serious: DROPPED,
     });
   });
@@ -81,24 +81,24 @@ describe('reasoning', () => {
     const rule: Rule = { ...EFFORT, input: 'adaptive' };
     assert.deepEqual(think({ mode: 'on', budget: 8_192 }, rule).fitted, { mode: 'auto', effort: 'medium' });
     assert.deepEqual(think({ mode: 'on' }, rule).fitted, { mode: 'auto' });
-    assert.deepEqual(think({ mode: 'auto' }, EFFORT), { fitted: { mode: 'auto' }, losses: [], serious: [] });
-    assert.deepEqual(think({ mode: 'auto' }, BUDGET), { fitted: { mode: 'auto' }, losses: [], serious: [] });
+    assert.deepEqual(think({ mode: 'auto' }, EFFORT), { fitted: { mode: 'auto' }, warnings: [], serious: [] });
+    assert.deepEqual(think({ mode: 'auto' }, BUDGET), { fitted: { mode: 'auto' }, warnings: [], serious: [] });
   });
 
   it('is minimal if it cannot be turned off', () => {
     assert.deepEqual(think({ mode: 'off' }, { ...EFFORT, levels: ['none', 'low'] }), {
       fitted: { mode: 'off' },
-      losses: [],
+      warnings: [],
       serious: [],
     });
     assert.deepEqual(think({ mode: 'off' }, EFFORT), {
       fitted: { mode: 'on', effort: 'low', summary: 'none' },
-      losses: CHANGED,
+      warnings: CHANGED,
       serious: CHANGED,
     });
     assert.deepEqual(think({ mode: 'off' }, { ...BUDGET, levels: [] }), {
       fitted: undefined,
-      losses: DROPPED,
+      warnings: DROPPED,
       serious: DROPPED,
     });
   });
@@ -189,9 +189,9 @@ describe('sampling', () => {
 
   it('drops options with default values as a hint', () => {
     const usual = { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0, logitBias: {} };
-    const { sampling, losses, serious } = sample(usual, { allowed: [] });
+    const { sampling, warnings, serious } = sample(usual, { allowed: [] });
     assert.deepEqual(sampling, {});
-    assert.equal(losses.length, 5);
+    assert.equal(warnings.length, 5);
     assert.deepEqual(serious, []);
   });
 
@@ -205,22 +205,22 @@ describe('sampling', () => {
 
 describe('stop sequences', () => {
   it('are sent as far as the vendor supports them, and the gateway applies the others, without a warning', () => {
-    const { stop, losses, serious } = fit({ stop: ['a', 'b', 'c'] }, { stop: { max: 2 } });
+    const { stop, warnings, serious } = fit({ stop: ['a', 'b', 'c'] }, { stop: { max: 2 } });
     assert.deepEqual(stop, ['a', 'b']);
-    assert.deepEqual([losses, serious], [['stop:changed'], []]);
+    assert.deepEqual([warnings, serious], [['stop:changed'], []]);
   });
 
   it('of whitespace only are not sent', () => {
-    const { stop, losses } = fit({ stop: ['\n', 'a', ''] });
+    const { stop, warnings } = fit({ stop: ['\n', 'a', ''] });
     assert.deepEqual(stop, ['a']);
-    assert.deepEqual(losses, ['stop:changed']);
+    assert.deepEqual(warnings, ['stop:changed']);
   });
 
   it('are applied by the gateway if the vendor supports none', () => {
-    const { stop, losses } = fit({ stop: ['\n'] }, { stop: { max: 0 } });
+    const { stop, warnings } = fit({ stop: ['\n'] }, { stop: { max: 0 } });
     assert.deepEqual(stop, []);
-    assert.deepEqual(losses, ['stop:changed']);
-    assert.deepEqual(fit({}, { stop: { max: 0 } }).losses, []);
+    assert.deepEqual(warnings, ['stop:changed']);
+    assert.deepEqual(fit({}, { stop: { max: 0 } }).warnings, []);
   });
 
   it('are applied by the gateway only if that takes little work', () => {
@@ -231,18 +231,18 @@ describe('stop sequences', () => {
         (error) => error instanceof GatewayError && error.param === 'stop' && words.test(error.message),
       );
     const many = Array.from({ length: 16 }, (_, i) => `${i}`.padEnd(256));
-    assert.deepEqual(emulated(many).losses, ['stop:changed']);
+    assert.deepEqual(emulated(many).warnings, ['stop:changed']);
     refused([...many, 'x'], /16 sequences/);
     refused(['x'.repeat(257)], /256 characters/);
-    assert.deepEqual(fit({ stop: ['x'.repeat(257)] }).losses, []);
+    assert.deepEqual(fit({ stop: ['x'.repeat(257)] }).warnings, []);
   });
 
   it('the output limit is within the range of the model', () => {
     const limits = { max_output: 4_096, min_output: 16 };
     assert.equal(fit({ maxTokens: 9_999 }, { limits }).maxTokens, 4_096);
     assert.equal(fit({ maxTokens: 1 }, { limits }).maxTokens, 16);
-    assert.deepEqual(fit({ maxTokens: 1 }, { limits }).losses, ['max_tokens:changed']);
-    assert.deepEqual(fit({ maxTokens: 100 }, { limits }).losses, []);
+    assert.deepEqual(fit({ maxTokens: 1 }, { limits }).warnings, ['max_tokens:changed']);
+    assert.deepEqual(fit({ maxTokens: 100 }, { limits }).warnings, []);
     assert.equal(fit({}, { limits }).maxTokens, undefined);
   });
 });
@@ -253,9 +253,9 @@ describe('the output format', () => {
   const quirks: SomeQuirks = { output: { schema_with_tools: false } };
 
   it('is dropped if the request has tools and the model does not support both', () => {
-    const { output, losses } = fit({ output: { format, verbosity: 'low' }, tools }, quirks);
+    const { output, warnings } = fit({ output: { format, verbosity: 'low' }, tools }, quirks);
     assert.deepEqual(output, { verbosity: 'low' });
-    assert.deepEqual(losses, ['response_format:changed']);
+    assert.deepEqual(warnings, ['response_format:changed']);
   });
 
   it('is kept without tools', () => {

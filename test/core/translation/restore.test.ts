@@ -4,15 +4,15 @@ import type { Block, Conversation, Part, Reply } from '../../../core/contracts/c
 import type { SomeQuirks } from '../../../core/contracts/quirks.ts';
 import { adapt } from '../../../core/translation/adapt.ts';
 import { foldParts, partsOf } from '../../../core/translation/fold.ts';
-import { collectLosses } from '../../../core/translation/losses.ts';
 import type { Restorer } from '../../../core/translation/restore.ts';
 import { createRestorer } from '../../../core/translation/restore.ts';
+import { collectWarnings } from '../../../core/translation/warnings.ts';
 import { conversationOf, replies, replyOf, said, streamsOf, targetOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { checkParts } from '../../kit/parts.ts';
 
 function restorer(more: Partial<Conversation>, quirks: SomeQuirks = {}) {
-  return adapt(conversationOf([said('user', 'Hi')], more), 'chat', targetOf(quirks), collectLosses({}));
+  return adapt(conversationOf([said('user', 'Hi')], more), 'chat', targetOf(quirks), collectWarnings({}));
 }
 
 /** Every part that comes out of a stream; the list of each call is used up before the next. */

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { scanJson } from '../../../core/json.ts';
 import { adapt } from '../../../core/translation/adapt.ts';
-import { collectLosses } from '../../../core/translation/losses.ts';
+import { collectWarnings } from '../../../core/translation/warnings.ts';
 import { processorTime } from '../../kit/processor.ts';
 import { CLIENTS, MODELS } from '../../laws/halves.ts';
 
@@ -258,16 +258,16 @@ describe('the largest request', () => {
           assert.ok(took < LIMIT_MS, `${what}: ${took} ms`);
           used = processorTime();
         };
-        const losses = collectLosses(client.asked.names);
-        const said = unlessRefused(() => client.asked.decodeRequest(body, losses));
+        const warnings = collectWarnings(client.asked.names);
+        const said = unlessRefused(() => client.asked.decodeRequest(body, warnings));
         within('reading');
         assert.equal(said === undefined, name === 'pictures that are none', 'only what is no picture is refused');
         if (said === undefined) return;
         for (const { name: model, style, spoken, to } of TARGETS) {
-          unlessRefused(() => spoken.encodeRequest(adapt(said, style, to, losses).conversation, to, losses));
+          unlessRefused(() => spoken.encodeRequest(adapt(said, style, to, warnings).conversation, to, warnings));
           within(model);
         }
-        assert.ok(losses.all.length <= 65, 'losses are few');
+        assert.ok(warnings.all.length <= 65, 'warnings are few');
       });
     }
   }

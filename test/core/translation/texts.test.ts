@@ -5,8 +5,8 @@ import type { Conversation } from '../../../core/contracts/conversation.ts';
 import type { Json, JsonObject } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { adapt } from '../../../core/translation/adapt.ts';
-import { collectLosses } from '../../../core/translation/losses.ts';
 import { mapArguments, mapConversation, mapJson } from '../../../core/translation/texts.ts';
+import { collectWarnings } from '../../../core/translation/warnings.ts';
 import { conversationOf, conversations } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { CLIENTS, targetOf, VENDORS } from '../../laws/halves.ts';
@@ -42,11 +42,11 @@ describe('the texts of a request that plugins see', () => {
           const to = targetOf(spoken);
           let clean: Conversation;
           try {
-            const fitted = adapt(conversation, name, to, collectLosses({})).conversation;
+            const fitted = adapt(conversation, name, to, collectWarnings({})).conversation;
             const encoded = JSON.parse(
-              JSON.stringify(spoken.encodeRequest(fitted, to, collectLosses({}))),
+              JSON.stringify(spoken.encodeRequest(fitted, to, collectWarnings({}))),
             ) as JsonObject;
-            const decoded = asked.decodeRequest(planted(encoded) as JsonObject, collectLosses(asked.names, true));
+            const decoded = asked.decodeRequest(planted(encoded) as JsonObject, collectWarnings(asked.names, true));
             clean = mapConversation(decoded, (text) => text.replaceAll(WORD, ''));
           } catch (error) {
             // Not every conversation can be said, or read, in every style.
@@ -56,11 +56,11 @@ describe('the texts of a request that plugins see', () => {
           for (const vendor of VENDORS) {
             const target = targetOf(vendor.spoken);
             try {
-              const losses = collectLosses({});
+              const warnings = collectWarnings({});
               const sent = vendor.spoken.encodeRequest(
-                adapt(clean, vendor.name, target, losses).conversation,
+                adapt(clean, vendor.name, target, warnings).conversation,
                 target,
-                losses,
+                warnings,
               );
               const text = JSON.stringify(sent);
               assert.ok(!text.includes(WORD), `${vendor.name}: ${text}`);

@@ -19,9 +19,9 @@ const refusal = (param: string) => (error: unknown) => error instanceof GatewayE
 
 describe('tools', () => {
   it('declared twice count once', () => {
-    const { tools, losses } = fit({ tools: [read, tool('read', { description: 'another' })] });
+    const { tools, warnings } = fit({ tools: [read, tool('read', { description: 'another' })] });
     assert.deepEqual(tools, [read]);
-    assert.deepEqual(losses, ['tools.read:dropped']);
+    assert.deepEqual(warnings, ['tools.read:dropped']);
   });
 
   it('have names that the vendor accepts, the same in the history and in the choice', () => {
@@ -33,14 +33,14 @@ describe('tools', () => {
       ],
       { tools: [tool(long), tool('a.b c')], toolChoice: { mode: 'required', only: [long] } },
     );
-    const { tools, turns, toolChoice, losses } = adapted(conversation);
+    const { tools, turns, toolChoice, warnings } = adapted(conversation);
     const [first = '', second = ''] = namesOf(tools);
     assert.match(first, /^(mcp__server__){4}mcp_[0-9a-f]{8}$/);
     assert.match(second, /^a_b_c_[0-9a-f]{8}$/);
     const [called] = turns[1]?.blocks ?? [];
     assert.equal(called?.type === 'toolCall' && called.name, first);
     assert.deepEqual(toolChoice, { mode: 'required', only: [first] });
-    assert.deepEqual(losses, []);
+    assert.deepEqual(warnings, []);
     assert.deepEqual(namesOf(adapted(conversation).tools), [first, second]);
   });
 
@@ -63,12 +63,12 @@ describe('tools', () => {
       description: 'Edits files.',
       format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
     };
-    const { tools, losses } = fit({ tools: [patch] });
+    const { tools, warnings } = fit({ tools: [patch] });
     const [made] = tools;
     assert.equal(made?.type, 'function');
     assert.deepEqual(made?.type === 'function' && made.schema?.required, ['input']);
     assert.match((made?.type === 'function' && made.description) || '', /^Edits files\.\n\n.*grammar:\nstart: "x"$/s);
-    assert.deepEqual(losses, ['tools.format:changed']);
+    assert.deepEqual(warnings, ['tools.format:changed']);
     assert.deepEqual(fit({ tools: [patch] }, { tools: { custom: true } }).tools, [patch]);
   });
 
@@ -121,13 +121,13 @@ describe('vendor-side tools', () => {
 
 describe('tool_choice', () => {
   it('is dropped without tools', () => {
-    const { toolChoice, parallelToolCalls, losses, serious } = fit({
+    const { toolChoice, parallelToolCalls, warnings, serious } = fit({
       toolChoice: { mode: 'auto' },
       parallelToolCalls: false,
     });
     assert.equal(toolChoice, undefined);
     assert.equal(parallelToolCalls, undefined);
-    assert.deepEqual(losses, ['tool_choice:dropped', 'parallel_tool_calls:dropped']);
+    assert.deepEqual(warnings, ['tool_choice:dropped', 'parallel_tool_calls:dropped']);
     assert.deepEqual(serious, []);
   });
 
@@ -163,7 +163,7 @@ describe('tool_choice', () => {
     const toolChoice: ToolChoice = { mode: 'required' };
     const asked = (reasoning: Conversation['reasoning']) => fit({ tools: [read], toolChoice, reasoning }, quirks);
     assert.deepEqual(asked({ mode: 'auto', summary: 'auto' }).toolChoice, toolChoice);
-    assert.deepEqual(asked({ mode: 'auto', summary: 'auto' }).losses, []);
+    assert.deepEqual(asked({ mode: 'auto', summary: 'auto' }).warnings, []);
     assert.deepEqual(asked({ mode: 'auto', effort: 'low' }).toolChoice, { mode: 'auto' });
     assert.deepEqual(asked({ mode: 'on', budget: 2_000 }).toolChoice, { mode: 'auto' });
   });

@@ -27,31 +27,31 @@ describe('system instructions', () => {
   const turns = [early, said('user', 'Hi'), late, said('assistant', 'Hello'), said('user', 'Bye')];
 
   it('keep their position for a model that supports them there', () => {
-    const { turns: fitted, losses } = fit(turns);
+    const { turns: fitted, warnings } = fit(turns);
     assert.deepEqual(fitted, turns);
-    assert.deepEqual(losses, []);
+    assert.deepEqual(warnings, []);
   });
 
   it('have the only role that a model supports', () => {
-    const { turns: fitted, losses } = fit(turns, roles({ developer: 'system' }));
+    const { turns: fitted, warnings } = fit(turns, roles({ developer: 'system' }));
     assert.deepEqual(fitted[2], said('system', 'Be quick.'));
-    assert.deepEqual(losses, []);
+    assert.deepEqual(warnings, []);
   });
 
   it('move to the front, after those already there', () => {
-    const { turns: fitted, losses } = fit(turns, roles({ mid_system: 'front' }));
+    const { turns: fitted, warnings } = fit(turns, roles({ mid_system: 'front' }));
     assert.deepEqual(fitted, [early, late, turns[1], turns[3], turns[4]]);
-    assert.deepEqual(losses, ['messages.system:changed']);
+    assert.deepEqual(warnings, ['messages.system:changed']);
   });
 
   it('become user text in a wrapper, after tool results', () => {
-    const { turns: fitted, losses } = fit(
+    const { turns: fitted, warnings } = fit(
       [said('user', 'Hi'), model(call('a')), late, user(result('a'))],
       roles({ mid_system: 'user_wrap' }),
     );
     const reminder = text('<system-reminder>\nBe quick.\n</system-reminder>');
     assert.deepEqual(fitted, [said('user', 'Hi'), model(call('a')), user(result('a'), reminder)]);
-    assert.deepEqual(losses, ['messages.system:changed']);
+    assert.deepEqual(warnings, ['messages.system:changed']);
   });
 
   it('do not separate a call from its result', () => {
@@ -70,9 +70,9 @@ describe('system instructions', () => {
   });
 
   it('alone get a minimal user turn', () => {
-    const { turns: fitted, losses } = fit([early]);
+    const { turns: fitted, warnings } = fit([early]);
     assert.deepEqual(fitted, [early, said('user', '.')]);
-    assert.deepEqual(losses, ['messages:changed']);
+    assert.deepEqual(warnings, ['messages:changed']);
   });
 });
 
@@ -84,30 +84,30 @@ describe('turns', () => {
   });
 
   it('that are merged lose names that only one of them has', () => {
-    const { turns, losses, serious } = fit([{ ...said('user', 'a'), name: 'ann' }, said('user', 'b')]);
+    const { turns, warnings, serious } = fit([{ ...said('user', 'a'), name: 'ann' }, said('user', 'b')]);
     assert.deepEqual(turns, [user(text('a'), text('b'))]);
-    assert.deepEqual(losses, ['messages.name:dropped']);
+    assert.deepEqual(warnings, ['messages.name:dropped']);
     assert.deepEqual(serious, []);
   });
 
   it('without content are removed, and so are empty texts', () => {
-    const { turns, losses } = fit([said('user', 'a'), said('assistant', ''), user(text(' \n'), text('b'))]);
+    const { turns, warnings } = fit([said('user', 'a'), said('assistant', ''), user(text(' \n'), text('b'))]);
     assert.deepEqual(turns, [user(text('a'), text('b'))]);
-    assert.deepEqual(losses, ['messages:changed']);
+    assert.deepEqual(warnings, ['messages:changed']);
   });
 
   it('start with the user if the model requires it', () => {
-    const { turns, losses } = fit([said('assistant', 'Hello'), said('user', 'Hi')], roles({ first_user: true }));
+    const { turns, warnings } = fit([said('assistant', 'Hello'), said('user', 'Hi')], roles({ first_user: true }));
     assert.deepEqual(turns, [said('user', '.'), said('assistant', 'Hello'), said('user', 'Hi')]);
-    assert.deepEqual(losses, ['messages:changed']);
+    assert.deepEqual(warnings, ['messages:changed']);
   });
 
   it('end with the user if the model does not support prefill', () => {
     const turns = [said('user', 'Hi'), said('assistant', 'Once upon')];
     assert.deepEqual(fit(turns).turns, turns);
-    const { turns: fitted, losses } = fit(turns, { prefill: false });
+    const { turns: fitted, warnings } = fit(turns, { prefill: false });
     assert.deepEqual(fitted, [said('user', 'Hi')]);
-    assert.deepEqual(losses, ['messages:changed']);
+    assert.deepEqual(warnings, ['messages:changed']);
   });
 
   it('with a call at the end are kept, whether or not the model supports prefill', () => {
@@ -118,13 +118,13 @@ describe('turns', () => {
 
 describe('calls and their results', () => {
   it('are adjacent, the results first', () => {
-    const { turns, losses } = fit([
+    const { turns, warnings } = fit([
       user(text('Hi')),
       model(call('a'), call('b')),
       user(text('So?'), result('b'), result('a')),
     ]);
     assert.deepEqual(turns.at(-1), user(result('b'), result('a'), text('So?')));
-    assert.deepEqual(losses, []);
+    assert.deepEqual(warnings, []);
   });
 
   it('a late result moves to its call', () => {
@@ -152,21 +152,26 @@ describe('calls and their results', () => {
   });
 
   it('a second result of one call is removed', () => {
-    const { turns, losses } = fit([user(text('Hi')), model(call('a')), user(result('a', '1'), result('a', '2'))]);
+    const { turns, warnings } = fit([user(text('Hi')), model(call('a')), user(result('a', '1'), result('a', '2'))]);
     assert.deepEqual(turns.at(-1), user(result('a', '1')));
-    assert.deepEqual(losses, ['messages.tool_results:changed']);
+    assert.deepEqual(warnings, ['messages.tool_results:changed']);
   });
 
   it('a result without a call becomes user text', () => {
-    const { turns, losses } = fit([user(text('Hi'), result('gone'))]);
+    const { turns, warnings } = fit([user(text('Hi'), result('gone'))]);
     assert.deepEqual(turns, [user(text('Hi'), text('Result of an earlier tool call (gone):'), text('of gone'))]);
-    assert.deepEqual(losses, ['messages.tool_results:changed']);
+    assert.deepEqual(warnings, ['messages.tool_results:changed']);
   });
 
   it('a call without a result gets a placeholder, except at the very end', () => {
-    const { turns, losses } = fit([user(text('Hi')), model(call('a'), call('b')), user(result('b')), model(call('c'))]);
+    const { turns, warnings } = fit([
+      user(text('Hi')),
+      model(call('a'), call('b')),
+      user(result('b')),
+      model(call('c')),
+    ]);
     assert.deepEqual(turns.slice(2), [user(result('b'), missing('a')), model(call('c'))]);
-    assert.deepEqual(losses, ['messages.tool_calls:changed']);
+    assert.deepEqual(warnings, ['messages.tool_calls:changed']);
   });
 
   it('of an id that is reused in a later turn are matched turn by turn', () => {
@@ -177,10 +182,10 @@ describe('calls and their results', () => {
       model(call('a')),
       user(result('a', '2')),
     ];
-    const { turns: fitted, losses } = fit(turns);
+    const { turns: fitted, warnings } = fit(turns);
     assert.deepEqual(fitted.slice(3), [model(call('a_2')), user(result('a_2', '2'))]);
     assert.deepEqual(fitted[2], user(result('a', '1')));
-    assert.deepEqual(losses, []);
+    assert.deepEqual(warnings, []);
   });
 
   it('have ids that the vendor accepts, consistent and deterministic', () => {
@@ -235,9 +240,9 @@ describe('sealed reasoning', () => {
 
   it('of others is removed, with blocks that have nothing else', () => {
     const sealed: Block = { type: 'thinking', text: '', opaque: { style: 'gemini', kind: 'thought', value: 'x' } };
-    const { turns, losses } = fit([user(text('Hi')), model(sealed, text('Hello')), user(text('Bye'))]);
+    const { turns, warnings } = fit([user(text('Hi')), model(sealed, text('Hello')), user(text('Bye'))]);
     assert.deepEqual(turns[1], model(text('Hello')));
-    assert.deepEqual(losses, ['messages.reasoning:dropped']);
+    assert.deepEqual(warnings, ['messages.reasoning:dropped']);
   });
 
   it('on a call is handled in the same way', () => {
@@ -266,9 +271,9 @@ describe('a conversation that exceeds the context window', () => {
     adapted(conversationOf(turns, { truncation, maxTokens: 10 }), { limits: context === undefined ? {} : { context } });
 
   it('loses its oldest turns, and keeps no result without its call', () => {
-    const { turns: fitted, losses, truncation } = cut(150);
+    const { turns: fitted, warnings, truncation } = cut(150);
     assert.deepEqual(fitted, [turns[0], turns[2], turns[3], turns[4], turns[5]]);
-    assert.deepEqual(losses, ['messages:changed']);
+    assert.deepEqual(warnings, ['messages:changed']);
     assert.equal(truncation, undefined);
     assert.deepEqual(cut(100).turns, [turns[0], turns[4], turns[5]]);
     // Here the result alone would fit.
@@ -284,9 +289,9 @@ describe('a conversation that exceeds the context window', () => {
   it('is unchanged if it fits, if truncation was not requested, and if the limit is unknown', () => {
     assert.deepEqual(cut(1_000).turns, turns);
     assert.deepEqual(cut(1, 'disabled').turns, turns);
-    assert.deepEqual(cut(1, 'disabled').losses, []);
+    assert.deepEqual(cut(1, 'disabled').warnings, []);
     assert.deepEqual(cut(undefined).turns, turns);
-    assert.deepEqual(cut(undefined).losses, ['truncation:dropped']);
+    assert.deepEqual(cut(undefined).warnings, ['truncation:dropped']);
     assert.deepEqual(cut(undefined).serious, []);
   });
 });

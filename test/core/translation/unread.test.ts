@@ -5,8 +5,8 @@ import type { Conversation } from '../../../core/contracts/conversation.ts';
 import type { StyleVendor } from '../../../core/contracts/style.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { adapt } from '../../../core/translation/adapt.ts';
-import { collectLosses } from '../../../core/translation/losses.ts';
 import { encodeReported } from '../../../core/translation/unread.ts';
+import { collectWarnings } from '../../../core/translation/warnings.ts';
 import { conversationOf, conversations, said, targetOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { MODELS } from '../../laws/halves.ts';
@@ -27,9 +27,9 @@ const TARGET = targetOf();
 
 /** What is reported of a request that this encoder wrote. */
 function reported(encodeRequest: Encode, conversation: Conversation): readonly string[] {
-  const losses = collectLosses({});
-  encodeReported({ encodeRequest }, conversation, TARGET, losses);
-  return losses.all;
+  const warnings = collectWarnings({});
+  encodeReported({ encodeRequest }, conversation, TARGET, warnings);
+  return warnings.all;
 }
 
 /** Sends the texts, and forgets everything else. */
@@ -97,10 +97,10 @@ describe('a request with members that the encoder does not read', () => {
   });
 
   it('is not reported twice if the encoder reported it', () => {
-    const honest: Encode = (conversation, to, losses) => {
-      losses.change('response_format');
-      losses.drop('tools.parameters');
-      return textsOnly(conversation, to, losses);
+    const honest: Encode = (conversation, to, warnings) => {
+      warnings.change('response_format');
+      warnings.drop('tools.parameters');
+      return textsOnly(conversation, to, warnings);
     };
     const names = reported(honest, EVERYTHING);
     assert.ok(names.includes('response_format:changed') && !names.includes('response_format:dropped'), String(names));
@@ -139,9 +139,9 @@ describe('a request that a style of this repository encodes', () => {
     it(`causes no false report: ${style}, ${name}`, () => {
       fc.assert(
         fc.property(conversations, (conversation) => {
-          const own = collectLosses({});
-          const all = collectLosses({});
-          const fitted = unlessRefused(() => adapt(conversation, style, to, collectLosses({})).conversation);
+          const own = collectWarnings({});
+          const all = collectWarnings({});
+          const fitted = unlessRefused(() => adapt(conversation, style, to, collectWarnings({})).conversation);
           if (fitted === undefined) return;
           const body = unlessRefused(() => spoken.encodeRequest(fitted, to, own));
           assert.deepEqual(

@@ -2,14 +2,14 @@
 import { definePlugin } from 'turnpike/plugin';
 import { given, isObject, member, NO_TOKENS, objectsIn, parsed, textIn, tokensIn } from 'turnpike/translation';
 
-function encodeRequest({ turns, tools, toolChoice, sampling, maxTokens, stop, output }, { model, stream }, losses) {
+function encodeRequest({ turns, tools, toolChoice, sampling, maxTokens, stop, output }, { model, stream }, warnings) {
   const { format } = output;
-  if (toolChoice?.only !== undefined) losses.drop('tool_choice.only');
+  if (toolChoice?.only !== undefined) warnings.drop('tool_choice.only');
   return given({
     model,
     stream,
-    messages: turns.flatMap((turn) => messagesOf(turn, losses)),
-    tools: tools.length === 0 ? undefined : tools.flatMap((tool) => toolOf(tool, losses)),
+    messages: turns.flatMap((turn) => messagesOf(turn, warnings)),
+    tools: tools.length === 0 ? undefined : tools.flatMap((tool) => toolOf(tool, warnings)),
     tool_choice: { required: 'REQUIRED', none: 'NONE' }[toolChoice?.mode],
     max_tokens: maxTokens,
     temperature: sampling.temperature,
@@ -26,9 +26,9 @@ function encodeRequest({ turns, tools, toolChoice, sampling, maxTokens, stop, ou
   });
 }
 
-function toolOf(tool, losses) {
+function toolOf(tool, warnings) {
   if (tool.type !== 'function') {
-    losses.drop(`tools.${tool.name}`);
+    warnings.drop(`tools.${tool.name}`);
     return [];
   }
   const { name, description, schema = {} } = tool;
@@ -36,7 +36,7 @@ function toolOf(tool, losses) {
 }
 
 /** A turn's results are messages of their own. */
-function messagesOf({ role, blocks }, losses) {
+function messagesOf({ role, blocks }, warnings) {
   const messages = [];
   const content = [];
   const calls = [];
@@ -52,7 +52,7 @@ function messagesOf({ role, blocks }, losses) {
         tool_call_id: block.id,
         content: block.content.map(({ text = '' }) => text).join(''),
       });
-    else losses.drop(`messages.${block.type}`);
+    else warnings.drop(`messages.${block.type}`);
   }
   if (content.length + calls.length > 0) {
     const name = role === 'developer' ? 'system' : role;

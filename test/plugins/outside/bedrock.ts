@@ -12,13 +12,13 @@ import {
   type FrameFormat,
   type Json,
   type JsonObject,
-  type Losses,
   type Offer,
   type Origin,
   type RequestToSign,
   type Style,
   schema,
   type Usage,
+  type Warnings,
 } from 'turnpike/plugin';
 import {
   type Block,
@@ -126,10 +126,10 @@ function headersIn(bytes: Buffer): Readonly<Record<string, string>> {
 
 // ---- requests
 
-function encodeRequest(conversation: Conversation, _to: unknown, losses: Losses): JsonObject {
+function encodeRequest(conversation: Conversation, _to: unknown, warnings: Warnings): JsonObject {
   const { turns, tools, sampling, maxTokens, stop, toolChoice, extras } = conversation;
-  for (const name of Object.keys(extras)) losses.leave(name);
-  if (toolChoice?.mode === 'none') losses.drop('tool_choice');
+  for (const name of Object.keys(extras)) warnings.leave(name);
+  if (toolChoice?.mode === 'none') warnings.drop('tool_choice');
   const system = turns.filter(({ role }) => role === 'system' || role === 'developer');
   const others = turns.filter(({ role }) => role === 'user' || role === 'assistant');
   const inferenceConfig = given<JsonObject>({
@@ -141,10 +141,10 @@ function encodeRequest(conversation: Conversation, _to: unknown, losses: Losses)
   return given<JsonObject>({
     messages: others.map(({ role, blocks }) => ({
       role,
-      content: blocks.flatMap((block) => contentOf(block, losses)),
+      content: blocks.flatMap((block) => contentOf(block, warnings)),
     })),
     system:
-      system.length === 0 ? undefined : system.flatMap(({ blocks }) => blocks.flatMap((b) => contentOf(b, losses))),
+      system.length === 0 ? undefined : system.flatMap(({ blocks }) => blocks.flatMap((b) => contentOf(b, warnings))),
     inferenceConfig: Object.keys(inferenceConfig).length === 0 ? undefined : inferenceConfig,
     toolConfig:
       tools.length === 0
@@ -168,7 +168,7 @@ function encodeRequest(conversation: Conversation, _to: unknown, losses: Losses)
   });
 }
 
-function contentOf(block: Block, losses: Losses): JsonObject[] {
+function contentOf(block: Block, warnings: Warnings): JsonObject[] {
   switch (block.type) {
     case 'text':
       return [{ text: block.text }];
@@ -179,13 +179,13 @@ function contentOf(block: Block, losses: Losses): JsonObject[] {
         {
           toolResult: {
             toolUseId: block.id,
-            content: block.content.flatMap((part) => contentOf(part, losses)),
+            content: block.content.flatMap((part) => contentOf(part, warnings)),
             status: block.isError === true ? 'error' : 'success',
           },
         },
       ];
     default:
-      losses.drop(`messages.${block.type}`);
+      warnings.drop(`messages.${block.type}`);
       return [];
   }
 }

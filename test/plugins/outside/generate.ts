@@ -8,11 +8,11 @@ import {
   type Json,
   type JsonBody,
   type JsonObject,
-  type Losses,
   type PartWriter,
   refuse,
   type Style,
   type Usage,
+  type Warnings,
 } from 'turnpike/plugin';
 import {
   type Conversation,
@@ -42,16 +42,16 @@ function read(body: JsonBody, { params, query }: IngressRequest): CallFacts {
   return { model, stream, asksUsage: true, bounds };
 }
 
-function decodeRequest(body: JsonObject, losses: Losses): Conversation {
+function decodeRequest(body: JsonObject, warnings: Warnings): Conversation {
   const fields = readFields(body, '');
   const config = readFields(fields.object('generationConfig') ?? {}, 'generationConfig');
   const system = fields.object('systemInstruction');
-  const turns = (fields.list('contents') ?? []).map((content, i) => turnOf(content, `contents[${i}]`, losses));
+  const turns = (fields.list('contents') ?? []).map((content, i) => turnOf(content, `contents[${i}]`, warnings));
   const conversation = {
     turns:
       system === undefined
         ? turns
-        : [{ ...turnOf(system, 'systemInstruction', losses), role: 'system' as const }, ...turns],
+        : [{ ...turnOf(system, 'systemInstruction', warnings), role: 'system' as const }, ...turns],
     tools: [],
     toolChoice: undefined,
     parallelToolCalls: undefined,
@@ -66,15 +66,15 @@ function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     labels: {},
     truncation: undefined,
   };
-  for (const name of Object.keys(config.rest())) losses.leave(`generationConfig.${name}`);
+  for (const name of Object.keys(config.rest())) warnings.leave(`generationConfig.${name}`);
   return { ...conversation, extras: fields.rest() };
 }
 
-function turnOf(content: Json, path: string, losses: Losses): Turn {
+function turnOf(content: Json, path: string, warnings: Warnings): Turn {
   const fields = readFields(content, path);
   const blocks = fields.each('parts').map((part) => {
     const text = part.text('text');
-    if (text === undefined) losses.refuse('messages', 'must be texts.');
+    if (text === undefined) warnings.refuse('messages', 'must be texts.');
     return { type: 'text' as const, text };
   });
   return { role: fields.text('role') === 'model' ? 'assistant' : 'user', blocks };

@@ -5,11 +5,11 @@ import {
   definePlugin,
   type Json,
   type JsonObject,
-  type Losses,
   type Origin,
   type Style,
   type Target,
   type Usage,
+  type Warnings,
 } from 'turnpike/plugin';
 import {
   type Conversation,
@@ -27,14 +27,14 @@ import {
 
 // ---- requests
 
-function encodeRequest(conversation: Conversation, { model, stream }: Target, losses: Losses): JsonObject {
+function encodeRequest(conversation: Conversation, { model, stream }: Target, warnings: Warnings): JsonObject {
   const { turns, tools, sampling, maxTokens, stop, output, toolChoice } = conversation;
-  if (toolChoice !== undefined && toolChoice.mode !== 'auto') losses.drop('tool_choice');
-  for (const name of Object.keys(conversation.extras)) losses.leave(name);
+  if (toolChoice !== undefined && toolChoice.mode !== 'auto') warnings.drop('tool_choice');
+  for (const name of Object.keys(conversation.extras)) warnings.leave(name);
   return given<JsonObject>({
     model,
     stream,
-    messages: turns.flatMap((turn) => messagesOf(turn, losses)),
+    messages: turns.flatMap((turn) => messagesOf(turn, warnings)),
     tools: tools.length === 0 ? undefined : tools.flatMap((tool) => (tool.type === 'function' ? [toolOf(tool)] : [])),
     format:
       output.format?.type === 'json' ? 'json' : output.format?.type === 'schema' ? output.format.schema : undefined,
@@ -54,7 +54,7 @@ function toolOf({ name, description, schema = {} }: { name: string; description?
 }
 
 /** A turn's results of tools are messages of their own. */
-function messagesOf({ role, blocks }: Turn, losses: Losses): JsonObject[] {
+function messagesOf({ role, blocks }: Turn, warnings: Warnings): JsonObject[] {
   const messages: JsonObject[] = [];
   const texts: string[] = [];
   const images: string[] = [];
@@ -69,7 +69,7 @@ function messagesOf({ role, blocks }: Turn, losses: Losses): JsonObject[] {
         role: 'tool',
         content: block.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
       });
-    else losses.drop(`messages.${block.type}`);
+    else warnings.drop(`messages.${block.type}`);
   }
   if (texts.length + images.length + calls.length > 0) {
     messages.push(

@@ -3,9 +3,9 @@ import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { FactList, Links } from '../../parts/facts.tsx';
-import { WarningList } from '../../parts/loss-notes.tsx';
 import { Muted, Section, Small } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
+import { WarningList } from '../../parts/warning-notes.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { CallContents } from './content.tsx';
 import { useDetailText } from './detail-text.ts';
@@ -166,7 +166,7 @@ function Translation({ call }: { readonly call: CallDetail }) {
   return (
     <Section title={words.translationWarnings} about={text.about}>
       <Stack gap="xs">
-        <WarningList losses={call.translation} />
+        <WarningList warnings={call.translation} />
         <Text size="sm">
           {text.strict}{' '}
           <Anchor component={Link} href="/keys" size="sm">

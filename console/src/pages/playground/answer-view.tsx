@@ -5,9 +5,9 @@ import { isAdmin, useApi, useSelf } from '../../api/hooks.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
 import { Fact } from '../../parts/facts.tsx';
 import { RequestLink } from '../../parts/links.tsx';
-import { TranslationWarnings } from '../../parts/loss-notes.tsx';
 import { Muted, PlainButton } from '../../parts/page.tsx';
 import { CopyIcon, Money } from '../../parts/values.tsx';
+import { TranslationWarnings } from '../../parts/warning-notes.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useAnswerText } from './answer-text.ts';
 import type { CallState } from './calling.ts';
@@ -118,10 +118,10 @@ function CallFacts({ call }: { readonly call: CallState }) {
   const cost = call.cost ?? detail?.quota;
   const isOver = call.totalMs !== undefined;
   // The header has the warnings known when the answer began; the usage record has all.
-  const losses = detail === undefined || detail.translation.length === 0 ? call.losses : detail.translation;
+  const warnings = detail === undefined || detail.translation.length === 0 ? call.warnings : detail.translation;
   return (
     <>
-      <TranslationWarnings losses={losses} />
+      <TranslationWarnings warnings={warnings} />
       <dl className="pg-facts">
         {call.firstByteMs !== undefined && <Fact name={text.words.firstByte}>{format.duration(call.firstByteMs)}</Fact>}
         {call.totalMs !== undefined && <Fact name={text.facts.total}>{format.duration(call.totalMs)}</Fact>}

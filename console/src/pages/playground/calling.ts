@@ -1,7 +1,7 @@
 /** Makes a call with the session and one of the viewer's keys, and reports its progress. */
 import { GATEWAY } from '../../api/client.ts';
 import type { Refused } from '../../parts/call-failure.ts';
-import { warningsIn } from '../../parts/losses.ts';
+import { warningsIn } from '../../parts/warnings.ts';
 import { type Answer, Failed, failureIn, parsed, SILENCE } from './answer.ts';
 import { alternativeBody } from './bodies.ts';
 import { decoderFor } from './hearing.ts';
@@ -39,7 +39,7 @@ export interface CallState {
   readonly requestId: string;
   /** Quota units, if the answer has them. */
   readonly cost: number | undefined;
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
   readonly firstByteMs: number | undefined;
   readonly totalMs: number | undefined;
   readonly refused: Refused | undefined;
@@ -63,7 +63,7 @@ export function initialState(sent: Outgoing): CallState {
     channel: '',
     requestId: '',
     cost: undefined,
-    losses: [],
+    warnings: [],
     firstByteMs: undefined,
     totalMs: undefined,
     refused: undefined,
@@ -209,6 +209,6 @@ function headOf({ status, headers }: Response): Partial<CallState> {
     channel: headers.get('x-turnpike-channel') ?? '',
     requestId: headers.get('x-request-id') ?? '',
     cost: cost === null ? undefined : Number(cost),
-    losses: warningsIn(headers.get('x-turnpike-translation')),
+    warnings: warningsIn(headers.get('x-turnpike-translation')),
   };
 }

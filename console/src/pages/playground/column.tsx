@@ -5,9 +5,9 @@ import { memo } from 'react';
 import { GATEWAY } from '../../api/client.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
 import { Fact } from '../../parts/facts.tsx';
-import { TranslationWarnings } from '../../parts/loss-notes.tsx';
 import { Muted, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { CopyIcon, Money, State, type Tone } from '../../parts/values.tsx';
+import { TranslationWarnings } from '../../parts/warning-notes.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useAnswerText } from './answer-text.ts';
 import { type AnswerActions, AnswerView } from './answer-view.tsx';
@@ -188,7 +188,7 @@ function BeforeView({ estimate }: { readonly estimate: Estimate | undefined }) {
   return (
     <Stack gap="sm">
       <Muted>{text.nothing}</Muted>
-      <TranslationWarnings losses={estimate.losses} before />
+      <TranslationWarnings warnings={estimate.losses} before />
       <dl className="pg-facts">
         {most !== null && (
           <Fact name={grows && most > 0 ? text.atFirst : text.atMost}>

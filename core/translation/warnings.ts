@@ -1,10 +1,10 @@
 /** Collects translation warnings, for the header `x-turnpike-translation` and the usage record. */
 import { coreErrors } from '../contracts/errors.ts';
-import type { Losses } from '../contracts/style.ts';
+import type { Warnings } from '../contracts/style.ts';
 import type { GatewayError } from '../errors.ts';
 
 /** The collected warnings. Some names come from clients and vendors, so they are limited; the last counts the rest. */
-export interface CollectedLosses extends Losses {
+export interface CollectedWarnings extends Warnings {
   /** `top_k:dropped`, each once, in order of occurrence; `and 12 more`. */
   readonly all: readonly string[];
   /** Warnings that change the answer: refused in strict mode. */
@@ -13,21 +13,21 @@ export interface CollectedLosses extends Losses {
   /** The first reason given to `bar`, if warnings are only collected to look at a request. */
   readonly barred: GatewayError | undefined;
   /** Adds the warnings of another collector, by the same names. */
-  add(others: CollectedLosses): void;
+  add(others: CollectedWarnings): void;
 }
 
-const MAX_LOSSES = 64;
+const MAX_WARNINGS = 64;
 const MAX_NAME = 64;
 
 /** `names`: the client style's names of fields. `looks`: `bar` does not end the decoding. */
-export function collectLosses(names: Readonly<Record<string, string>>, looks = false): CollectedLosses {
-  return new NamedLosses(names, looks);
+export function collectWarnings(names: Readonly<Record<string, string>>, looks = false): CollectedWarnings {
+  return new NamedWarnings(names, looks);
 }
 
 const NONE: readonly string[] = [];
 
 /** A class, because one is created for every attempt, and most have no warnings. */
-class NamedLosses implements CollectedLosses {
+class NamedWarnings implements CollectedWarnings {
   readonly #names: Readonly<Record<string, string>>;
   readonly #looks: boolean;
   /** Whether each of them is more than a hint. */
@@ -45,7 +45,7 @@ class NamedLosses implements CollectedLosses {
 
   get serious(): readonly string[] {
     if (this.#entries === undefined) return NONE;
-    return firstOf([...this.#entries].flatMap(([loss, isSerious]) => (isSerious ? [loss] : [])));
+    return firstOf([...this.#entries].flatMap(([warning, isSerious]) => (isSerious ? [warning] : [])));
   }
 
   get isEmpty(): boolean {
@@ -83,8 +83,8 @@ class NamedLosses implements CollectedLosses {
     this.barred ??= this.#refusal(field, why);
   }
 
-  add(others: NamedLosses): void {
-    for (const [loss, isSerious] of others.#entries ?? []) this.#add(loss, isSerious);
+  add(others: NamedWarnings): void {
+    for (const [warning, isSerious] of others.#entries ?? []) this.#add(warning, isSerious);
   }
 
   #refusal(field: string, why: string): GatewayError {
@@ -96,9 +96,9 @@ class NamedLosses implements CollectedLosses {
     return Object.hasOwn(this.#names, field) ? this.#names[field] : undefined;
   }
 
-  #add(loss: string, isSerious: boolean): void {
+  #add(warning: string, isSerious: boolean): void {
     this.#entries ??= new Map();
-    this.#entries.set(loss, isSerious || this.#entries.get(loss) === true);
+    this.#entries.set(warning, isSerious || this.#entries.get(warning) === true);
   }
 }
 
@@ -106,9 +106,9 @@ function short(name: string): string {
   return name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name;
 }
 
-function firstOf(losses: readonly string[]): readonly string[] {
-  if (losses.length <= MAX_LOSSES) return losses;
-  return [...losses.slice(0, MAX_LOSSES), more(losses.length - MAX_LOSSES)];
+function firstOf(warnings: readonly string[]): readonly string[] {
+  if (warnings.length <= MAX_WARNINGS) return warnings;
+  return [...warnings.slice(0, MAX_WARNINGS), more(warnings.length - MAX_WARNINGS)];
 }
 
 function more(count: number): string {
@@ -124,8 +124,8 @@ function countOf(word: string): number {
 const MAX_HEADER = 1_024;
 
 /** The header's value; omitted warnings are counted at its end. */
-export function lossHeader(losses: readonly string[]): string {
-  const words = losses.map((loss) => loss.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(',', ';'));
+export function warningHeader(warnings: readonly string[]): string {
+  const words = warnings.map((warning) => warning.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(',', ';'));
   let value = words.join(', ');
   for (let kept = words.length - 1; value.length > MAX_HEADER && kept >= 0; kept--) {
     const left = words.slice(kept).reduce((sum, word) => sum + countOf(word), 0);

@@ -2,8 +2,8 @@
 import { Code, Text } from '@mantine/core';
 import { useFormat } from '../shell/format.ts';
 import { texts } from '../text.ts';
-import { parseWarning } from './losses.ts';
 import { Small } from './page.tsx';
+import { parseWarning } from './warnings.ts';
 
 const useText = texts({
   dropped: ['dropped: the vendor’s API does not support it.', '已丢弃：供应商的 API 不支持。'],
@@ -21,12 +21,12 @@ const useText = texts({
 });
 
 /** The warnings with their meaning. */
-export function WarningList({ losses }: { readonly losses: readonly string[] }) {
+export function WarningList({ warnings }: { readonly warnings: readonly string[] }) {
   const text = useText();
   const format = useFormat();
   return (
-    <ul className="losses">
-      {losses.map((warning) => {
+    <ul className="warnings">
+      {warnings.map((warning) => {
         const { field, what, count } = parseWarning(warning);
         return (
           <li key={warning}>
@@ -41,20 +41,20 @@ export function WarningList({ losses }: { readonly losses: readonly string[] }) 
 
 /** The list with a heading; renders nothing without warnings. `before`: the call has not been made. */
 export function TranslationWarnings({
-  losses,
+  warnings,
   before = false,
 }: {
-  readonly losses: readonly string[];
+  readonly warnings: readonly string[];
   readonly before?: boolean;
 }) {
   const text = useText();
-  if (losses.length === 0) return null;
+  if (warnings.length === 0) return null;
   return (
-    <div className="loss-notes">
+    <div className="warning-notes">
       <Text size="sm" fw={500}>
         {before ? text.words.translationWarnings : text.words.translationWarnings}
       </Text>
-      <WarningList losses={losses} />
+      <WarningList warnings={warnings} />
       {!before && <Small>{text.header}</Small>}
     </div>
   );
