@@ -1,9 +1,9 @@
 /** The additions of a channel to every request: `{model}` in its url, `query:` and `headers:`, and the signature of its vendor. */
 import { createHash } from 'node:crypto';
+import type { BodyStream } from './body-stream.ts';
 import type { Clock } from './clock.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { Channel, RequestToSign, Vendor } from './contracts/vendor.ts';
-import type { Parcel } from './parcel.ts';
 import type { Awaitable } from './plugin.ts';
 
 const MODEL = '{model}';
@@ -45,7 +45,7 @@ export interface Unsigned {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   /** `arriving`: of a passthrough route, forwarded while it arrives. */
-  readonly body: Buffer | Parcel | 'arriving' | undefined;
+  readonly body: Buffer | BodyStream | 'arriving' | undefined;
 }
 
 /** The limits on waiting for a signature. */

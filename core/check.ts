@@ -45,7 +45,7 @@ export function reportOf(assembly: Assembly, name: string): string {
   const row = (name: string, text: string): string => `${name.padEnd(14)}${text}\n`;
   const phases = createPipeline(players, silentLog, createDeadlines(systemClock)).describe();
   const routes = players.flatMap(({ parts }) => parts.routes ?? []);
-  const passages = players.flatMap(({ parts }) => parts.passages ?? []);
+  const passthroughRoutes = players.flatMap(({ parts }) => parts.passthroughRoutes ?? []);
   let report = '';
   if (listen.workers > 1) report += row('workers', `${listen.workers} processes serve calls, one more answers routes`);
   for (const [phase, names] of phases) report += row(phase, names.length === 0 ? '(none)' : names.join(' → '));
@@ -55,7 +55,8 @@ export function reportOf(assembly: Assembly, name: string): string {
     [...vendors.values()].map(({ name, speaks }) => `${name} (${Object.keys(speaks).join(' ')})`).join(', ') ||
       '(none)',
   );
-  if (passages.length > 0) report += row('passages', passages.map(({ prefix }) => prefix).join(' '));
+  if (passthroughRoutes.length > 0)
+    report += row('passthroughRoutes', passthroughRoutes.map(({ prefix }) => prefix).join(' '));
   report += row('routes', describeRoutes(routes) || '(none)');
   const lines = players.flatMap(({ name, parts }) => (parts.report?.() ?? []).map((line) => [name, line] as const));
   for (const [plugin, line] of lines.filter(([, text]) => !text.startsWith('warning: '))) report += row(plugin, line);

@@ -1,5 +1,6 @@
 /** The content of a call as plugins see it: decoded on demand and once, and replaced if a plugin requests it. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LARGE } from './base64-ranges.ts';
 import type { Content, GivenAnswer, Inspection } from './contracts/content.ts';
 import type { Block, Conversation } from './contracts/conversation.ts';
 import { coreErrors } from './contracts/errors.ts';
@@ -8,7 +9,6 @@ import type { Style } from './contracts/style.ts';
 import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer, scanJson, UNLIMITED } from './json.ts';
-import { LARGE } from './letters.ts';
 import type { Inspector, Pipeline } from './pipeline.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { changedMembers, isTokens, mapConversation, type TextMap, textsIn } from './translation/texts.ts';

@@ -1,5 +1,7 @@
 /** The request of one attempt, and how its answer becomes the client's: unchanged in the same style, or translated. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LARGE, spliced } from './base64-ranges.ts';
+import { type BodyStream, createPlacing, multipartStream, streamOfPieces } from './body-stream.ts';
 import { contentOf, fieldNames } from './content.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { JsonBody, JsonObject } from './contracts/json.ts';
@@ -7,8 +9,6 @@ import type { AnswerFacts, Patch, Relay, StreamRelay, Warnings } from './contrac
 import type { Attachments } from './contracts/vendor.ts';
 import { fetchFor, fetchGuarded } from './guarded-fetch.ts';
 import { scanAnswer } from './json.ts';
-import { LARGE, spliced } from './letters.ts';
-import { createPlacing, formParcel, type Parcel, piecesParcel } from './parcel.ts';
 import type { Awaitable } from './plugin.ts';
 import { AnswerRefused, type Revisions } from './revising.ts';
 import { fieldChanges, withFieldQuirks } from './translation/field-quirks.ts';
@@ -28,7 +28,7 @@ import { countedUsage } from './usage.ts';
 /** The request of one attempt, and the decoder of its answer. */
 export interface Conveyance {
   /** The vendor's body. */
-  readonly body: Buffer | Parcel;
+  readonly body: Buffer | BodyStream;
   /** A whole answer, or its events, for the client; undefined if the vendor's (of content type `type`) is invalid. */
   whole(bytes: Buffer, type: string): Awaitable<WholeAnswer | undefined>;
   /** A stream for the client. */
@@ -95,7 +95,7 @@ function untouched(parties: Parties): Conveyance {
       ? Buffer.from(spelled(JSON.parse(body.patched(changes).toString()), parties, warnings))
       : body.bytes.length < LARGE
         ? body.patched(changes)
-        : piecesParcel(body.pieces(changes));
+        : streamOfPieces(body.pieces(changes));
   refuseWarnings(parties, warnings);
   return sameStyle(sent, parties, warnings);
 }
@@ -114,14 +114,14 @@ async function withFiles(parties: Parties): Promise<Conveyance> {
   const { channel, model, quirks } = offer;
   const warnings = warningsOf(parties);
   const fetch = parties.fetch ?? ((url: string, param: string) => fetchFor(x, url, param));
-  const { base64, parcel } = createPlacing();
+  const { base64, bodyStream } = createPlacing();
   const to = { model, channel: channel.name, quirks, askUsage: asksUsage(parties), warnings, fetch, base64 };
   const { as, fields, files } = await clientStyle.relay.outgoing!(x.call, to);
   const body = withFieldQuirks(fields, quirks, warnings);
   const spelled = dialect.request?.({ ...body }, offer, { list: files, base64 }, warnings);
   refuseWarnings(parties, warnings);
   const isForm = spelled === undefined && as === 'form';
-  return sameStyle(isForm ? formParcel(body, files) : parcel(spelled ?? body), parties, warnings);
+  return sameStyle(isForm ? multipartStream(body, files) : bodyStream(spelled ?? body), parties, warnings);
 }
 
 /** The request for a vendor of the client's own style, and the decoder of its answer. */

@@ -11,7 +11,7 @@ import { Dictionary } from './dictionary.ts';
 import type { Head } from './head.ts';
 import { newId } from './id.ts';
 import type { Holding } from './intake.ts';
-import type { Awaitable, Exchange, Passage } from './plugin.ts';
+import type { Awaitable, Exchange, PassthroughRoute } from './plugin.ts';
 import type { Member } from './roll.ts';
 import { inWholes } from './usage.ts';
 
@@ -59,7 +59,7 @@ export interface Beginning {
   readonly head: Head;
   readonly ip: string;
   readonly style: Style | undefined;
-  readonly passage: Passage | undefined;
+  readonly passthrough: PassthroughRoute | undefined;
   /** The parameters of the path; empty unless it has any. */
   readonly params?: Readonly<Record<string, string>> | undefined;
 }
@@ -83,7 +83,7 @@ export class LiveExchange extends Entry implements Exchange, Member {
   readonly ip: string;
   readonly style: Style | undefined;
   readonly params: Readonly<Record<string, string>>;
-  readonly passage: Passage | undefined;
+  readonly passthrough: PassthroughRoute | undefined;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly attempts: Attempt[] = [];
@@ -141,7 +141,7 @@ export class LiveExchange extends Entry implements Exchange, Member {
     this.ip = beginning.ip;
     this.style = beginning.style;
     this.params = beginning.params ?? NO_PARAMS;
-    this.passage = beginning.passage;
+    this.passthrough = beginning.passthrough;
     this.request = beginning.request;
     this.response = beginning.response;
     const idHeader = beginning.style?.ingress?.idHeader;

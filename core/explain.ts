@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { errorIn, toGatewayError } from './answers.ts';
 import { tooLarge } from './body.ts';
+import { multipartStream } from './body-stream.ts';
 import type { Clock } from './clock.ts';
 import { inspectCall } from './content.ts';
 import type { Call, Offer, Upload } from './contracts/call.ts';
@@ -16,7 +17,6 @@ import { partiesOf, pathOf } from './deliver.ts';
 import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer, scanJson } from './json.ts';
-import { formParcel } from './parcel.ts';
 import type { Player } from './pipeline.ts';
 import type { Awaitable, Known, Offering } from './plugin.ts';
 import { type Generation, readCall } from './server.ts';
@@ -167,7 +167,7 @@ function readForm(
       },
     }),
   );
-  const { contentType, length, read } = formParcel(scanJson(body, limits).tree() as JsonObject, uploads);
+  const { contentType, length, read } = multipartStream(scanJson(body, limits).tree() as JsonObject, uploads);
   if (length > limits.uploadBytes) throw tooLarge(limits.uploadBytes);
   const spool = createSpool({ directory: spoolDirectory, maxBytes: limits.uploadBytes });
   x.defer(() => spool.discard());

@@ -349,7 +349,7 @@ async function assembleGateway(
       router: createRouter(
         [...assembly.styles.values()],
         routes,
-        players.flatMap(({ parts }) => parts.passages ?? []),
+        players.flatMap(({ parts }) => parts.passthroughRoutes ?? []),
       ),
       pipeline,
       guards,

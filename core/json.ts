@@ -1,11 +1,11 @@
 /** A JSON body after one scan of its bytes: members by name, parsed on demand. */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { abridge, type Base64Ranges, LARGE, noBase64 } from './base64-ranges.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonBody, Outline, Span } from './contracts/json.ts';
 import { GatewayError } from './errors.ts';
 import { MAX_ANSWER_DEPTH, wordAt } from './json-text.ts';
-import { abridge, LARGE, type Letters, noLetters } from './letters.ts';
 import { isNoText } from './translation/data-url.ts';
 import { isEmpty } from './translation/fields.ts';
 
@@ -23,22 +23,22 @@ export const UNLIMITED: JsonLimits = { depth: Number.POSITIVE_INFINITY, tokens: 
 /**
  * Reads a client's body. Refuses with 400 `invalid_json` what is not one JSON object in UTF-8, exceeds the limits, or
  * is ambiguous: duplicate members, and names that reach a JavaScript object's prototype. Control characters inside
- * strings are the only mistake it leaves to the parser. `letters`: the base64 stretches of a large body.
+ * strings are the only mistake it leaves to the parser. `base64`: the base64 stretches of a large body.
  */
-export function scanJson(bytes: Buffer, limits: JsonLimits = {}, letters: Letters = noLetters(bytes)): JsonBody {
-  if (!isUtf8Between(bytes, letters)) throw invalid('The body is not valid UTF-8. Send JSON in UTF-8.');
+export function scanJson(bytes: Buffer, limits: JsonLimits = {}, base64: Base64Ranges = noBase64(bytes)): JsonBody {
+  if (!isUtf8Between(bytes, base64)) throw invalid('The body is not valid UTF-8. Send JSON in UTF-8.');
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalid('The body begins with a byte order mark. Send JSON in UTF-8 without one.');
   }
-  return new ScannedBody(bytes, scan(bytes, letters, limits.depth ?? 64, limits.tokens ?? 200_000, true));
+  return new ScannedBody(bytes, scan(bytes, base64, limits.depth ?? 64, limits.tokens ?? 200_000, true));
 }
 
 /** A base64 character is never part of a multi-byte character. */
-function isUtf8Between(bytes: Buffer, letters: Letters): boolean {
-  for (let at = letters.behind(0); at < bytes.length; ) {
-    const end = letters.beginning(at);
+function isUtf8Between(bytes: Buffer, base64: Base64Ranges): boolean {
+  for (let at = base64.behind(0); at < bytes.length; ) {
+    const end = base64.beginning(at);
     if (!isUtf8(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))) return false;
-    at = letters.behind(end);
+    at = base64.behind(end);
   }
   return true;
 }
@@ -46,7 +46,7 @@ function isUtf8Between(bytes: Buffer, letters: Letters): boolean {
 /** Reads a vendor's whole answer; undefined if it is no JSON object or too deep. The last duplicate member counts. */
 export function scanAnswer(bytes: Buffer): JsonBody | undefined {
   try {
-    return new ScannedBody(bytes, scan(bytes, noLetters(bytes), MAX_ANSWER_DEPTH, Number.POSITIVE_INFINITY, false));
+    return new ScannedBody(bytes, scan(bytes, noBase64(bytes), MAX_ANSWER_DEPTH, Number.POSITIVE_INFINITY, false));
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
@@ -231,10 +231,10 @@ const IN_WORDS = [
 ] as const;
 
 /** One pass: the grammar, the limits, the top-level members and the sizes. `strict` also refuses ambiguities. */
-function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: number, strict: boolean): Scanned {
+function scan(bytes: Buffer, base64: Base64Ranges, maxDepth: number, maxTokens: number, strict: boolean): Scanned {
   const members = new Map<string, Member>();
   const length = bytes.length;
-  const closingQuote = stringReader(bytes, letters);
+  const closingQuote = stringReader(bytes, base64);
   /** For every open object or array: is it an object? The outermost, the body itself, is not included. */
   const outer: boolean[] = [];
   let inObject = false;
@@ -324,9 +324,9 @@ function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: numb
         continue;
       }
       if (expected !== VALUE && expected !== FIRST_VALUE) throw unexpected(bytes, start, expected);
-      const medium = isMediaName(bytes, nameStart, nameEnd) ? mediumIn(bytes, letters, start + 1, end) : undefined;
+      const medium = isMediaName(bytes, nameStart, nameEnd) ? mediumIn(bytes, base64, start + 1, end) : undefined;
       if (medium !== undefined) media++;
-      const stretch = medium === 'inline' ? letters.within(start, end) : undefined;
+      const stretch = medium === 'inline' ? base64.within(start, end) : undefined;
       if (stretch !== undefined && isNoText(bytes.toString('latin1', start + 1, start + 513))) {
         stretches ??= [];
         stretches.push(stretch);
@@ -389,14 +389,14 @@ const NEAR = 32;
  * Finds ends of strings and checks their escapes. Call it in text order: the result of a native search is reused for
  * later strings, so that all searches together pass the body once.
  */
-function stringReader(bytes: Buffer, letters: Letters): (start: number) => number {
+function stringReader(bytes: Buffer, base64: Base64Ranges): (start: number) => number {
   const length = bytes.length;
   const search = (byte: number, from: number): number => {
-    for (let at = letters.behind(from); at < length; ) {
-      const end = letters.beginning(at);
+    for (let at = base64.behind(from); at < length; ) {
+      const end = base64.beginning(at);
       const found = end === length ? bytes.indexOf(byte, at) : bytes.subarray(at, end).indexOf(byte) + at;
       if (found >= at) return found;
-      at = letters.behind(end);
+      at = base64.behind(end);
     }
     return -1;
   };
@@ -550,15 +550,15 @@ const LEAST_BASE64 = 64;
  * The content of such a member: `inline` base64, a `link` to a file, or only text. Text must not be taken for base64,
  * because its bytes would not be counted: every byte is checked.
  */
-function mediumIn(bytes: Buffer, letters: Letters, start: number, end: number): 'inline' | 'link' | undefined {
+function mediumIn(bytes: Buffer, base64: Base64Ranges, start: number, end: number): 'inline' | 'link' | undefined {
   const beginning = bytes.toString('latin1', start, Math.min(end, start + 128));
   const isData = beginning.startsWith('data:');
   const from = isData ? start + beginning.indexOf(',') + 1 : start;
   if (isData || end - start >= LEAST_BASE64) {
     let at = from;
     for (let until = at; at === until && at < end; ) {
-      at = letters.behind(at);
-      until = Math.min(letters.beginning(at), end);
+      at = base64.behind(at);
+      until = Math.min(base64.beginning(at), end);
       while (at < until && IN_BASE64[bytes[at]!] === 1) at++;
     }
     if (at >= end) return 'inline';

@@ -2,7 +2,7 @@
 import type { Attempt, Offer } from './contracts/call.ts';
 import type { Command } from './contracts/command.ts';
 import type { Content, Inspection, Revision } from './contracts/content.ts';
-import type { Entrant, Exchange, Known, Passage } from './contracts/exchange.ts';
+import type { Entrant, Exchange, Known, PassthroughRoute } from './contracts/exchange.ts';
 import type { Host } from './contracts/host.ts';
 import type { JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
@@ -141,7 +141,7 @@ export interface Parts {
   readonly routes?: readonly Route[];
   /** Who may call which route. */
   readonly guards?: Readonly<Record<string, Guard>>;
-  readonly passages?: readonly Passage[];
+  readonly passthroughRoutes?: readonly PassthroughRoute[];
   readonly commands?: readonly Command[];
   /** Invariants of the tables it owns; `turnpike reconcile` checks them. */
   readonly invariants?: readonly Invariant[];

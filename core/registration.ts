@@ -1,7 +1,7 @@
 /** Validates what a plugin registers: an unknown member or wrong type stops the start, with plugin and member named. */
 import { nearest } from './config/nearest.ts';
 import type { Command, CommandOption } from './contracts/command.ts';
-import type { Passage } from './contracts/exchange.ts';
+import type { PassthroughRoute } from './contracts/exchange.ts';
 import type { Route, RouteAbout } from './contracts/route.ts';
 import type { Invariant, Migration } from './contracts/store.ts';
 import type {
@@ -296,7 +296,7 @@ const parts = objectOf<Parts>({
   vendors: optional(listOf(vendor)),
   routes: optional(listOf(route)),
   guards: optional(recordOf(method)),
-  passages: optional(listOf(objectOf<Passage>({ prefix: name, target: method }))),
+  passthroughRoutes: optional(listOf(objectOf<PassthroughRoute>({ prefix: name, target: method }))),
   commands: optional(listOf(command)),
   invariants: optional(listOf(objectOf<Invariant>({ name, check: method }))),
   ...each(optional(method), 'surrender', 'report', 'explain', 'link', 'start', 'stop'),

@@ -2,7 +2,7 @@
 import { coreErrors } from './contracts/errors.ts';
 import type { Style } from './contracts/style.ts';
 import type { GatewayError } from './errors.ts';
-import type { Passage, Route } from './plugin.ts';
+import type { PassthroughRoute, Route } from './plugin.ts';
 
 type Params = Readonly<Record<string, string>>;
 
@@ -10,14 +10,14 @@ type Params = Readonly<Record<string, string>>;
 export type Match =
   | { readonly kind: 'style'; readonly style: Style; readonly params: Params }
   | { readonly kind: 'route'; readonly route: Route; readonly params: Params }
-  | { readonly kind: 'passage'; readonly passage: Passage };
+  | { readonly kind: 'passthrough'; readonly passthrough: PassthroughRoute };
 
 /** All handlers, by path. */
 export interface Router {
   /** Throws 404 or 405. */
   find(method: string, path: string): Match;
   /** The passthrough route of a path, undefined if something else is served; throws 404 if nothing is. */
-  passageAt(path: string): Passage | undefined;
+  passthroughAt(path: string): PassthroughRoute | undefined;
   /** The style whose error format a path uses, also if the request itself is refused. */
   styleAt(path: string): Style | undefined;
   /** Whether CORS is allowed for a path: for all calls, and for routes that allow it. */
@@ -38,7 +38,11 @@ interface Hit {
 }
 
 /** Builds the table of all handlers. */
-export function createRouter(styles: readonly Style[], routes: readonly Route[], passages: readonly Passage[]): Router {
+export function createRouter(
+  styles: readonly Style[],
+  routes: readonly Route[],
+  passthroughRoutes: readonly PassthroughRoute[],
+): Router {
   const styleByPath = new Map<string, Style>();
   const stylePatterns: Pattern<Style>[] = [];
   for (const style of styles) {
@@ -59,8 +63,8 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     else exact.set(route.path, [...(exact.get(route.path) ?? []), route]);
   }
 
-  const passageOver = (path: string): Passage | undefined =>
-    passages.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  const overPassthrough = (path: string): PassthroughRoute | undefined =>
+    passthroughRoutes.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
   const patternsAt = (path: string): Hit[] => {
     const parts = path.split('/');
     return patterns.flatMap(({ parts: pattern, at: route }) => {
@@ -82,7 +86,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     styleByPath.has(path) ||
     exact.has(path) ||
     stylePatternAt(path) !== undefined ||
-    passageOver(path) !== undefined ||
+    overPassthrough(path) !== undefined ||
     patternsAt(path).length > 0;
   const notFound = (path: string): GatewayError => {
     const tidy = path.toLowerCase().replace(/\/$/, '');
@@ -119,24 +123,24 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
         );
       const patterned = stylePatternAt(path);
       if (patterned !== undefined && method === 'POST') return patterned;
-      const passage = passageOver(path);
-      if (passage !== undefined) return { kind: 'passage', passage };
+      const passthrough = overPassthrough(path);
+      if (passthrough !== undefined) return { kind: 'passthrough', passthrough };
       const found = patternsAt(path);
       if (patterned !== undefined) return pick(method, found, 'POST');
       if (found.length === 0) throw notFound(path);
       return pick(method, found);
     },
-    passageAt(path) {
+    passthroughAt(path) {
       if (!isServed(path)) throw notFound(path);
       return styleByPath.has(path) || exact.has(path) || stylePatternAt(path) !== undefined
         ? undefined
-        : passageOver(path);
+        : overPassthrough(path);
     },
     styleAt: (path) => styleByPath.get(path) ?? stylePatternAt(path)?.style ?? styleAbove(path),
     isShared: (path) =>
       styleByPath.has(path) ||
       stylePatternAt(path) !== undefined ||
-      (routeAt(path)?.cors ?? passageOver(path) !== undefined),
+      (routeAt(path)?.cors ?? overPassthrough(path) !== undefined),
     routeAt,
   };
 }

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
 import { answerHeaders, type ErrorFormat, errorBody, errorEvent, rawAnswer, send, toGatewayError } from './answers.ts';
+import { type Base64Ranges, findBase64, LARGE, noBase64 } from './base64-ranges.ts';
 import { answerRaw, answerUnread, isClosing, isForm, isRead, readBody, readCallBody, requireBody } from './body.ts';
 import type { Clock } from './clock.ts';
 import type { BodyLimits } from './config/core-sections.ts';
@@ -25,10 +26,9 @@ import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
 import type { Intake } from './intake.ts';
 import { scanJson } from './json.ts';
-import { findLetters, LARGE, type Letters, noLetters } from './letters.ts';
 import type { Log } from './log.ts';
 import type { OpaqueCarrier } from './opaque.ts';
-import { type Arrival, carryPassage, readPassage } from './passage.ts';
+import { type Arrival, forwardPassthrough, readPassthrough } from './passthrough.ts';
 import type { Pipeline } from './pipeline.ts';
 import {
   Answer,
@@ -38,7 +38,7 @@ import {
   type Found,
   type Guard,
   type Known,
-  type Passage,
+  type PassthroughRoute,
   type Route,
   type Schema,
 } from './plugin.ts';
@@ -275,13 +275,13 @@ function serveNow(
       return answering.then(() => boundFlush(response, generation.deliver.deadlines), refuse);
     }
     const ip = ipOf();
-    const passage = match.kind === 'passage' ? match.passage : undefined;
+    const passthrough = match.kind === 'passthrough' ? match.passthrough : undefined;
     const params = match.kind === 'style' ? match.params : undefined;
-    const x = new LiveExchange({ request, response, head, ip, style, passage, params }, options.clock);
+    const x = new LiveExchange({ request, response, head, ip, style, passthrough, params }, options.clock);
     return serveExchange(x, generation, options, (known) =>
-      passage === undefined
+      passthrough === undefined
         ? serveCall(known, head, expectsContinue, generation)
-        : servePassage(known, passage, { head, expectsContinue }, generation, options),
+        : servePassthrough(known, passthrough, { head, expectsContinue }, generation, options),
     );
   } catch (error) {
     refuse(error);
@@ -418,21 +418,21 @@ export function readCall(
   limits: BodyLimits,
   files?: readonly Upload[],
 ): Awaitable<void> {
-  if (bytes.length < LARGE) return understand(x, bytes, noLetters(bytes), limits, files);
-  return findLetters(bytes).then((letters) => understand(x, bytes, letters, limits, files));
+  if (bytes.length < LARGE) return understand(x, bytes, noBase64(bytes), limits, files);
+  return findBase64(bytes).then((base64) => understand(x, bytes, base64, limits, files));
 }
 
 function understand(
   x: LiveExchange & Known,
   bytes: Buffer,
-  letters: Letters,
+  base64: Base64Ranges,
   limits: BodyLimits,
   files: readonly Upload[] | undefined,
 ): Awaitable<void> {
   const style = x.style!;
   const { depth } = limits;
   const { maxValues, measure } = style.ingress!;
-  const body = scanJson(bytes, maxValues === undefined ? { depth } : { depth, tokens: maxValues }, letters);
+  const body = scanJson(bytes, maxValues === undefined ? { depth } : { depth, tokens: maxValues }, base64);
   x.call = { style: style.name, body, ...style.ingress!.read(body, x, files), ...(files && { files }) };
   if (files !== undefined && measure !== undefined) return measureCall(x, style);
   const recalling = style.ingress!.recall?.(x, body);
@@ -453,30 +453,30 @@ function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): 
 }
 
 /** A passthrough request: admitted like a call, forwarded without being decoded. */
-async function servePassage(
+async function servePassthrough(
   x: LiveExchange & Known,
-  passage: Passage,
-  passageRequest: Omit<Arrival, 'maxBytes'>,
+  passthrough: PassthroughRoute,
+  passthroughRequest: Omit<Arrival, 'maxBytes'>,
   generation: Generation,
   options: ServerOptions,
 ): Promise<void> {
-  const arrival = { ...passageRequest, maxBytes: generation.limits.uploadBytes };
-  x.call = readPassage(passage, arrival);
+  const arrival = { ...passthroughRequest, maxBytes: generation.limits.uploadBytes };
+  x.call = readPassthrough(passthrough, arrival);
   await generation.pipeline.admit(x);
-  await carryPassage(x, passage, arrival, options.opaque, generation.deliver);
+  await forwardPassthrough(x, passthrough, arrival, options.opaque, generation.deliver);
 }
 
 /** A WebSocket on a passthrough route. */
 async function serveSocket(
   x: LiveExchange & Known,
-  passage: Passage,
+  passthrough: PassthroughRoute,
   upgrade: Upgrade,
   generation: Generation,
   options: ServerOptions,
 ): Promise<void> {
-  x.call = readPassage(passage, { head: upgrade.head, maxBytes: 0 });
+  x.call = readPassthrough(passthrough, { head: upgrade.head, maxBytes: 0 });
   await generation.pipeline.admit(x);
-  await carrySocket(x, passage, upgrade, options.opaque, generation.deliver);
+  await carrySocket(x, passthrough, upgrade, options.opaque, generation.deliver);
 }
 
 /** Settles a failed request, then sends the error to the client, if it is still connected. */
@@ -681,12 +681,12 @@ function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, option
     socket.destroy();
     return;
   }
-  upgradePassage(request, socket as Socket, first, options).catch((error: unknown) => {
+  upgradePassthrough(request, socket as Socket, first, options).catch((error: unknown) => {
     endSocket(socket, clientError(error, newId(options.clock.now()), options.log), options);
   });
 }
 
-async function upgradePassage(
+async function upgradePassthrough(
   request: IncomingMessage,
   socket: Socket,
   first: Buffer,
@@ -694,16 +694,16 @@ async function upgradePassage(
 ): Promise<void> {
   const head = readHead(request);
   const generation = options.current();
-  const passage = generation.router.passageAt(head.path);
+  const passthrough = generation.router.passthroughAt(head.path);
   const isWebSocket = head.method === 'GET' && head.headers.upgrade?.toLowerCase() === 'websocket';
   // With this status, clients retry without an upgrade, and do not try it again.
-  if (passage === undefined || !isWebSocket) throw coreErrors.upgrade_not_served();
+  if (passthrough === undefined || !isWebSocket) throw coreErrors.upgrade_not_served();
   if (options.state() !== 'ready') throw coreErrors.shutting_down();
   const ip = addressOf(socket, head, generation, options);
   const response = refusalOn(socket, request);
-  const x = new LiveExchange({ request, response, head, ip, style: undefined, passage }, options.clock);
+  const x = new LiveExchange({ request, response, head, ip, style: undefined, passthrough }, options.clock);
   await serveExchange(x, generation, options, (known) =>
-    serveSocket(known, passage, { head, socket, first }, generation, options),
+    serveSocket(known, passthrough, { head, socket, first }, generation, options),
   );
 }
 

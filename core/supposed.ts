@@ -25,7 +25,7 @@ export function supposedExchange(
       head: { method: 'POST', path, search: '', headers, length: undefined, hasBody: true },
       ip,
       style,
-      passage: undefined,
+      passthrough: undefined,
     },
     clock,
   );

@@ -1,7 +1,8 @@
 /** The interface of the HTTP/1.1 client for metered calls, and the choice of its implementation. */
+
+import type { BodyStream } from './body-stream.ts';
 import type { Clock } from './clock.ts';
 import type { FailureKind, Headers } from './contracts/call.ts';
-import type { Parcel } from './parcel.ts';
 
 /** An upstream request. */
 export interface UpstreamRequest {
@@ -12,7 +13,7 @@ export interface UpstreamRequest {
   readonly path: string;
   /** The client itself writes `host` and the headers that frame the body. */
   readonly headers: Record<string, string>;
-  readonly body: Buffer | Parcel | undefined;
+  readonly body: Buffer | BodyStream | undefined;
   readonly connectMs: number;
   /** True if no pooled connection may be used. */
   readonly fresh?: boolean;

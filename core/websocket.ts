@@ -12,8 +12,8 @@ import { type DeliverTools, errorOf, failureOf, unsigned } from './deliver.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Head } from './head.ts';
 import type { OpaqueCall, OpaqueCarrier, OpaqueRequest, SocketListener } from './opaque.ts';
-import { addressOf, offerOf } from './passage.ts';
-import type { Known, Passage, PassageTarget } from './plugin.ts';
+import { addressOf, offerOf } from './passthrough.ts';
+import type { Known, PassthroughRoute, PassthroughTarget } from './plugin.ts';
 
 /** A client connection that requests a WebSocket. */
 export interface Upgrade {
@@ -35,7 +35,7 @@ const ANSWERED: readonly string[] = ['sec-websocket-accept', 'sec-websocket-prot
  */
 export function carrySocket(
   x: LiveExchange & Known,
-  passage: Passage,
+  passthrough: PassthroughRoute,
   upgrade: Upgrade,
   opaque: OpaqueCarrier,
   tools: DeliverTools,
@@ -43,7 +43,7 @@ export function carrySocket(
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
   const { clock, deadlines, vendors } = tools;
   const { head, socket: client, first } = upgrade;
-  const target = passage.target(x);
+  const target = passthrough.target(x);
   const { timeout } = target.channel;
   const totalAtMs = x.startedMono + timeout.totalMs;
   const attempt = beginAttempt(x, offerOf(target), clock);
@@ -181,7 +181,7 @@ export function carrySocket(
 }
 
 /** All upstream headers, except the host. */
-function askedHeaders(head: Head, target: PassageTarget): Record<string, string> {
+function askedHeaders(head: Head, target: PassthroughTarget): Record<string, string> {
   const headers: Record<string, string> = {
     'user-agent': 'turnpike',
     ...picked(head.headers, ASKED),

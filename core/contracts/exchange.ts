@@ -41,7 +41,7 @@ export interface Exchange extends Arriving {
   readonly startedMs: number;
   /** The requested style; undefined on passthrough routes. */
   readonly style: Style | undefined;
-  readonly passage: Passage | undefined;
+  readonly passthrough: PassthroughRoute | undefined;
   /** Aborts if the client disconnects or the gateway cuts the request off. */
   readonly signal: AbortSignal;
   readonly identity: Holder | undefined;
@@ -98,15 +98,15 @@ export interface Known extends Exchange {
 }
 
 /** A path prefix whose requests, WebSockets included, are admitted and logged like calls, and not decoded. */
-export interface Passage {
+export interface PassthroughRoute {
   /** `/v1/files`; matches itself and everything below. */
   readonly prefix: string;
   /** The target. Must return the same every time it is called for one request, because the ledger reads the price from it. */
-  target(x: Known): PassageTarget;
+  target(x: Known): PassthroughTarget;
 }
 
 /** The target of one request on a passthrough route: address, headers and price. */
-export interface PassageTarget {
+export interface PassthroughTarget {
   readonly channel: Channel;
   /** The complete URL, query included. */
   readonly url: URL;

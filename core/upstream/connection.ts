@@ -1,9 +1,9 @@
 /** One upstream connection, with one request at a time. */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import type { BodyStream } from '../body-stream.ts';
 import type { Clock } from '../clock.ts';
 import type { Headers } from '../contracts/call.ts';
-import type { Parcel } from '../parcel.ts';
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import { dial, type Target } from './dial.ts';
@@ -50,10 +50,10 @@ export class Call implements UpstreamCall {
   /** Undefined once it has ended. */
   connection: Connection | undefined;
   readonly head: string;
-  readonly body: Buffer | Parcel | undefined;
+  readonly body: Buffer | BodyStream | undefined;
   readonly listener: UpstreamListener;
 
-  constructor(head: string, body: Buffer | Parcel | undefined, listener: UpstreamListener) {
+  constructor(head: string, body: Buffer | BodyStream | undefined, listener: UpstreamListener) {
     this.head = head;
     this.body = body;
     this.listener = listener;
@@ -229,7 +229,7 @@ export class Connection implements AnswerSink {
   }
 
   /** Writes a body as fast as the vendor reads it, until the call ends. */
-  async #pump(body: Parcel, call: Call): Promise<void> {
+  async #pump(body: BodyStream, call: Call): Promise<void> {
     let remaining = body.length;
     for await (const piece of body.read()) {
       if (this.#call !== call) return;

@@ -71,7 +71,7 @@ export function readEmail(text: string): string {
   return email;
 }
 
-/** Letters of other scripts, and digits, each above the Latin letter it resembles. */
+/** Base64Ranges of other scripts, and digits, each above the Latin letter it resembles. */
 const LETTERS = 'авекмнорстухіјѕԁһӏпгαβεηικμνορτυχωıɑɡøł01i|';
 const LATIN = 'abekmhopctyxljsdhlnrabenlkmvoptuxwlagololll';
 const LOOKS_LIKE: ReadonlyMap<string, string> = new Map([...LETTERS].map((letter, i) => [letter, LATIN[i]!]));

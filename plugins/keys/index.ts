@@ -82,11 +82,11 @@ export default definePlugin({
       failure: 'could not write when keys were used',
     });
 
-    function checkScope({ identity: { key }, passage, call }: Known): void {
+    function checkScope({ identity: { key }, passthrough, call }: Known): void {
       // Passthrough requests may reach any model, so a key that is limited to some models cannot make them.
-      if (passage === undefined ? keys.allows(key, call.model) : key.models === undefined) return;
+      if (passthrough === undefined ? keys.allows(key, call.model) : key.models === undefined) return;
       const what =
-        passage === undefined ? `the model "${call.model}"` : `${passage.prefix}: it is for some models only`;
+        passthrough === undefined ? `the model "${call.model}"` : `${passthrough.prefix}: it is for some models only`;
       throw errors.model_not_allowed(key.name, what);
     }
 

@@ -16,7 +16,7 @@ export function recordOf(x: Known, charged: bigint, included: boolean, clock: Cl
     atMs: x.startedMs,
     accountId: x.identity.account.id,
     keyId: x.identity.key.id,
-    style: x.style?.name ?? x.passage?.prefix ?? '',
+    style: x.style?.name ?? x.passthrough?.prefix ?? '',
     model: call?.model.slice(0, LONGEST_MODEL) ?? '',
     channel: (x.served ?? last?.offer)?.channel.name ?? '',
     stream: call?.stream ?? false,

@@ -49,13 +49,13 @@ export default definePlugin({
       },
       settle(x) {
         const model = meters.label(x.served?.priced ?? x.attempts.at(-1)?.offer.priced ?? '');
-        meters.calls.add(1, x.style?.name ?? 'passage', model, x.outcome ?? '', x.status);
+        meters.calls.add(1, x.style?.name ?? 'passthrough', model, x.outcome ?? '', x.status);
         const { usage } = x;
         if (usage !== undefined) {
           meters.tokens.add(usage.input, model, 'input');
           meters.tokens.add(usage.output, model, 'output');
         }
-        meters.seconds.observe((host.clock.now() - x.startedMs) / 1_000, x.style?.name ?? 'passage');
+        meters.seconds.observe((host.clock.now() - x.startedMs) / 1_000, x.style?.name ?? 'passthrough');
         return undefined;
       },
       answered(x, { route, status }) {

@@ -32,7 +32,7 @@ export function createProcessMetrics(
   workers: Workers,
   { boot, peers }: Pick<Host, 'boot' | 'peers'>,
 ) {
-  let stopHearing: (() => void) | undefined;
+  let stopWatching: (() => void) | undefined;
 
   const report = async (): Promise<Json> =>
     JSON.parse(JSON.stringify({ epoch: boot, numbers: await registry.getMetricsAsJSON() }));
@@ -65,12 +65,12 @@ export function createProcessMetrics(
         note(message);
         return undefined;
       });
-      stopHearing = peers.onLeft(hasLeft);
+      stopWatching = peers.onLeft(hasLeft);
     },
 
     /** Sends the owner this worker's last values. */
     async stop(): Promise<void> {
-      stopHearing?.();
+      stopWatching?.();
       if (peers.owner !== undefined) peers.owner.tell(LAST, await report());
     },
   };

@@ -7,7 +7,7 @@ import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { definePlugin, type Host, type Migration } from '../../core/plugin.ts';
 import { boundedMap, createChore } from '../../core/sdk.ts';
-import { createFalls, remainingOf } from './falls.ts';
+import { createLowBalance, remainingOf } from './low-balance.ts';
 
 /**
  * A row per account that was ever notified. `told`: notified since the balance was above the threshold. `remaining` and `granted` are
@@ -55,7 +55,7 @@ export default definePlugin({
   create(host) {
     const ledger = host.use(Ledger);
     const accounts = host.use(Accounts);
-    const falls = createFalls(host);
+    const falls = createLowBalance(host);
     const notices = createNotices(host);
     const { peers } = host;
     const moved = host.lasting<Moved>({

@@ -3,7 +3,14 @@ import { Catalog } from '../../core/contracts/catalog.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
-import { type Channel, definePlugin, type Exchange, type Host, type Passage, schema } from '../../core/plugin.ts';
+import {
+  type Channel,
+  definePlugin,
+  type Exchange,
+  type Host,
+  type PassthroughRoute,
+  schema,
+} from '../../core/plugin.ts';
 
 /** A path and everything below it. */
 interface PassthroughEntry {
@@ -60,8 +67,8 @@ export default definePlugin({
     const catalog = host.use(Catalog);
 
     return {
-      passages: entries
-        .map((entry) => passageOf(entry, host, catalog))
+      passthroughRoutes: entries
+        .map((entry) => passthroughOf(entry, host, catalog))
         // If prefixes are nested, the longest one wins.
         .sort((a, b) => b.prefix.length - a.prefix.length),
       link() {
@@ -85,7 +92,7 @@ export default definePlugin({
   },
 });
 
-function passageOf(entry: PassthroughEntry, host: Host, catalog: Catalog): Passage {
+function passthroughOf(entry: PassthroughEntry, host: Host, catalog: Catalog): PassthroughRoute {
   const { prefix } = entry;
   return {
     prefix,

@@ -134,7 +134,7 @@ export function createCalls(
 
   function* sizesOf(x: Known, { factorPpm }: Terms): IterableIterator<ReservationSize> {
     const { call } = x;
-    const fixed = x.passage?.target(x).price;
+    const fixed = x.passthrough?.target(x).price;
     if (fixed !== undefined) {
       const amount = partOf(fixed, factorPpm);
       if (amount > 0n) yield { amount, room: amount, care: 'strict', output: undefined, limit: undefined };
@@ -357,7 +357,7 @@ export function createCalls(
       reservation,
       first: reservation?.amount ?? 0n,
       growing: undefined,
-      fixed: x.passage?.target(x).price,
+      fixed: x.passthrough?.target(x).price,
       checkAt: 0,
       isFull: false,
       withheld: undefined,

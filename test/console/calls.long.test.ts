@@ -219,7 +219,7 @@ describe('a key that is named by whoever is signed in', () => {
     assert.equal(await verdict(ann, { 'x-turnpike-key': `${mine}`, origin: gateway.url }), '200');
   });
 
-  it('opens websockets of passages on the same terms', async () => {
+  it('opens websockets of passthroughRoutes on the same terms', async () => {
     const open = (headers: Record<string, string>): Promise<string> =>
       new Promise((done) => {
         const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/files/live`, { headers });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type Decoder, Failed } from '../../console/src/pages/playground/answer.ts';
 import { alternativeBody, bodyOf, taskBodyOf, withToolResults } from '../../console/src/pages/playground/bodies.ts';
 import { curlOf, shortened } from '../../console/src/pages/playground/curl.ts';
-import { decoderFor, resultsOf } from '../../console/src/pages/playground/hearing.ts';
+import { decoderFor, resultsOf } from '../../console/src/pages/playground/decoders.ts';
 import {
   continued,
   EMPTY,

@@ -16,7 +16,10 @@ function live(clock = fakeClock(), search = ''): LiveExchange {
   const head = { method: 'POST', path: '/v1/chat/completions', search, headers: {}, hasBody: true } as never;
   const request = {} as IncomingMessage;
   const response = {} as ServerResponse;
-  return new LiveExchange({ request, response, head, ip: '192.0.2.1', style: undefined, passage: undefined }, clock);
+  return new LiveExchange(
+    { request, response, head, ip: '192.0.2.1', style: undefined, passthrough: undefined },
+    clock,
+  );
 }
 
 describe('deferred releases', () => {

@@ -1,4 +1,4 @@
-/** Passages: what is carried without being understood arrives whole or not at all, and no word of the client's goes out unasked. */
+/** PassthroughRoutes: what is carried without being understood arrives whole or not at all, and no word of the client's goes out unasked. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -121,7 +121,7 @@ async function settleDown(progress: () => number): Promise<void> {
   }
 }
 
-describe('a passage', () => {
+describe('a passthrough', () => {
   let vendor: FakeVendor;
   let gateway: TestGateway;
   before(async () => {
@@ -672,7 +672,7 @@ describe('a passage', () => {
   });
 });
 
-describe('a passage where keys stand in another member of the query', () => {
+describe('a passthrough where keys stand in another member of the query', () => {
   it('goes without that one, whatever it is called, and with all others', async () => {
     const vendor = await fakeVendor(() => jsonAnswer(200, {}));
     const gateway = await passing(vendor, { auth: { query: 'api_key' } });
@@ -690,7 +690,7 @@ describe('a passage where keys stand in another member of the query', () => {
   });
 });
 
-describe('a passage that takes too long', () => {
+describe('a passthrough that takes too long', () => {
   let vendor: FakeVendor;
   let gateway: TestGateway;
   let clock: FakeClock;
@@ -747,7 +747,7 @@ describe('a passage that takes too long', () => {
   });
 });
 
-describe('a websocket inside a passage', () => {
+describe('a websocket inside a passthrough', () => {
   let vendor: FakeVendor;
   let gateway: TestGateway;
   before(async () => {

@@ -9,7 +9,7 @@ import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { definePlugin, type JsonObject, type Passage, type Route, schema } from '../../core/plugin.ts';
+import { definePlugin, type JsonObject, type PassthroughRoute, type Route, schema } from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
@@ -152,7 +152,8 @@ describe('every door of the gateway', () => {
       ingress === undefined ? [] : [{ name, path: ingress.path }],
     );
   const routes = (): readonly Route[] => assembly.players.flatMap(({ parts }) => parts.routes ?? []);
-  const passages = (): readonly Passage[] => assembly.players.flatMap(({ parts }) => parts.passages ?? []);
+  const passthroughRoutes = (): readonly PassthroughRoute[] =>
+    assembly.players.flatMap(({ parts }) => parts.passthroughRoutes ?? []);
   /** Requests that have come to either vendor. */
   const reached = (): number => vendors.reduce((sum, { requests }) => sum + requests.length, 0);
 
@@ -207,7 +208,7 @@ describe('every door of the gateway', () => {
     const plugins = folders.filter((name) => !folders.includes(dirname(name)) && !name.startsWith('stores/'));
     assert.deepEqual([...pipeline].sort(), plugins.sort());
     assert.ok(styles().length > 0 && routes().length > 0);
-    assert.equal(passages().length, PASSAGES.length);
+    assert.equal(passthroughRoutes().length, PASSAGES.length);
   });
 
   it('is public only where this test says so', () => {
@@ -225,7 +226,7 @@ describe('every door of the gateway', () => {
         .filter(({ access }) => access !== 'public' && !access.includes('console.visitor'))
         .map(({ method, path }) => ({ method, path: path.replace(/:\w+\*?/g, 'some-thing') })),
       ...styles().map(({ path }) => ({ method: 'POST', path })),
-      ...passages().flatMap(({ prefix }) =>
+      ...passthroughRoutes().flatMap(({ prefix }) =>
         ['GET', 'POST', 'DELETE'].map((method) => ({ method, path: `${prefix}/some-thing` })),
       ),
     ];
@@ -297,7 +298,7 @@ describe('every door of the gateway', () => {
   });
 
   it('that only carries leaves a record per request, and a debit where that has a price', async () => {
-    for (const { prefix } of passages()) {
+    for (const { prefix } of passthroughRoutes()) {
       const priced = PASSAGES.find((entry) => entry.prefix === prefix)?.price;
       for (const [method, path] of [
         ['GET', prefix],

@@ -282,7 +282,7 @@ describe('T-SEC-01 secrets', () => {
           await recover();
         }
       }
-      // What a passage carries with success is nobody’s to read.
+      // What a passthrough carries with success is nobody’s to read.
       if (/error/.test(name)) continue;
       main.next((request) => indiscretions(request, VENDOR.main)[name]!);
       await send(
@@ -396,16 +396,16 @@ describe('T-SEC-01 secrets', () => {
         assertFree(`a request to ${name}`, textOf(request), { ...others, ...headers });
         assert.equal(request.headers.authorization, `Bearer ${own}`);
         assert.equal(request.headers['user-agent'], 'turnpike');
-        const kind = request.path.endsWith('/chat/completions') ? 'call' : 'passage';
+        const kind = request.path.endsWith('/chat/completions') ? 'call' : 'passthrough';
         const names = seen.get(kind) ?? new Set();
         seen.set(kind, names);
         for (const header of Object.keys(request.headers)) names.add(header);
-        if (kind === 'passage') assert.equal(request.path, '/v1/files/a?limit=2');
+        if (kind === 'passthrough') assert.equal(request.path, '/v1/files/a?limit=2');
       }
       const sorted = (kind: string) => [...(seen.get(kind) ?? [])].sort().join(' ');
       assert.equal(sorted('call'), 'accept accept-encoding authorization content-length content-type host user-agent');
       assert.equal(
-        sorted('passage'),
+        sorted('passthrough'),
         name === 'main' ? 'accept-encoding authorization connection host user-agent' : '',
       );
     }

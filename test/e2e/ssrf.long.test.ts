@@ -185,7 +185,7 @@ describe('T-SSRF-05: a name that is part of an address stays a name', () => {
     assert.equal(vendor.requests.length, asked);
   });
 
-  it('what stands behind a passage', async () => {
+  it('what stands behind a passthrough', async () => {
     const host = new URL(vendor.url).host;
     for (const rest of [
       `@127.0.0.1:${inside.port}/`,

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { formParcel } from '../../core/parcel.ts';
+import { multipartStream } from '../../core/body-stream.ts';
 import { readForm as readDemoForm } from '../../plugins/vendors/demo/form.ts';
 import { soundSeconds } from '../../plugins/vendors/demo/sound/seconds.ts';
 import { countTokens } from '../../plugins/vendors/demo/tokens.ts';
@@ -327,14 +327,14 @@ it('a form for a vendor is written in large pieces, however many fields it has',
       yield Buffer.from('\r\n');
     },
   });
-  const parcel = formParcel({ ...fields, list: ['a', 'ü'] }, [file('image'), file('mask')]);
+  const bodyStream = multipartStream({ ...fields, list: ['a', 'ü'] }, [file('image'), file('mask')]);
   const pieces: Buffer[] = [];
-  for await (const piece of parcel.read()) pieces.push(piece);
+  for await (const piece of bodyStream.read()) pieces.push(piece);
   const body = Buffer.concat(pieces);
   const large = pieces.filter(({ length }) => length === 128 * 1_024);
   // What is left of the fields, two files, and what stands between and behind them.
-  assert.deepEqual([pieces.length - large.length, body.length], [5, parcel.length]);
-  const read = readForm(parcel.contentType, body);
+  assert.deepEqual([pieces.length - large.length, body.length], [5, bodyStream.length]);
+  const read = readForm(bodyStream.contentType, body);
   assert.deepEqual([read.fields.x49999, read.fields.list], ['1', ['a', 'ü']]);
   assert.deepEqual(
     read.files.map(({ field, bytes }) => [field, `${bytes}`]),

@@ -404,7 +404,7 @@ describe('a gateway with workers', workers, () => {
     }
   });
 
-  it('carries websockets of a passage in every worker', async () => {
+  it('carries websockets of a passthrough in every worker', async () => {
     const config = configOf(vendor, { workers: 2 });
     installed = install({
       ...config,

@@ -1,10 +1,10 @@
 /** Images at the vendor `gemini`: requests and answers, there and back. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createPlacing } from '../../core/body-stream.ts';
 import type { Call, Offer, Upload } from '../../core/contracts/call.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { Channel } from '../../core/contracts/vendor.ts';
-import { createPlacing } from '../../core/parcel.ts';
 import { layQuirks, quirksOfModel, USUAL } from '../../core/translation/quirks.ts';
 import { collectWarnings } from '../../core/translation/warnings.ts';
 import { edits, images } from '../../plugins/vendors/gemini/images.ts';
@@ -23,8 +23,8 @@ function offerOf(model: string): Offer {
 /** What the vendor is asked, and the words about it. */
 async function asked(model: string, body: JsonObject, files: readonly Upload[] = []) {
   const warnings = collectWarnings({});
-  const { base64, parcel } = createPlacing();
-  const sent = parcel(images.request({ model, ...body }, offerOf(model), { list: files, base64 }, warnings));
+  const { base64, bodyStream } = createPlacing();
+  const sent = bodyStream(images.request({ model, ...body }, offerOf(model), { list: files, base64 }, warnings));
   const pieces: Buffer[] = [];
   if (Buffer.isBuffer(sent)) pieces.push(sent);
   else for await (const piece of sent.read()) pieces.push(piece);

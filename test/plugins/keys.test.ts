@@ -355,7 +355,7 @@ describe('admitting a call', () => {
   });
 
   it('carries bytes nobody looks into for a key without a scope only', async () => {
-    const carried = { call: undefined as never, passage: { prefix: '/v1/batches' } };
+    const carried = { call: undefined as never, passthrough: { prefix: '/v1/batches' } };
     const scoped = await admitting({ models: ['gpt-4o'] });
     const free = await admitting({});
     assert.equal(await scoped.call('', carried), '403 model_not_allowed');

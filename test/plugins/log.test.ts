@@ -157,9 +157,9 @@ describe('a usage record', () => {
 
   it('names the channel that was tried last where none served, and the prefix of bytes that were only carried', async () => {
     const host = await logHost();
-    const passage = { prefix: '/v1/files' } as never;
+    const passthrough = { prefix: '/v1/files' } as never;
     const attempts = [attempt('a', {}), attempt('b', {})];
-    await settle(host, exchange({ id: ID, identity, passage, attempts, outcome: 'failed', status: 502 }));
+    await settle(host, exchange({ id: ID, identity, passthrough, attempts, outcome: 'failed', status: 502 }));
     const row = rows(host)[0]!;
     assert.deepEqual([row.channel, row.style, row.outcome], ['b', '/v1/files', 'failed']);
   });

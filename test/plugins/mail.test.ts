@@ -1,4 +1,4 @@
-/** Letters: over the wire to a real server, tried again where that helps, and into the log where there is no server. */
+/** Base64Ranges: over the wire to a real server, tried again where that helps, and into the log where there is no server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Mail } from '../../core/contracts/mail.ts';

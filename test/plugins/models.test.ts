@@ -811,7 +811,7 @@ describe('offers', () => {
     assert.equal(await once(moved.parts, 'm'), 'a/m');
   });
 
-  it('are not for a passage', async () => {
+  it('are not for a passthrough', async () => {
     const { parts } = await started({});
     assert.equal(await parts.route!({ style: undefined } as unknown as Known), undefined);
   });

@@ -129,9 +129,9 @@ describe('the receipt of a call', () => {
     inWorld(100n * MICRO, 'unlimited', async (world) => {
       const run = await world.run();
       const target = { channel: {} as never, url: new URL('http://127.0.0.1/'), headers: {}, price: 1_500_000n };
-      const passage = { prefix: '/v1/files', target: () => target };
+      const passthrough = { prefix: '/v1/files', target: () => target };
       world.departments.set(ACCOUNT.owner, [department(3, { factorPpm: 500_001 })]);
-      const x = callingNow(world, '', 0, { passage });
+      const x = callingNow(world, '', 0, { passthrough });
       const receipt = await receiptIn(world, run, x, () => Object.assign(x, { outcome: 'served', delivered: true }));
       assert.deepEqual(short(receipt), [true, 750_002n, 750_002n, undefined, undefined, '0.500001']);
       assert.deepEqual(

@@ -143,7 +143,7 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
     headers: {},
     ip: '192.0.2.7',
     style: undefined,
-    passage: undefined,
+    passthrough: undefined,
     share: undefined,
     signal: new AbortController().signal,
     identity: holder(ACCOUNT.owner, KEY.owner),

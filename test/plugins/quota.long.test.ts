@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type BalanceLayer, inQuota, LARGEST_GRANT, MICRO } from '../../core/contracts/ledger.ts';
-import type { Bounds, Outcome, Passage, Usage } from '../../core/plugin.ts';
+import type { Bounds, Outcome, PassthroughRoute, Usage } from '../../core/plugin.ts';
 import { UsageError } from '../../core/plugin.ts';
 import { ASSUMED_MAXIMUM } from '../../plugins/quota/sizes.ts';
 import { LARGEST_CALL } from '../../plugins/quota/tables.ts';
@@ -148,13 +148,13 @@ describe('holding', () => {
   );
 
   it(
-    'a passage holds and pays its fixed price, and nothing where that is zero or it failed',
+    'a passthrough holds and pays its fixed price, and nothing where that is zero or it failed',
     inWorld(10n, 'unlimited', async (world) => {
       const run = await world.run();
       const passing = (price: bigint): Exchange => {
         const target = { channel: CHANNEL, url: new URL(CHANNEL.url), headers: {}, price };
-        const passage: Passage = { prefix: '/v1/files', target: () => target };
-        return calling('', 0, { passage });
+        const passthrough: PassthroughRoute = { prefix: '/v1/files', target: () => target };
+        return calling('', 0, { passthrough });
       };
       const [paid, free, failed] = [passing(7n), passing(0n), passing(3n)];
       for (const x of [paid, free, failed]) await run.admit(x);

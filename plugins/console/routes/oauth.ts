@@ -267,7 +267,7 @@ function pageAfter({ body }: Answer, provider: string): string {
   return data?.action === 'bind' ? `/security?connected=${encodeURIComponent(provider)}` : '/';
 }
 
-/** Letters, digits and separators of the name at the provider. */
+/** Base64Ranges, digits and separators of the name at the provider. */
 function nameFrom({ name, provider }: Identity): string {
   const plain = name
     .normalize('NFC')

@@ -146,7 +146,7 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
           start_time: secondsOf(startedMs),
           quota_per_unit: host.find(Ledger)?.perUnit ?? 500_000,
           ...pricesOf(payments),
-          letters: lettersOf(host.find(Mail)),
+          letters: mailDeliveryOf(host.find(Mail)),
           ...signInOf(site, host.find(OAuth), host.find(SecondFactors) !== undefined),
         };
       },
@@ -175,7 +175,7 @@ function pricesOf(payments: Payments | undefined) {
   return { price: first, stripe_unit_price: sold.find(({ name }) => name === 'stripe')?.price ?? first };
 }
 
-function lettersOf(mail: Mail | undefined): 'sent' | 'logged' | 'none' {
+function mailDeliveryOf(mail: Mail | undefined): 'sent' | 'logged' | 'none' {
   if (mail === undefined) return 'none';
   return mail.delivers ? 'sent' : 'logged';
 }

@@ -6,7 +6,7 @@ import { soundType } from './formats.ts';
 import { createSpeechRelay } from './speech-relay.ts';
 import { patchSpeech, readSpeech, speechFacts } from './speech-request.ts';
 
-export { transcription, translation } from './hearing.ts';
+export { transcription, translation } from './transcription.ts';
 
 /** `POST /v1/audio/speech`. */
 export const speech: Style = {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Parcel } from '../../../core/parcel.ts';
+import type { BodyStream } from '../../../core/body-stream.ts';
 import { openUpstream, type Upstream, type UpstreamListener, type UpstreamRequest } from '../../../core/upstream.ts';
 import { fakeClock } from '../../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../../kit/fake-vendor.ts';
@@ -19,14 +19,14 @@ const NOT_SENT = {
 };
 
 /** A body that is read piece by piece, and what has become of it. */
-interface Watched extends Parcel {
+interface Watched extends BodyStream {
   pieces: number;
   /** Whoever read it has let go of it. */
   left: boolean;
 }
 
 function watched(pieces: readonly Buffer[], more: { length?: number; failAt?: number } = {}): Watched {
-  const parcel: Watched = {
+  const bodyStream: Watched = {
     contentType: 'application/octet-stream',
     length: more.length ?? pieces.reduce((sum, { length }) => sum + length, 0),
     pieces: 0,
@@ -34,16 +34,16 @@ function watched(pieces: readonly Buffer[], more: { length?: number; failAt?: nu
     async *read() {
       try {
         for (const piece of pieces) {
-          if (parcel.pieces === more.failAt) throw new Error('the disk is gone');
-          parcel.pieces++;
+          if (bodyStream.pieces === more.failAt) throw new Error('the disk is gone');
+          bodyStream.pieces++;
           yield piece;
         }
       } finally {
-        parcel.left = true;
+        bodyStream.left = true;
       }
     },
   };
-  return parcel;
+  return bodyStream;
 }
 
 /** So many turns of the loop: what can happen without us has happened. */

@@ -4,7 +4,7 @@ import type { Refused } from '../../parts/call-failure.ts';
 import { warningsIn } from '../../parts/warnings.ts';
 import { type Answer, Failed, failureIn, parsed, SILENCE } from './answer.ts';
 import { alternativeBody } from './bodies.ts';
-import { decoderFor } from './hearing.ts';
+import { decoderFor } from './decoders.ts';
 import { type Endpoint, PATHS } from './prompt.ts';
 import { createEventReader } from './sse.ts';
 import type { Json, JsonObject } from './typed-json.ts';

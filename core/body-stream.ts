@@ -6,7 +6,7 @@ import type { Json, JsonObject } from './contracts/json.ts';
 import type { Attachments } from './contracts/vendor.ts';
 
 /** A body of known length that can be read again for the next attempt. */
-export interface Parcel {
+export interface BodyStream {
   readonly contentType: string;
   /** In bytes. */
   readonly length: number;
@@ -17,7 +17,7 @@ export interface Parcel {
 type Piece = Buffer | { readonly file: Upload; readonly as: 'bytes' | 'base64' };
 
 /** A multipart body: texts first, then files, as most servers prefer. A list becomes one part per value. */
-export function formParcel(fields: JsonObject, files: readonly Upload[]): Parcel {
+export function multipartStream(fields: JsonObject, files: readonly Upload[]): BodyStream {
   // Random, so it occurs in no file.
   const boundary = `turnpike-${randomBytes(18).toString('hex')}`;
   const pieces: Piece[] = [];
@@ -40,14 +40,14 @@ export function formParcel(fields: JsonObject, files: readonly Upload[]): Parcel
     text = '\r\n';
   }
   pieces.push(Buffer.from(`${text}--${boundary}--\r\n`));
-  return parcelOf(`multipart/form-data; boundary=${boundary}`, pieces);
+  return bodyStreamOf(`multipart/form-data; boundary=${boundary}`, pieces);
 }
 
 /** Files that are sent in base64 inside JSON: placeholders stand for them until the body is sent. */
 export interface Placing {
   base64: Attachments['base64'];
   /** The body with the files' bytes in place of the placeholders. */
-  parcel(body: unknown): Parcel | Buffer;
+  bodyStream(body: unknown): BodyStream | Buffer;
 }
 
 /** Creates one for a request. */
@@ -59,24 +59,24 @@ export function createPlacing(): Placing {
       placed.set(name, file);
       return name;
     },
-    parcel(body) {
+    bodyStream(body) {
       const text = JSON.stringify(body);
       if (placed.size === 0) return Buffer.from(text);
       const pieces = text.split(/(turnpike-file-[0-9a-f]{36})/).map((piece): Piece => {
         const file = placed.get(piece);
         return file === undefined ? Buffer.from(piece) : { file, as: 'base64' };
       });
-      return parcelOf('application/json', pieces);
+      return bodyStreamOf('application/json', pieces);
     },
   };
 }
 
 /** JSON whose pieces are in memory. */
-export function piecesParcel(pieces: readonly Buffer[]): Parcel {
-  return parcelOf('application/json', pieces);
+export function streamOfPieces(pieces: readonly Buffer[]): BodyStream {
+  return bodyStreamOf('application/json', pieces);
 }
 
-function parcelOf(contentType: string, pieces: readonly Piece[]): Parcel {
+function bodyStreamOf(contentType: string, pieces: readonly Piece[]): BodyStream {
   return {
     contentType,
     length: pieces.reduce((sum, piece) => sum + lengthOf(piece), 0),

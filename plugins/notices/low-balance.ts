@@ -18,7 +18,7 @@ export function remainingOf({ granted, used }: Balance): bigint {
 }
 
 /** Checks balances. */
-export function createFalls({ store, clock }: Host) {
+export function createLowBalance({ store, clock }: Host) {
   return {
     /**
      * Returns true if the balance is below the threshold, the user was not notified since it was above, and not within the last hour; it then

@@ -1,8 +1,8 @@
 /** Usage of a transcription: as the vendor reports it, otherwise by the length of the audio. */
 import type { Bounds, Call, Json, Usage } from '../../../core/plugin.ts';
 import { countedUsage, member, tokensIn } from '../../../core/translation/index.ts';
-import { fileIn } from './hearing-request.ts';
 import { longestSeconds, measuredSeconds } from './sound/file.ts';
+import { fileIn } from './transcription-request.ts';
 
 /** Characters per second: of fast speech, and of usual speech. */
 const HASTY = 40;

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type BodyStream, streamOfPieces } from './body-stream.ts';
 import type { Outline } from './contracts/json.ts';
-import { type Parcel, piecesParcel } from './parcel.ts';
 
 /** Bodies of at least this size block the event loop noticeably. */
 export const LARGE = 1_024 * 1_024;
@@ -14,7 +14,7 @@ const BLOCK = 16 * 1_024;
 const AT_ONCE = 16;
 
 /** The base64 stretches of a body; they do not touch. */
-export class Letters {
+export class Base64Ranges {
   /** Start and end positions, alternating. */
   readonly #bounds: readonly number[];
   readonly #length: number;
@@ -57,15 +57,15 @@ export class Letters {
 }
 
 /** The result for a small body: no stretches, which is always safe. */
-export function noLetters({ length }: Buffer): Letters {
-  return new Letters([], length);
+export function noBase64({ length }: Buffer): Base64Ranges {
+  return new Base64Ranges([], length);
 }
 
 /** Scans a body, yielding in between. */
-export async function findLetters(bytes: Buffer): Promise<Letters> {
+export async function findBase64(bytes: Buffer): Promise<Base64Ranges> {
   const bounds: number[] = [];
   // A body at an odd memory offset was not read from a connection; it is treated as small.
-  if (bytes.byteOffset % 2 === 1) return noLetters(bytes);
+  if (bytes.byteOffset % 2 === 1) return noBase64(bytes);
   const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
   for (let start = 0, count = 1; start + BLOCK <= bytes.length; start += BLOCK, count++) {
     if (isLetters(pairs, start)) {
@@ -75,7 +75,7 @@ export async function findLetters(bytes: Buffer): Promise<Letters> {
     }
     if (count % AT_ONCE === 0) await nextTurn();
   }
-  return new Letters(bounds, bytes.length);
+  return new Base64Ranges(bounds, bytes.length);
 }
 
 /** Eight bytes at a time: a third of the time of one at a time. */
@@ -117,8 +117,8 @@ export function abridge(
 const BEGINNING = 64;
 
 /** JSON with the bytes in place of placeholders. */
-export function spliced(text: string, bytesOf: Outline['bytesOf']): Parcel | Buffer {
+export function spliced(text: string, bytesOf: Outline['bytesOf']): BodyStream | Buffer {
   if (bytesOf.size === 0) return Buffer.from(text);
   const pieces = text.split(/(turnpikeData[0-9a-f]{36})/).map((piece) => bytesOf.get(piece) ?? Buffer.from(piece));
-  return piecesParcel(pieces);
+  return streamOfPieces(pieces);
 }

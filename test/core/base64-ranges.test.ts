@@ -1,13 +1,13 @@
 /** Large bodies: what is found out about their letters of base64, and that nobody reads them differently for it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { findBase64, noBase64, spliced } from '../../core/base64-ranges.ts';
+import type { BodyStream } from '../../core/body-stream.ts';
 import { scanJson } from '../../core/json.ts';
-import { findLetters, noLetters, spliced } from '../../core/letters.ts';
-import type { Parcel } from '../../core/parcel.ts';
 import fc from '../kit/fast-check.ts';
 
 const KIB = 1_024;
-/** Letters of base64, other ones in each place. */
+/** Base64Ranges of base64, other ones in each place. */
 const letters = (length: number): string =>
   Array.from({ length: Math.ceil(length / 11) }, (_, i) => `iVBORw0KG${(i % 90) + 10}`)
     .join('')
@@ -15,7 +15,7 @@ const letters = (length: number): string =>
 const image = (data: string): string => `{"messages":[{"image_url":{"url":"data:image/png;base64,${data}"}}]}`;
 
 /** What a scan says of a body, be it a refusal. */
-function factsOf(bytes: Buffer, known: ReturnType<typeof noLetters>): unknown {
+function factsOf(bytes: Buffer, known: ReturnType<typeof noBase64>): unknown {
   try {
     const { members, textBytes, media } = scanJson(bytes, {}, known);
     return { members: [...members].map(([name, { start, end }]) => [name, start, end]), textBytes, media };
@@ -24,7 +24,7 @@ function factsOf(bytes: Buffer, known: ReturnType<typeof noLetters>): unknown {
   }
 }
 
-async function textOf(body: Parcel | Buffer): Promise<string> {
+async function textOf(body: BodyStream | Buffer): Promise<string> {
   if (Buffer.isBuffer(body)) return body.toString();
   const pieces: Buffer[] = [];
   for await (const piece of body.read()) pieces.push(piece);
@@ -36,7 +36,7 @@ async function textOf(body: Parcel | Buffer): Promise<string> {
 describe('base64 runs in a large body', () => {
   it('are found, and offsets map correctly behind and before them', async () => {
     const bytes = Buffer.from(`${'é'.repeat(10 * KIB)}${letters(100 * KIB)}"`);
-    const found = await findLetters(bytes);
+    const found = await findBase64(bytes);
     const from = found.beginning(0);
     const to = found.behind(from);
     assert.ok(from >= 20 * KIB && from < 36 * KIB, String(from));
@@ -60,7 +60,7 @@ describe('base64 runs in a large body', () => {
           const bytes = Buffer.from(text.replace(/\]\}$/, `],"file_data":"${letters(40 * KIB)}","model":"é"}`));
           const at = place % (bytes.length - 1);
           bytes.write(byte + next, at, 'latin1');
-          assert.deepEqual(factsOf(bytes, await findLetters(bytes)), factsOf(bytes, noLetters(bytes)));
+          assert.deepEqual(factsOf(bytes, await findBase64(bytes)), factsOf(bytes, noBase64(bytes)));
         },
       ),
       { numRuns: 300 },
@@ -70,7 +70,7 @@ describe('base64 runs in a large body', () => {
   it('are left out of a translation if they are an image, and restored on the way out', async () => {
     const text = image(letters(70 * KIB));
     const bytes = Buffer.from(text);
-    const { tree, bytesOf } = scanJson(bytes, {}, await findLetters(bytes)).outline();
+    const { tree, bytesOf } = scanJson(bytes, {}, await findBase64(bytes)).outline();
     const said = JSON.stringify(tree);
     assert.ok(said.length < 40 * KIB, `${said.length} characters are left`);
     assert.match(said, /^\{"messages":\[\{"image_url":\{"url":"data:image\/png;base64,iVBORw0KG/);
@@ -84,14 +84,14 @@ describe('base64 runs in a large body', () => {
       image(letters(70 * KIB)).replace('"url"', '"text"'),
     ]) {
       const bytes = Buffer.from(text);
-      const body = scanJson(bytes, {}, await findLetters(bytes));
+      const body = scanJson(bytes, {}, await findBase64(bytes));
       assert.deepEqual(body.outline(), { tree: body.tree(), bytesOf: new Map() });
     }
   });
 
   it('are not copied for a vendor of the same style', async () => {
     const bytes = Buffer.from(image(letters(70 * KIB)).replace(/^\{/, '{"model":"a","user":"b",'));
-    const body = scanJson(bytes, {}, await findLetters(bytes));
+    const body = scanJson(bytes, {}, await findBase64(bytes));
     const changes = { model: '"c"', user: undefined, n: '1' };
     const pieces = body.pieces(changes);
     assert.equal(Buffer.concat(pieces).toString(), body.patched(changes).toString());

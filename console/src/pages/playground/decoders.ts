@@ -10,9 +10,9 @@ import {
   textIn,
   type Usage,
 } from './answer.ts';
-import { chatDecoder } from './hear-chat.ts';
-import { messagesDecoder } from './hear-messages.ts';
-import { responsesDecoder } from './hear-responses.ts';
+import { chatDecoder } from './decode-chat.ts';
+import { messagesDecoder } from './decode-messages.ts';
+import { responsesDecoder } from './decode-responses.ts';
 import type { Endpoint, Style } from './prompt.ts';
 import { isObject, type Json, type JsonObject } from './typed-json.ts';
 

@@ -21,8 +21,8 @@ import {
   measureTranscription,
   readTranscription,
   type TranscriptionOptions,
-} from './hearing-request.ts';
-import { estimatedUsage, reportedUsage, unfinishedUsage } from './hearing-usage.ts';
+} from './transcription-request.ts';
+import { estimatedUsage, reportedUsage, unfinishedUsage } from './transcription-usage.ts';
 
 /** Lists that some clients send without brackets in the field name. */
 const LISTS = [

@@ -14,7 +14,7 @@ import { ClientLeft, type LiveExchange } from './exchange.ts';
 import type { Head } from './head.ts';
 import { scanJson } from './json.ts';
 import type { OpaqueCall, OpaqueCarrier, OpaqueListener, OpaqueRequest } from './opaque.ts';
-import type { Known, Passage, PassageTarget } from './plugin.ts';
+import type { Known, PassthroughRoute, PassthroughTarget } from './plugin.ts';
 import { USUAL } from './translation/quirks.ts';
 
 /** A received request for a passthrough route. */
@@ -47,13 +47,16 @@ const ANSWERED: readonly string[] = [
 const EMPTY = scanJson(Buffer.from('{}'));
 
 /** The call of a passthrough request. Refuses what must not be forwarded. */
-export function readPassage(passage: Passage, { head, maxBytes }: Pick<Arrival, 'head' | 'maxBytes'>): Call {
+export function readPassthrough(
+  passthrough: PassthroughRoute,
+  { head, maxBytes }: Pick<Arrival, 'head' | 'maxBytes'>,
+): Call {
   if (/%2f/i.test(head.path)) {
     throw coreErrors.invalid_path('An encoded slash (%2F) in the path cannot be forwarded.');
   }
   if (head.length !== undefined && head.length > maxBytes) throw tooLarge(maxBytes);
   return {
-    style: passage.prefix,
+    style: passthrough.prefix,
     model: '',
     stream: false,
     asksUsage: false,
@@ -63,22 +66,22 @@ export function readPassage(passage: Passage, { head, maxBytes }: Pick<Arrival, 
 }
 
 /** Forwards an admitted request and its answer, or throws the client's error. On return, the request has ended. */
-export function carryPassage(
+export function forwardPassthrough(
   x: LiveExchange & Known,
-  passage: Passage,
+  passthrough: PassthroughRoute,
   arrival: Arrival,
   opaque: OpaqueCarrier,
   tools: DeliverTools,
 ): Promise<void> {
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
-  const target = passage.target(x);
+  const target = passthrough.target(x);
   return new Promise((resolve, reject) => {
     new Carriage(x, target, tools, resolve, reject).start(arrival, opaque);
   });
 }
 
 /** The target of a passthrough request, as attempts need it. */
-export function offerOf({ channel }: PassageTarget): Offer {
+export function offerOf({ channel }: PassthroughTarget): Offer {
   return { channel, model: '', style: '', quirks: USUAL, strict: false, priced: '' };
 }
 
@@ -87,7 +90,7 @@ type State = 'asking' | 'refused' | 'answering' | 'done';
 
 class Carriage implements OpaqueListener {
   readonly #x: LiveExchange & Known;
-  readonly #target: PassageTarget;
+  readonly #target: PassthroughTarget;
   readonly #tools: DeliverTools;
   readonly #resolve: () => void;
   readonly #reject: (error: unknown) => void;
@@ -111,7 +114,7 @@ class Carriage implements OpaqueListener {
 
   constructor(
     x: LiveExchange & Known,
-    target: PassageTarget,
+    target: PassthroughTarget,
     tools: DeliverTools,
     resolve: () => void,
     reject: (error: unknown) => void,
@@ -446,7 +449,7 @@ class Upload extends Readable {
 }
 
 /** All upstream headers except those that frame the body. */
-function requestOf(head: Head, target: PassageTarget): OpaqueRequest {
+function requestOf(head: Head, target: PassthroughTarget): OpaqueRequest {
   const headers: Record<string, string> = {
     'user-agent': 'turnpike',
     // Accepted encodings of the client are not forwarded.
@@ -459,7 +462,7 @@ function requestOf(head: Head, target: PassageTarget): OpaqueRequest {
 }
 
 /** The target URL: the passthrough address with the channel's query parameters. */
-export function addressOf({ url, channel }: PassageTarget): URL {
+export function addressOf({ url, channel }: PassthroughTarget): URL {
   if (channel.query === undefined) return url;
   const whole = new URL(url);
   addQuery(whole, channel);
