@@ -177,7 +177,7 @@ export class CallContent implements Content {
         media: mediaIn(conversation.turns.flatMap(({ blocks }) => blocks)),
         outputTokens,
       },
-      // The vendor knows the earlier answer as it was before.
+      // The channel that stored the earlier answer has the original text.
       ...(earlier !== undefined && { earlier: { ...earlier, channel: undefined } }),
     };
   }

@@ -220,7 +220,7 @@ export function createRedactor(): Redactor {
 
 /**
  * Patterns of credentials. Each is linear in the text: a match starts only at the first character of a run, or is
- * bounded. None matches its own replacement differently.
+ * bounded. Masking a text twice gives the same text.
  */
 const looks: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g, PLACEHOLDER],

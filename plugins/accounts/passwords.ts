@@ -11,7 +11,7 @@ const HASH_BYTES = 32;
 /** The number of concurrent hashes, and of those that wait. */
 const AT_ONCE = 2;
 const WAITING = 16;
-/** The network of work without a client. */
+/** Stands for work that no client requested. */
 const NOBODY_KNOWN: Comer = { network: '', isKnown: false };
 
 /** `$scrypt$ln=15,r=8,p=3$salt$hash`, salt and hash in base64 without padding. */
