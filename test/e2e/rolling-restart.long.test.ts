@@ -119,7 +119,8 @@ describe('three gateways that are restarted one after the other', {
   });
 
   const round = (): string => `round ${rounds}`;
-  const client = (url: string): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey: key });
+  // More retries than usual: on a busy machine, the balancer's health checks are late.
+  const client = (url: string): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 6 });
 
   async function until(condition: () => boolean): Promise<void> {
     while (!condition()) await sleep(20);
