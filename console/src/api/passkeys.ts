@@ -11,9 +11,9 @@ import type { PasskeyCeremony } from './operations.ts';
 
 /**
  * `ready`, or why not: the gateway offers `none`; the page uses plain http (`insecure`); passkeys belong to another address
- * (`elsewhere`); the browser does not support them (`unsupported`).
+ * (`other-origin`); the browser does not support them (`unsupported`).
  */
-export type PasskeyState = 'ready' | 'none' | 'insecure' | 'elsewhere' | 'unsupported';
+export type PasskeyState = 'ready' | 'none' | 'insecure' | 'other-origin' | 'unsupported';
 
 /** Whether passkeys work here, and `home`, the address that they belong to. Undefined while loading. */
 export function usePasskeyState(): { readonly state: PasskeyState; readonly home: string } | undefined {
@@ -24,7 +24,7 @@ export function usePasskeyState(): { readonly state: PasskeyState; readonly home
 
 function stateOf({ passkey_login, passkey_rp_id: id, passkey_origins: origins }: Status): PasskeyState {
   if (!passkey_login) return 'none';
-  if (!origins.split(',').includes(location.origin) || !isBelow(location.hostname, id)) return 'elsewhere';
+  if (!origins.split(',').includes(location.origin) || !isBelow(location.hostname, id)) return 'other-origin';
   if (!window.isSecureContext) return 'insecure';
   return window.PublicKeyCredential === undefined ? 'unsupported' : 'ready';
 }

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { KEEPS_DATA, useApi } from '../api/hooks.ts';
 import { texts } from '../text.ts';
 
-const useText = texts({ nobody: ['No matching users', '没有符合条件的用户'] });
+const useText = texts({ noMatches: ['No matching users', '没有符合条件的用户'] });
 
 const MOST = 20;
 
@@ -61,7 +61,7 @@ export function PersonSelect({
       onSearchChange={setTyped}
       onInput={() => setLooking(true)}
       onDropdownOpen={() => setLooking(false)}
-      nothingFoundMessage={isFetching ? <Loader size="xs" /> : text.nobody}
+      nothingFoundMessage={isFetching ? <Loader size="xs" /> : text.noMatches}
       searchable
       clearable
       limit={MOST + 1}

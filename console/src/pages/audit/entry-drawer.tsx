@@ -59,7 +59,7 @@ function Content({
             [
               text.words.user,
               entry.actor_id === null ? (
-                entry.actor || text.nobody
+                entry.actor || text.unknownUser
               ) : (
                 <Anchor key="actor" component={Link} href={`/users?user=${entry.actor_id}`} size="sm">
                   {entry.actor || `#${entry.actor_id}`}
@@ -151,7 +151,7 @@ export function useSentence(): (entry: Entry) => string {
   return useMemo(
     () => (entry) => {
       const facts = entry.facts as Readonly<Record<string, unknown>>;
-      const actor = entry.actor === COMMAND_LINE ? text.commandLine : entry.actor || text.nobody;
+      const actor = entry.actor === COMMAND_LINE ? text.commandLine : entry.actor || text.unknownUser;
       const object = entry.object_name || entry.object;
       const values: SentenceValues = {
         actor,

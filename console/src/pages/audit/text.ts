@@ -33,7 +33,7 @@ export const useText = texts({
     (who: string, action: string, object: string) => `${who}: ${action}${object && ` ${object}`}`,
     (who: string, action: string, object: string) => `${who}：${action}${object && ` ${object}`}`,
   ],
-  nobody: ['Unknown', '未知用户'],
+  unknownUser: ['Unknown', '未知用户'],
   commandLine: ['The command line', '命令行'],
   noneAbout: ['No entry matches all filters.', '没有记录符合所有筛选条件。'],
   empty: ['No entries yet', '还没有记录'],

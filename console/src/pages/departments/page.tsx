@@ -215,7 +215,7 @@ function Fields({ onClose, onMade }: Template) {
       />
       <PeopleSearch label={text.words.members} about={text.templatePeopleAbout} value={ids} onChange={setIds} />
       <Text size="sm">
-        {text.templateNobody}{' '}
+        {text.templateNoAccounts}{' '}
         <Anchor component={Link} href="/users?tab=invitations" size="sm">
           {text.templateInvite}
         </Anchor>

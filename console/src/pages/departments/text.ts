@@ -43,7 +43,7 @@ export const useText = texts({
   ],
   templateName: ['Team', '团队'],
   templatePeopleAbout: ['Optional.', '可选。'],
-  templateNobody: ['No accounts yet?', '还没有账户？'],
+  templateNoAccounts: ['No accounts yet?', '还没有账户？'],
   templateInvite: ['Invite users', '邀请用户'],
   templateMake: ['Create team', '创建团队'],
   made: [(name: string) => `Created “${name}”.`, (name: string) => `“${name}”已创建。`],

@@ -3,8 +3,8 @@ import type { Search } from '../../api/client.ts';
 import { isAdmin, useSelf } from '../../api/hooks.ts';
 import { type Step, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
+import { useScope } from '../../parts/scope.tsx';
 import { useRangeOf } from '../../parts/time-range.tsx';
-import { useScope } from '../../parts/whose.tsx';
 
 /** The record kinds with their numbers in `/api`. */
 export const KINDS = { use: 2, error: 5, 'top-up': 1, refund: 6, login: 7, manage: 3, system: 4, request: 8 } as const;

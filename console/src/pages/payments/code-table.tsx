@@ -91,7 +91,7 @@ export function CodeTable({
       from: 'md',
       cell: ({ used_user_id, used_username, redeemed_time }) =>
         used_user_id === 0 ? (
-          <Muted>{text.nobody}</Muted>
+          <Muted>{text.unused}</Muted>
         ) : (
           <>
             {used_username || `#${used_user_id}`} <When at={redeemed_time} />

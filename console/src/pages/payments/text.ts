@@ -54,7 +54,7 @@ export const useText = texts({
     removeDead: ['Remove unusable codes', '移除失效兑换码'],
     made: ['Created', '创建时间'],
     madeBy: [(who: string) => `by ${who}`, (who: string) => `由 ${who}`],
-    nobody: ['not used', '未使用'],
+    unused: ['not used', '未使用'],
     more: [(name: string) => `More actions for ${name}`, (name: string) => `${name} 的更多操作`],
     copy: ['Copy code', '复制兑换码'],
     enabled: ['Code enabled.', '兑换码已启用。'],

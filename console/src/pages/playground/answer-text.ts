@@ -29,7 +29,7 @@ export const useAnswerText = texts({
   filtered: ['The vendor’s content filter ended the answer.', '供应商的内容过滤器中止了回答。'],
   picture: [(at: number) => `Image ${at} of the answer`, (at: number) => `回答中的第 ${at} 张图片`],
   keep: ['Save image', '保存图片'],
-  elsewhere: ['Open the image (on another site)', '打开图片（位于其他网站）'],
+  openImage: ['Open the image (on another site)', '打开图片（位于其他网站）'],
   sound: ['Audio answer', '音频回答'],
   keepSound: ['Save audio', '保存音频'],
   vectors: [

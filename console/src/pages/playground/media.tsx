@@ -24,7 +24,7 @@ export function Pictures({ urls }: { readonly urls: readonly string[] }) {
       );
     return /^https?:\/\//i.test(url) ? (
       <Anchor key={url} href={url} target="_blank" rel="noreferrer noopener" size="sm">
-        {text.elsewhere}
+        {text.openImage}
       </Anchor>
     ) : null;
   });

@@ -134,9 +134,9 @@ function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/passkey'> 
         )}{' '}
         {support?.state === 'insecure' && text.insecure}
         {support?.state === 'unsupported' && text.unsupported}
-        {support?.state === 'elsewhere' && (
+        {support?.state === 'other-origin' && (
           <>
-            {text.elsewhere} <Anchor href={support.home}>{support.home}</Anchor>
+            {text.otherOrigin} <Anchor href={support.home}>{support.home}</Anchor>
           </>
         )}
       </Item>

@@ -97,7 +97,7 @@ export const useText = texts({
       'Passkeys require https (or localhost), but this page uses plain http.',
       '通行密钥需要 https（或 localhost），而此页面使用 http。',
     ],
-    elsewhere: [
+    otherOrigin: [
       'Passkeys of this gateway only work at another address. Open the console there:',
       '此网关的通行密钥只能在另一个地址使用。请在该地址打开控制台：',
     ],

@@ -17,7 +17,7 @@ export function OtherMethods({
 }) {
   const text = useText();
   const refusal = useFormRefusal();
-  const elsewhere = useAction(
+  const begin = useAction(
     (provider: string) => call('POST /api/oauth/state', { body: { provider, intent: 'login' } }),
     { done: ({ url }) => goToExternal(url), refused: refusal.refused },
   );
@@ -30,10 +30,10 @@ export function OtherMethods({
           size="sm"
           fullWidth
           rightSection={<IconExternalLink size={14} />}
-          loading={elsewhere.isPending && elsewhere.variables === name}
+          loading={begin.isPending && begin.variables === name}
           onClick={() => {
             refusal.clear();
-            elsewhere.mutate(name);
+            begin.mutate(name);
           }}
         >
           {text.withProvider(label)}
@@ -77,7 +77,7 @@ function PasskeyMethod() {
       );
     case 'insecure':
       return <Muted>{text.passkeyInsecure}</Muted>;
-    case 'elsewhere':
+    case 'other-origin':
       return (
         <Muted>
           {text.passkeyElsewhere} <Anchor href={passkey.home}>{passkey.home}</Anchor>

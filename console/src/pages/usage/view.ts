@@ -3,9 +3,9 @@ import type { Search } from '../../api/client.ts';
 import { isAdmin, useSelf } from '../../api/hooks.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
+import { useScope } from '../../parts/scope.tsx';
 import { type RangeChange, useRangeOf } from '../../parts/time-range.tsx';
 import { MEASURES, type Measure } from '../../parts/trend-series.ts';
-import { useScope } from '../../parts/whose.tsx';
 
 /** Groups for the viewer's own usage. */
 export const OWN_GROUPS = ['model', 'key'] as const;
