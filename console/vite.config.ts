@@ -1,4 +1,5 @@
 /** How the console is built: into `dist`, with addresses that work below any path; and served while it is worked on. */
+import { icons as tabler } from '@iconify-json/tabler';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { parse } from 'yaml';
@@ -14,6 +15,22 @@ const recipes: Plugin = {
   },
 };
 
+const PEN = / (?:fill|stroke|stroke-width|stroke-linecap|stroke-linejoin)="[^"]*"/g;
+/** `~icons/refresh`: a component of this icon of Tabler. Its lines get colour and width from the component. */
+const icons: Plugin = {
+  name: 'icons',
+  resolveId: { filter: { id: /^~icons\// }, handler: (id) => `\0${id}` },
+  load: {
+    filter: { id: /^\0~icons\// },
+    handler(id) {
+      const name = id.slice('\0~icons/'.length);
+      const { body } = tabler.icons[name] ?? this.error(`Tabler has no icon ${name}`);
+      const lines = JSON.stringify(body.replaceAll(PEN, ''));
+      return `import { icon } from '/src/parts/icon.tsx';\nexport default /* @__PURE__ */ icon(${lines});`;
+    },
+  },
+};
+
 /** `page-keys` of what begins at `pages/keys/page.tsx`. */
 function pageOf(file: string): string | undefined {
   const page = /\/pages\/([\w-]+)\/page\.tsx$/.exec(file)?.[1];
@@ -21,12 +38,12 @@ function pageOf(file: string): string | undefined {
 }
 
 /** What pages are made of; charts, and what shows them, are fetched with the pages that have some. */
-const PARTS = /\/node_modules\/@tabler\/|\/src\/(text|(api|parts|shell)\/(?!chart|sums-table|palette)[\w-]+)\.tsx?$/;
+const PARTS = /~icons\/|\/src\/(text|icons|(api|parts|shell)\/(?!chart|sums-table|palette)[\w-]+)\.tsx?$/;
 
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [react(), recipes],
+  plugins: [react(), recipes, icons],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

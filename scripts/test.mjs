@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
 import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
+import './test-packages.mjs';
 
 const KINDS = ['long', 'browser'];
 /** Test files run in parallel: one more than cores, because most tests wait for the processes they start. Browser tests use all CPU. */
@@ -19,7 +20,7 @@ const onPostgres = process.env.TURNPIKE_TEST_STORE === 'postgres';
 const kindOf = (name) => KINDS.find((kind) => name.endsWith(`.${kind}.test.ts`));
 const files = readdirSync('test', { recursive: true })
   .map((name) => join('test', name))
-  .filter((name) => name.endsWith('.test.ts') && isWanted(name))
+  .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules') && isWanted(name))
   .sort();
 
 function isWanted(name) {

@@ -1,4 +1,6 @@
 /** The pages with their names in both languages and their icons. Each page is loaded when it is first opened. */
+
+import type { ComponentType } from 'react';
 import {
   IconActivity,
   IconBuildingBank,
@@ -18,8 +20,7 @@ import {
   IconSitemap,
   IconUsers,
   IconWallet,
-} from '@tabler/icons-react';
-import type { ComponentType } from 'react';
+} from './icons.ts';
 import { PAGES, type PageName } from './page-list.ts';
 import { fetched } from './shell/fetched.tsx';
 import { type Pair, texts } from './text.ts';

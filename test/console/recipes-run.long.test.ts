@@ -23,7 +23,7 @@ describe('recipes that are followed', () => {
   before(async () => {
     gateway = await startGateway();
     dir = mkdtempSync(join(tmpdir(), 'turnpike-recipes-'));
-    symlinkSync(join(REPOSITORY, 'node_modules'), join(dir, 'node_modules'), 'dir');
+    symlinkSync(join(REPOSITORY, 'test/node_modules'), join(dir, 'node_modules'), 'dir');
   });
   after(async () => {
     rmSync(dir, { recursive: true });

@@ -1,7 +1,16 @@
 /** The pages of the documentation, their blocks of code and their tables, for tests of what they say. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -121,7 +130,10 @@ export function folder(packages: readonly string[] = []): { readonly dir: string
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-readme-'));
   for (const name of packages) {
     mkdirSync(dirname(join(dir, 'node_modules', name)), { recursive: true });
-    symlinkSync(name === 'turnpike' ? ROOT : join(ROOT, 'node_modules', name), join(dir, 'node_modules', name), 'dir');
+    const found = ['test/node_modules', 'node_modules']
+      .map((modules) => join(ROOT, modules, name))
+      .find((path) => existsSync(path));
+    symlinkSync(name === 'turnpike' ? ROOT : found!, join(dir, 'node_modules', name), 'dir');
   }
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }

@@ -1,9 +1,9 @@
 /** Why a call failed or would fail: the cause, the next step, and the original message. */
 import { Alert, Anchor, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { isAdmin, useSelf } from '../api/hooks.ts';
+import { IconAlertTriangle } from '../icons.ts';
 import { texts } from '../text.ts';
 import { type Cause, causeOf, type Refused, voiceOf } from './call-failure.ts';
 

@@ -1,9 +1,9 @@
 /** A table that scrolls within its frame, opens rows, and has an empty state. */
 import { ActionIcon, Box, Group, Skeleton, Table, UnstyledButton } from '@mantine/core';
-import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
 import type { Refusal } from '../api/client.ts';
+import { IconChevronLeft, IconChevronRight } from '../icons.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts } from '../text.ts';
 import { Loaded } from './notes.tsx';

@@ -1,7 +1,7 @@
 /** The active filters; each can be removed. */
 import { Button, Group } from '@mantine/core';
-import { IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { IconX } from '../icons.ts';
 import { texts } from '../text.ts';
 import { PlainButton } from './page.tsx';
 

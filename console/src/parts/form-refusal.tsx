@@ -1,10 +1,10 @@
 /** Forms and their refusals, shown at the field or above the button; the field gets the focus. */
 import { Alert, Button, Group, Stack, type StackProps } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { type ChangeEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Refusal } from '../api/client.ts';
 import { type Running, useCancelled } from '../api/hooks.ts';
 import { sentenceOf } from '../api/refusals.ts';
+import { IconAlertTriangle } from '../icons.ts';
 import { texts } from '../text.ts';
 import { PlainButton } from './page.tsx';
 import { useLanguage } from './values.tsx';

@@ -1,12 +1,12 @@
 /** Empty, error and loading states. */
 import { Alert, Button, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Refusal } from '../api/client.ts';
 import { isAdmin, useSelf } from '../api/hooks.ts';
 import { sentenceOf } from '../api/refusals.ts';
+import { IconAlertTriangle } from '../icons.ts';
 import { texts } from '../text.ts';
 import { PlainButton, Section } from './page.tsx';
 import { useLanguage } from './values.tsx';

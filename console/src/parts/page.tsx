@@ -14,10 +14,10 @@ import {
   Title,
   Tooltip,
 } from '@mantine/core';
-import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type ComponentPropsWithRef, type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { useStatus } from '../api/hooks.ts';
+import { IconChevronDown, IconChevronRight } from '../icons.ts';
 import type { PageName } from '../page-list.ts';
 import { usePageNames } from '../pages.tsx';
 

@@ -1,8 +1,8 @@
 /** A debounced search field; Enter searches at once. */
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
+import { IconSearch } from '../icons.ts';
 import { texts } from '../text.ts';
 
 const useText = texts({ clear: ['Clear search', '清除搜索'] });

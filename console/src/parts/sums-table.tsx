@@ -1,8 +1,8 @@
 /** Totals by group: cost, share, calls, errors, tokens; with search and paging. */
 import { ActionIcon, Box, Group, Progress, Text, TextInput, Tooltip } from '@mantine/core';
-import { IconListDetails, IconSearch } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { IconListDetails, IconSearch } from '../icons.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts } from '../text.ts';
 import { Swatch } from './chart-tip.tsx';

@@ -1,9 +1,9 @@
 /** Single values: money, times, shares, states, copyable text. */
 import { ActionIcon, Badge, Box, Code, Group, Progress, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { useTimeout } from '@mantine/hooks';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { type ReactNode, useContext, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { IconCheck, IconCopy } from '../icons.ts';
 import { useFormat } from '../shell/format.ts';
 import { LanguageContext, texts } from '../text.ts';
 import { Small } from './page.tsx';

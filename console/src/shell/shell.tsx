@@ -13,6 +13,12 @@ import {
 } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { call } from '../api/client.ts';
+import type { Self } from '../api/hooks.ts';
+import { useAction, useStatus } from '../api/hooks.ts';
 import {
   IconCheck,
   IconChevronDown,
@@ -22,13 +28,7 @@ import {
   IconMoon,
   IconSearch,
   IconSun,
-} from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
-import { call } from '../api/client.ts';
-import type { Self } from '../api/hooks.ts';
-import { useAction, useStatus } from '../api/hooks.ts';
+} from '../icons.ts';
 import { PAGES, type PageName } from '../page-list.ts';
 import { PAGE_ICONS, usePageNames } from '../pages.tsx';
 import { IconButton } from '../parts/page.tsx';

@@ -1,11 +1,11 @@
 /** Asks for a second factor or the password when a refusal requires it; the refused request is then repeated. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { IconFingerprint } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { call, type Data, verifyWith } from '../api/client.ts';
 import { useAction, useApi } from '../api/hooks.ts';
 import { showPasskey } from '../api/passkeys.ts';
+import { IconFingerprint } from '../icons.ts';
 import { Refused, useFormRefusal } from '../parts/form-refusal.tsx';
 import { Loaded } from '../parts/notes.tsx';
 import { CodeField, PasswordField } from '../parts/secret-fields.tsx';

@@ -11,7 +11,16 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
 /** What packing needs of the checkout; it happens in a copy, because it changes package.json for a moment. */
-const PARTS = ['core', 'plugins', 'scripts', 'test/kit', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const PARTS = [
+  'core',
+  'plugins',
+  'scripts',
+  'test/kit',
+  'test/packages',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
 
 /** A package that is ready to be installed. */
 export interface Packed {
@@ -31,7 +40,8 @@ export async function packTurnpike(): Promise<Packed> {
       recursive: true,
       filter: (path) => !path.endsWith('core/dist'),
     });
-  symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+  for (const modules of ['node_modules', 'test/node_modules'])
+    symlinkSync(join(ROOT, modules), join(checkout, modules));
   const before = readFileSync(join(checkout, 'package.json'), 'utf8');
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: checkout });
   assert.equal(readFileSync(join(checkout, 'package.json'), 'utf8'), before, 'the checkout is as it was');

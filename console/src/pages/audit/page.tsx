@@ -1,16 +1,9 @@
 /** The audit log: filtered entries as sentences, their details, and the verification of the hash chain. */
 import { Alert, Group, Progress, Select, Stack, Text, TextInput } from '@mantine/core';
-import {
-  IconCheck,
-  IconChevronRight,
-  IconChevronsLeft,
-  IconDownload,
-  IconLinkOff,
-  IconRefresh,
-} from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { call, type Data, type Search, saveFile } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
+import { IconCheck, IconChevronRight, IconChevronsLeft, IconDownload, IconLinkOff, IconRefresh } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';

@@ -1,9 +1,9 @@
 /** A draft of gateway.yaml in the browser, validated by the gateway. The console never writes the file. */
 import { Alert, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
-import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { call, saveBytes } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
+import { IconCheck, IconCopy, IconDownload } from '../../icons.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';

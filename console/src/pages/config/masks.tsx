@@ -1,5 +1,5 @@
 /** Masked secrets. */
-import { IconLock } from '@tabler/icons-react';
+import { IconLock } from '../../icons.ts';
 import { Muted } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from './text.ts';

@@ -2,11 +2,11 @@
 import './config.css';
 import { Alert, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { Configuration } from '../../api/operations.ts';
+import { IconAlertTriangle, IconRefresh } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { Fact } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/notes.tsx';

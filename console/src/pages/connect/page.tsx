@@ -16,10 +16,10 @@ import {
   Title,
   Tooltip,
 } from '@mantine/core';
-import { IconAlertTriangle, IconExternalLink, IconKey, IconPlus } from '@tabler/icons-react';
 import { useId } from 'react';
 import { GATEWAY } from '../../api/client.ts';
 import { useApi, useStatus } from '../../api/hooks.ts';
+import { IconAlertTriangle, IconExternalLink, IconKey, IconPlus } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type ChosenKey, isKeyFormat, type Key, KeySelect, useChosenKey } from '../../parts/chosen-key.tsx';
 import { Muted, Page, PlainButton, Section, Small } from '../../parts/page.tsx';

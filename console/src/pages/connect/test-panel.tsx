@@ -1,8 +1,8 @@
 /** Makes the test call and shows the answer, or why it failed. */
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { isAdmin, useAction, useApi, useSelf } from '../../api/hooks.ts';
+import { IconPlayerPlay, IconPlayerStop } from '../../icons.ts';
 import type { Refused } from '../../parts/call-failure.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
 import { Fact } from '../../parts/facts.tsx';

@@ -1,8 +1,8 @@
 /** One department: budgets, usage, members, actions. */
 import { Anchor, Breadcrumbs, Button, Drawer, Group, Menu, Stack, Text } from '@mantine/core';
-import { IconCoins, IconDots, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import { IconCoins, IconDots, IconPencil, IconPlus, IconTrash } from '../../icons.ts';
 import { usePageNames } from '../../pages.tsx';
 import { usageHref } from '../../parts/links.tsx';
 import { Empty } from '../../parts/notes.tsx';

@@ -1,7 +1,7 @@
 /** The department tree, with budgets as bars and the remaining amount. Keyboard support follows the ARIA tree pattern. */
 import { Box, Text } from '@mantine/core';
-import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState } from 'react';
+import { IconChevronDown, IconChevronRight } from '../../icons.ts';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';

@@ -2,12 +2,12 @@
 import { Anchor, Box, Group, MultiSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { IconUserMinus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import { isRoot, KEEPS_DATA, useAction, useApi, useSelf } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
+import { IconUserMinus } from '../../icons.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';

@@ -1,11 +1,11 @@
 /** Departments: the tree and its dialogs. */
 import { Anchor, Box, Button, Group, Modal, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconPlus } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useStatus } from '../../api/hooks.ts';
+import { IconPlus } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';

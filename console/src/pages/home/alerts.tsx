@@ -1,10 +1,10 @@
 /** Alerts, the most severe first; renders nothing without alerts. */
 import { Anchor, Group, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { Self } from '../../api/hooks.ts';
 import { useApi } from '../../api/hooks.ts';
 import type { Channel, Key, PricedModel, SubscriptionState, Vitals } from '../../api/operations.ts';
+import { IconAlertTriangle, IconInfoCircle } from '../../icons.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
 import { type Costs, daysLeft } from './calls.ts';

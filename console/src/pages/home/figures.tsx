@@ -1,7 +1,8 @@
 /** The figures at the top, the chart of the cost per day by model, and the last calls. */
-import { IconRefresh } from '@tabler/icons-react';
+
 import { useLocation } from 'wouter';
 import { type Self, useApi } from '../../api/hooks.ts';
+import { IconRefresh } from '../../icons.ts';
 import { Chart, type Series } from '../../parts/chart.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { callHref, usageHref } from '../../parts/links.tsx';

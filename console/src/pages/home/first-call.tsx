@@ -1,9 +1,9 @@
 /** The first call: the command, waiting for the call, and its arrival. */
 import { Alert, Anchor, Button, Group, Loader, Text } from '@mantine/core';
-import { IconCheck, IconPlugConnected } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import { GATEWAY } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import { IconCheck, IconPlugConnected } from '../../icons.ts';
 import { callHref } from '../../parts/links.tsx';
 import { Muted } from '../../parts/page.tsx';
 import { Money, Snippet } from '../../parts/values.tsx';

@@ -1,10 +1,10 @@
 /** Home: first steps, balance, cost, alerts, latest calls. */
 import './home.css';
 import { Anchor, Box, Button, Group, Skeleton, ThemeIcon, Title } from '@mantine/core';
-import { IconCheck, IconCircleDashed, IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { isAdmin, isRoot, type Self, useApi, useSelf } from '../../api/hooks.ts';
+import { IconCheck, IconCircleDashed, IconPlus } from '../../icons.ts';
 import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { SubscriptionWindows } from '../../parts/plan-limits.tsx';
 import { Copy, Snippet, When } from '../../parts/values.tsx';

@@ -1,9 +1,9 @@
 /** A new key, whose secret is shown only once, and the rotation of a key. */
 import { Alert, Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useCancelled } from '../../api/hooks.ts';
+import { IconAlertTriangle } from '../../icons.ts';
 import { LinkButton, PlainButton } from '../../parts/page.tsx';
 import { Snippet } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';

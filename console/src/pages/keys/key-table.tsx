@@ -1,8 +1,8 @@
 /** The list of keys: limits, usage, actions. */
 import { ActionIcon, Checkbox, Group, Menu, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core';
-import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { KeyUsage } from '../../api/operations.ts';
+import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '../../icons.ts';
 import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
 import { logsHref } from '../../parts/links.tsx';
 import { Muted, Small } from '../../parts/page.tsx';

@@ -1,10 +1,10 @@
 /** The viewer's keys: search, create, change, rotate, delete. */
 import { Button, Checkbox, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
+import { IconPlus, IconTrash } from '../../icons.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';

@@ -1,8 +1,8 @@
 /** The drawer of one record: a call or an event. It can be opened by its address. */
 import { Drawer, Group, Stack, Text } from '@mantine/core';
-import { IconArrowLeft, IconArrowRight } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import { IconArrowLeft, IconArrowRight } from '../../icons.ts';
 import type { Step } from '../../parts/address.ts';
 import { FactList, Links } from '../../parts/facts.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';

@@ -1,11 +1,11 @@
 /** The page of logs: running calls, usage records, and the details of each. */
 import './logs.css';
 import { Box, Button, Collapse, Group, Tooltip } from '@mantine/core';
-import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '@tabler/icons-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
+import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '../../icons.ts';
 import { Empty, Failure } from '../../parts/notes.tsx';
 import { IconButton, Page, PlainButton, Section } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';

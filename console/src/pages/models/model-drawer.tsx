@@ -1,8 +1,8 @@
 /** One model in full, with its actions. */
 import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core';
-import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { IconPlugConnected, IconPrompt } from '../../icons.ts';
 import { Fact } from '../../parts/facts.tsx';
 import { ABILITIES, type ModelCard, purposesOf } from '../../parts/model-card.ts';
 import { LinkButton, Muted, Small } from '../../parts/page.tsx';

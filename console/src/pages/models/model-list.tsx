@@ -1,8 +1,8 @@
 /** The models as a table, or as cards in narrow windows. */
 import { ActionIcon, Group, Stack, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
 import { Link } from 'wouter';
+import { IconPlugConnected, IconPrompt } from '../../icons.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { type ModelCard, purposesOf } from '../../parts/model-card.ts';
 import { Muted, Small } from '../../parts/page.tsx';

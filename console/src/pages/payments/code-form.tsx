@@ -1,11 +1,11 @@
 /** Creates redemption codes and shows them for copying and as a file. */
 import { Button, Drawer, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, saveBytes } from '../../api/client.ts';
 import { useAction, useCancelled } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
+import { IconDownload } from '../../icons.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { PlainButton } from '../../parts/page.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';

@@ -1,7 +1,7 @@
 /** Redemption codes as a table: amount, and whether each can be redeemed. */
 import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
-import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import type { RedemptionCode } from '../../api/operations.ts';
+import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '../../icons.ts';
 import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
 import { Muted, Small } from '../../parts/page.tsx';
 import { Copy, Money, State, type Tone, When } from '../../parts/values.tsx';

@@ -1,9 +1,9 @@
 /** Redemption codes: search, create, disable, delete. Codes are worth money, so full codes require a second factor. */
 import { Button, Group, Text, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconEye, IconEyeOff, IconPlus } from '@tabler/icons-react';
 import { call } from '../../api/client.ts';
 import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
+import { IconEye, IconEyeOff, IconPlus } from '../../icons.ts';
 import { pageOf } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';

@@ -1,7 +1,7 @@
 /** An answer as it streams, and the figures of its call: timing, usage, cost, channel. */
 import { Group, Stack, Text, Tooltip } from '@mantine/core';
-import { IconMessageForward } from '@tabler/icons-react';
 import { isAdmin, useApi, useSelf } from '../../api/hooks.ts';
+import { IconMessageForward } from '../../icons.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
 import { Fact } from '../../parts/facts.tsx';
 import { RequestLink } from '../../parts/links.tsx';

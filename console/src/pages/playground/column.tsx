@@ -1,8 +1,8 @@
 /** One API: estimate, status, answer, request, raw answer. */
 import { Group, Stack, Tabs, Text } from '@mantine/core';
-import { IconPlayerStop } from '@tabler/icons-react';
 import { memo } from 'react';
 import { GATEWAY } from '../../api/client.ts';
+import { IconPlayerStop } from '../../icons.ts';
 import { CallFailureNote } from '../../parts/call-failure-note.tsx';
 import { Fact } from '../../parts/facts.tsx';
 import { Muted, PlainButton, Section, Small } from '../../parts/page.tsx';

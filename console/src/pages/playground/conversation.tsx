@@ -1,8 +1,8 @@
 /** The system prompt and the turns of the conversation. */
 import { CloseButton, FileButton, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconPhotoPlus, IconPlus, IconTrash } from '@tabler/icons-react';
 import { type DragEvent, type KeyboardEvent, useState } from 'react';
+import { IconPhotoPlus, IconPlus, IconTrash } from '../../icons.ts';
 import { IconButton, PlainButton } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { type Picture, type Prompt, type Turn, withTurn } from './prompt.ts';

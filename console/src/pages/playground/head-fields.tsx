@@ -1,8 +1,8 @@
 /** The choice of kind, model, APIs and key, and its fields. */
 import { Select, Stack, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import { IconPlus } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type ChosenKey, type Key, KeySelect, useChosenKey } from '../../parts/chosen-key.tsx';
 import { Choice } from '../../parts/filter-select.tsx';

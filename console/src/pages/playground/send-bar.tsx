@@ -1,6 +1,6 @@
 /** The estimated cost and the Send button. */
 import { Button, Group, Kbd, Text } from '@mantine/core';
-import { IconEraser, IconPlayerStop, IconSend } from '@tabler/icons-react';
+import { IconEraser, IconPlayerStop, IconSend } from '../../icons.ts';
 import { causeOf } from '../../parts/call-failure.ts';
 import { useFailureText } from '../../parts/call-failure-note.tsx';
 import { GuardedButton, Muted, PlainButton, Small } from '../../parts/page.tsx';

@@ -1,7 +1,7 @@
 /** Settings: APIs, streaming, token limit, tools, structured output. */
 import { Button, Chip, Group, Input, NumberInput, Select, Stack, Switch, Text, Textarea, Tooltip } from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
+import { IconPlus, IconTrash } from '../../icons.ts';
 import type { ModelCard } from '../../parts/model-card.ts';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { useFormat } from '../../shell/format.ts';

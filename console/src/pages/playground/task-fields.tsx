@@ -1,7 +1,7 @@
 /** The input of tasks other than chat. */
 import { Autocomplete, Button, FileButton, Group, Select, Stack, Text, Textarea } from '@mantine/core';
-import { IconFileMusic } from '@tabler/icons-react';
 import type { KeyboardEvent } from 'react';
+import { IconFileMusic } from '../../icons.ts';
 import { useFormat } from '../../shell/format.ts';
 import type { Task } from './prompt.ts';
 import { useText } from './text.ts';

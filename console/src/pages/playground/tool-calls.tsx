@@ -1,7 +1,7 @@
 /** Tool calls of the model, with fields for their results. */
 import { Code, Stack, Text, Textarea } from '@mantine/core';
-import { IconSend } from '@tabler/icons-react';
 import { useState } from 'react';
+import { IconSend } from '../../icons.ts';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { parsed, type ToolCall } from './answer.ts';
 import { useAnswerText } from './answer-text.ts';

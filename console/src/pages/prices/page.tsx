@@ -1,10 +1,10 @@
 /** Prices of all models, their sources, and prices that need attention; those come first. */
 import './prices.css';
 import { Alert, Box, Button, Group, SegmentedControl, Stack, Text, Tooltip } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
+import { IconAlertTriangle } from '../../icons.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable, paged } from '../../parts/data-table.tsx';

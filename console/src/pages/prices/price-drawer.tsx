@@ -1,8 +1,8 @@
 /** One model: full price, scheduled changes, difference from the list price, and how to change it. */
 import { Alert, Drawer, SegmentedControl, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { isRoot, useSelf } from '../../api/hooks.ts';
+import { IconAlertTriangle } from '../../icons.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';

@@ -1,10 +1,10 @@
 /** Sign-in methods, second factors and sessions. */
 import { Alert, Box, Stack } from '@mantine/core';
-import { IconExternalLink } from '@tabler/icons-react';
 import { call, goToExternal } from '../../api/client.ts';
 import type { Self } from '../../api/hooks.ts';
 import { useAction, useApi, useStatus } from '../../api/hooks.ts';
 import { sentenceOfCode } from '../../api/refusals.ts';
+import { IconExternalLink } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';

@@ -1,9 +1,9 @@
 /** The authenticator app: state, setup, backup codes, actions. */
 import { Box, Button, Center, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { call, type Data, saveBytes } from '../../api/client.ts';
 import { useAction, useStatus } from '../../api/hooks.ts';
+import { IconDownload } from '../../icons.ts';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { PlainButton } from '../../parts/page.tsx';
 import { CodeField } from '../../parts/secret-fields.tsx';

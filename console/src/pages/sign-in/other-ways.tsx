@@ -1,9 +1,9 @@
 /** Other sign-in methods: passkey and OAuth accounts. */
 import { Anchor, Stack } from '@mantine/core';
-import { IconExternalLink, IconFingerprint } from '@tabler/icons-react';
 import { call, goToExternal } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { showPasskey, usePasskeyState } from '../../api/passkeys.ts';
+import { IconExternalLink, IconFingerprint } from '../../icons.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Muted, PlainButton } from '../../parts/page.tsx';
 import { useAfterSignIn } from './frame.tsx';

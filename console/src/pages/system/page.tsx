@@ -1,9 +1,9 @@
 /** The system: health of the gateways and of this machine. */
 import { Alert, Anchor, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { isRoot, useApi, useSelf } from '../../api/hooks.ts';
+import { IconAlertTriangle } from '../../icons.ts';
 import { Chart, type Series } from '../../parts/chart.tsx';
 import { Coded } from '../../parts/coded.tsx';
 import { Loaded } from '../../parts/notes.tsx';

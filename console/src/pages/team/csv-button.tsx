@@ -1,7 +1,8 @@
 /** Saves a part of the page as CSV; `/api` requires a second factor. */
-import { IconDownload } from '@tabler/icons-react';
+
 import { type Operation, saveFile } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
+import { IconDownload } from '../../icons.ts';
 import { PlainButton } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { useText } from './text.ts';

@@ -1,10 +1,10 @@
 /** The usage page: cost of the viewer's or all users' calls, by time and group. */
 import { Anchor, Button, Group, Menu } from '@mantine/core';
-import { IconDownload, IconRefresh } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { saveFile } from '../../api/client.ts';
 import { isAdmin, useAction, useApi, useSelf } from '../../api/hooks.ts';
+import { IconDownload, IconRefresh } from '../../icons.ts';
 import { MOST_SERIES, useSeriesColor } from '../../parts/chart-colors.ts';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
 import { logsHref } from '../../parts/links.tsx';

@@ -1,10 +1,10 @@
 /** Invitations: links for creating accounts; create, list, revoke. */
 import { Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
-import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, type Data, HOME } from '../../api/client.ts';
 import { KEEPS_DATA, useAction, useApi, useStatus } from '../../api/hooks.ts';
 import type { Invitation } from '../../api/operations.ts';
+import { IconTrash } from '../../icons.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';

@@ -1,7 +1,7 @@
 /** Users: all accounts, one of them, and invitations. */
 import { Box, Button, Group, SegmentedControl, Select } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
+import { IconPlus } from '../../icons.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { Page, Section } from '../../parts/page.tsx';

@@ -1,10 +1,10 @@
 /** One account: balance, keys, profile, sign-in methods. */
 import { Drawer, Group, Menu, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconChevronDown, IconCoins, IconTrash } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { isRoot, useAction, useApi, useSelf } from '../../api/hooks.ts';
+import { IconChevronDown, IconCoins, IconTrash } from '../../icons.ts';
 import { usePageNames } from '../../pages.tsx';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';

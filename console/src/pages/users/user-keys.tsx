@@ -1,10 +1,10 @@
 /** The keys of a user: create, limit, disable, delete. */
 import { Group, Modal, Text, TextInput } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { KEEPS_DATA, useAction, useApi, useSelf } from '../../api/hooks.ts';
 import type { Key } from '../../api/operations.ts';
+import { IconPlus } from '../../icons.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';

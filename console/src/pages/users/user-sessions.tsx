@@ -1,8 +1,9 @@
 /** The sessions of a user; an administrator can end each of them, or all. */
-import { IconLogout } from '@tabler/icons-react';
+
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useSelf } from '../../api/hooks.ts';
 import type { UserSession } from '../../api/operations.ts';
+import { IconLogout } from '../../icons.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';

@@ -1,9 +1,9 @@
 /** Vendors: channels with their health, and routes. */
 import './vendors.css';
 import { Button, Drawer, Stack, Text } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import { IconPlus } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';

@@ -1,8 +1,8 @@
 /** Routes: channels by priority, then fallbacks, and their current health. */
 import { Anchor, Box, Group, SegmentedControl, Tooltip } from '@mantine/core';
-import { IconArrowRight } from '@tabler/icons-react';
 import { Link } from 'wouter';
 import type { ModelRoute } from '../../api/operations.ts';
+import { IconArrowRight } from '../../icons.ts';
 import { pageOf } from '../../parts/address.ts';
 import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';

@@ -1,11 +1,11 @@
 /** The wallet: balance, top-up, statement. */
 import './wallet.css';
 import { Alert, Center, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import { type FormEvent, useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi, useSelf } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
+import { IconAlertTriangle, IconCheck } from '../../icons.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { useDialog } from '../../parts/confirm.tsx';
 import { Page, PageTabs, PlainButton, Section, Small } from '../../parts/page.tsx';

@@ -1,8 +1,8 @@
 /** Shows the state of an order after the user returns from a payment page. */
 import { Alert, Anchor, Group, Loader, Stack, Text } from '@mantine/core';
-import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import { IconAlertTriangle, IconCheck } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type Order, useProviderName } from '../../parts/order.tsx';
 import { PlainButton } from '../../parts/page.tsx';

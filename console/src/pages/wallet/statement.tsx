@@ -1,10 +1,10 @@
 /** The statement: balance over time, credits and debits by day, and other transactions. */
 import { Anchor, Group, SegmentedControl, Stack } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { saveBytes } from '../../api/client.ts';
 import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
+import { IconDownload } from '../../icons.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
