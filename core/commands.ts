@@ -35,6 +35,11 @@ export const CORE_COMMANDS = {
     // `npm start` sets it: prints the first-start secrets for a person.
     options: { welcome: { type: 'boolean', internal: true } },
   },
+  init: {
+    name: 'init',
+    summary: 'writes an annotated gateway.yaml, and a .env for its secrets, into a folder; overwrites nothing',
+    positionals: ['[FOLDER]'],
+  },
   check: { name: 'check', summary: 'validates gateway.yaml and prints the effective configuration, or all its errors' },
   errors: { name: 'errors', summary: 'lists the errors of core and the plugins: status, code, meaning' },
   schema: { name: 'schema', summary: 'writes the JSON Schema of gateway.yaml to core/schema.json' },
@@ -184,7 +189,8 @@ export function readWords(
       allowPositionals: expected !== undefined,
       strict: true,
     });
-    if (expected !== undefined && positionals.length !== expected.length) {
+    const required = expected?.filter((word) => !word.startsWith('[')) ?? [];
+    if (expected !== undefined && (positionals.length < required.length || positionals.length > expected.length)) {
       throw new UsageError(`expected ${expected.join(' ')}`);
     }
     return { values: values as CommandRequest['values'], positionals };

@@ -1,8 +1,9 @@
-/** The command line: `start`, `check`, `schema`, `restore`, and commands that run inside a gateway or without one. */
+/** The command line: `start`, `init`, `check`, `schema`, `restore`, and commands that run inside a gateway or without one. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import {
   answerToWords,
   CORE_COMMANDS,
@@ -17,6 +18,7 @@ import {
 } from './commands.ts';
 import { placeOfStore } from './config/core-sections.ts';
 import { ConfigError, readConfig, reasons } from './config/file.ts';
+import { unreadable } from './config/interpolation.ts';
 import { askControl, controlPath } from './control.ts';
 import type { FirstSecrets, Gateway } from './gateway.ts';
 import { greeting } from './greeting.ts';
@@ -88,6 +90,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     return EXIT.usage;
   }
   const { argv, configFile } = parsed;
+  readEnvFile(configFile);
   const core = findCommand(Object.values(CORE_COMMANDS), argv);
   const own = core === undefined ? undefined : OWN_COMMANDS[core.name];
   if (core === undefined || own === undefined) {
@@ -108,6 +111,20 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   }
 }
 
+/** Adds the variables of a file `.env` next to gateway.yaml to the environment, except those that it has. */
+function readEnvFile(configFile: string): void {
+  const file = join(dirname(configFile), '.env');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return;
+    throw new Error(`the file ${file} ${unreadable(error)}`);
+  }
+  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
+}
+
 /** Prints the result of a command. Returns its exit code. */
 function show({ code, stdout, stderr }: CommandResult, { say, complain }: Terminal): number {
   if (stdout !== '') say(stdout);
@@ -118,6 +135,7 @@ function show({ code, stdout, stderr }: CommandResult, { say, complain }: Termin
 /** The commands that run in this process even if a gateway runs: the exit code, or the output of a success. */
 const OWN_COMMANDS: Readonly<Record<string, (invocation: Invocation) => Promise<number | string>>> = {
   start,
+  init,
   check,
   errors,
   schema,
@@ -216,6 +234,12 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
     });
   });
   return { hasBegun: () => stopping, ended };
+}
+
+/** Writes a configuration for an operator to edit. */
+async function init({ positionals }: Invocation): Promise<string> {
+  const { newConfiguration } = await import('./init.ts');
+  return newConfiguration(positionals[0] ?? '.', process.cwd(), process.env);
 }
 
 /** Prints the effective configuration, or all errors of the file. */

@@ -1,7 +1,7 @@
 /** The package as `npm pack` makes it, installed in empty folders outside the checkout, and author's tests that run there. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,7 @@ const run = promisify(execFile);
 
 /** What packing needs of the checkout; it happens in a copy, because it changes package.json for a moment. */
 const PARTS = [
+  'console',
   'core',
   'plugins',
   'scripts',
@@ -20,7 +21,21 @@ const PARTS = [
   'package.json',
   'package-lock.json',
   'tsconfig.json',
+  'gateway.yaml',
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
 ];
+
+/** Copies what packing needs into a folder. */
+export function copyCheckout(to: string): void {
+  for (const part of PARTS)
+    cpSync(join(ROOT, part), join(to, part), {
+      recursive: true,
+      filter: (path) => !path.endsWith('core/dist'),
+    });
+  for (const modules of ['node_modules', 'test/node_modules']) symlinkSync(join(ROOT, modules), join(to, modules));
+}
 
 /** A package that is ready to be installed. */
 export interface Packed {
@@ -35,13 +50,7 @@ export interface Packed {
 export async function packTurnpike(): Promise<Packed> {
   const place = mkdtempSync(join(tmpdir(), 'turnpike-packed-'));
   const checkout = join(place, 'checkout');
-  for (const part of [...PARTS, 'gateway.yaml', 'CHANGELOG.md'])
-    cpSync(join(ROOT, part), join(checkout, part), {
-      recursive: true,
-      filter: (path) => !path.endsWith('core/dist'),
-    });
-  for (const modules of ['node_modules', 'test/node_modules'])
-    symlinkSync(join(ROOT, modules), join(checkout, modules));
+  copyCheckout(checkout);
   const before = readFileSync(join(checkout, 'package.json'), 'utf8');
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: checkout });
   assert.equal(readFileSync(join(checkout, 'package.json'), 'utf8'), before, 'the checkout is as it was');
@@ -59,7 +68,7 @@ export async function packTurnpike(): Promise<Packed> {
       const modules = join(dir, 'node_modules');
       mkdirSync(modules, { recursive: true });
       cpSync(join(place, 'package'), join(modules, 'turnpike'), { recursive: true });
-      for (const name of new Set([...needed(), ...more])) {
+      for (const name of new Set([...needed(join(place, 'package')), ...more])) {
         mkdirSync(dirname(join(modules, name)), { recursive: true });
         symlinkSync(join(ROOT, 'node_modules', name), join(modules, name), 'dir');
       }
@@ -70,17 +79,12 @@ export async function packTurnpike(): Promise<Packed> {
   };
 }
 
-/** The packages that npm installs with it, as the lock file says: no registry is asked. */
-function needed(): readonly string[] {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean; optional?: boolean }>;
-  };
-  const there = new Set(readdirSync(join(ROOT, 'node_modules'), { recursive: false, encoding: 'utf8' }));
-  return Object.entries(packages).flatMap(([path, { dev }]) => {
-    const name = path.slice('node_modules/'.length);
-    const isTop = path.startsWith('node_modules/') && !name.includes('node_modules/');
-    return isTop && dev !== true && there.has(name.split('/')[0]!) ? [name] : [];
-  });
+/** The packages that npm installs with it; theirs are found from where they are. */
+function needed(content: string): readonly string[] {
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(content, 'package.json'), 'utf8'),
+  ) as Record<string, Readonly<Record<string, string>>>;
+  return Object.keys({ ...dependencies, ...optionalDependencies });
 }
 
 /** A failed test, and what it says. */
