@@ -46,6 +46,8 @@ export interface NewAccount {
   readonly displayName?: string;
   /** Already verified. */
   readonly email?: string | undefined;
+  /** Its first balance: the welcome balance (the default), nothing, or no limit. `root` never has a limit. */
+  readonly opening?: 'welcome' | 'empty' | 'unlimited';
 }
 
 /** Changes of an account; absent fields stay. */

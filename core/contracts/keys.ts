@@ -53,6 +53,16 @@ export interface OpenedKey {
   readonly key: KeyRecord;
 }
 
+/** A secret that another gateway created, in the form in which that gateway stored it. */
+export interface ForeignSecret {
+  /** The SHA-256 of the whole secret, `sk-` included, in hexadecimal. */
+  readonly hash: string;
+  /** The beginning that lists show: `sk-`, or `sk-` and four characters. */
+  readonly prefix: string;
+  /** The last four characters; empty if they are not known. */
+  readonly suffix: string;
+}
+
 /** Changes of a key; absent fields stay. `null` removes a restriction. */
 export interface KeyChanges {
   readonly name?: string;
@@ -92,6 +102,11 @@ export interface Keys {
    * more than a thousand keys per account.
    */
   create(key: NewKey, along?: Along): Promise<OpenedKey>;
+  /**
+   * Creates a key with a secret of another gateway: any text that begins with `sk-`. Refuses as `create` does, except
+   * for unknown models, which may be added to gateway.yaml later. Undefined if there is, or was, a key with this secret.
+   */
+  adopt(key: NewKey, secret: ForeignSecret, along?: Along): Promise<KeyRecord | undefined>;
   /** The account's default key; undefined until `createDefault` created it, and if it was revoked. */
   default(accountId: number): Promise<KeyRecord | undefined>;
   /** Creates it; undefined if it exists by now. */

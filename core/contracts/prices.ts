@@ -166,6 +166,12 @@ export interface Prices {
   sells(model: string): boolean;
   /** The prices of all models, for administrators. */
   table(): PriceTable;
+  /** The current list price of a model at a vendor, by the vendor's name or its URL; undefined if none is known. */
+  published(upstream: {
+    readonly vendor: string;
+    readonly url: string;
+    readonly model: string;
+  }): ModelPrice | undefined;
   /** The published context window of a model in tokens, at the channel with the highest priority; refuses (404) an unknown name. */
   publishedContext(model: string): number | undefined;
   /** Computes the cost of calls for the ledger, which calls this once when it is created. Until then, and without a ledger, no call is refused. */

@@ -15,7 +15,7 @@ import { createKeys } from './keys.ts';
 /**
  * `hash` is the SHA-256 of the secret, whose 256 random bits need no slow hash. `models` and `addresses` are JSON lists; NULL means no
  * restriction. A deleted key keeps its row, because usage records refer to it. `former_secret` has the hashes of rotated secrets that stay valid for
- * their grace period.
+ * their grace period. The secrets of `adopted` keys were created by another gateway, so they have no check characters.
  */
 const migrations: readonly Migration[] = [
   {
@@ -59,6 +59,12 @@ const migrations: readonly Migration[] = [
       'CREATE INDEX former_secret_key ON former_secret (key_id)',
       'CREATE INDEX former_secret_until ON former_secret (until_ms)',
     ],
+  },
+  {
+    id: 4,
+    title: 'keys of other gateways',
+    sql: ['ALTER TABLE api_key ADD COLUMN adopted INTEGER NOT NULL DEFAULT 0 CHECK (adopted IN (0, 1))'],
+    compatibleFrom: 3,
   },
 ];
 
@@ -111,6 +117,7 @@ export default definePlugin({
       commands: createCommands(host, keys),
       async start() {
         keys.listen();
+        await keys.lookForAdopted();
         if (host.peers.leads()) await keys.openFirst();
         tidying.start();
       },

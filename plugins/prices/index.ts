@@ -43,6 +43,10 @@ export default definePlugin({
       sells: (name) =>
         ledger.unpriced !== 'refuse' || catalog.chain(name).every((model) => isPriced(model, book, clock.now())),
       table: () => priceTable(catalog, book, ledger.unpriced, clock.now()),
+      published(upstream) {
+        const list = book.lists.at(upstream, clock.now());
+        return list && shownPrice(list.row);
+      },
       publishedContext(name) {
         const first = firstChannel(catalog.require(name));
         return first && book.lists.context(upstreamOf(first));
