@@ -21,7 +21,7 @@ import { boot } from './id.ts';
 import { LastingStates } from './lasting.ts';
 import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
-import { type Log, silentLog } from './log.ts';
+import { type LogSettings, type ProcessLog, silentLog } from './log.ts';
 import type { Player } from './pipeline.ts';
 import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
@@ -62,13 +62,18 @@ export interface Plan {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** The settings of the logger. */
+export function loggerOf({ values }: Pick<Plan, 'values'>): LogSettings {
+  return values.logger as LogSettings;
+}
+
 /** Core's own routes, in every generation. */
 export const CORE_PATHS = { alive: '/healthz', ready: '/readyz' } as const;
 
 /** Shared by every assembly of a process. */
 export interface Surroundings {
   readonly store: Store;
-  readonly log: Log;
+  readonly log: ProcessLog;
   readonly clock: Clock;
   readonly vault: Vault;
   readonly peers: Peers;
@@ -186,13 +191,22 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const spoolDirectory = spoolFolder(listen.body, file);
   const order = inOrderOfNeeds(plugins, around.provided, file);
   throwIfWrong(file);
+  for (const name of Object.keys(loggerOf(plan).plugins)) {
+    if (plugins.some((plugin) => plugin.name === name)) continue;
+    const near = nearest(
+      name,
+      plugins.map((plugin) => plugin.name),
+    );
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    file.problem(['logger', 'plugins', name], `no plugin of the pipeline has this name${hint}`);
+  }
   const placeOf = (name: string) => ['pipeline', plugins.findIndex((plugin) => plugin.name === name)];
 
   const created = new Map<string, Parts>();
   for (const plugin of order) {
     const host: Host = {
       store: around.store,
-      log: around.log,
+      log: around.log.of(plugin.name),
       clock: around.clock,
       boot,
       peers: around.peers,

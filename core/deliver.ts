@@ -163,7 +163,7 @@ async function attemptOffer(
     return error;
   }
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
-  let request = toUpstream(parties, conveyance.body);
+  let request = toUpstream(parties, attempt, conveyance.body);
   if (vendor.sign !== undefined) {
     const signing = await signed(request, vendor, parties, tools);
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
@@ -486,7 +486,7 @@ export function pathOf({ x, offer, dialect }: Parties): string {
 }
 
 /** The upstream request. */
-function toUpstream(parties: Parties, body: Conveyance['body']): UpstreamRequest {
+function toUpstream(parties: Parties, attempt: Attempt, body: Conveyance['body']): UpstreamRequest {
   const { x, offer, clientStyle, vendorStyle, dialect } = parties;
   const { call } = x;
   const { channel } = offer;
@@ -499,6 +499,7 @@ function toUpstream(parties: Parties, body: Conveyance['body']): UpstreamRequest
     'user-agent': 'turnpike',
     ...dialect.headers(channel, call, clientStyle === vendorStyle ? x : undefined),
   };
+  if (x.upstreamHeaders !== undefined) addHeaders(headers, x.upstreamHeaders(attempt));
   addHeaders(headers, channel.headers);
   return { origin, path, headers, body, connectMs: channel.timeout.connectMs };
 }

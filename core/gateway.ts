@@ -9,6 +9,7 @@ import {
   type Assembly,
   assemble,
   CORE_PATHS,
+  loggerOf,
   type Plan,
   planFrom,
   planOf,
@@ -44,7 +45,7 @@ import { runExplain } from './explain-command.ts';
 import { boot } from './id.ts';
 import { createIntake } from './intake.ts';
 import { LastingStates } from './lasting.ts';
-import { type Log, silentLog } from './log.ts';
+import { type Log, type ProcessLog, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import {
   attachStore,
@@ -84,7 +85,7 @@ export interface GatewayOptions {
   /** Path of gateway.yaml. */
   readonly configFile: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly log: Log;
+  readonly log: ProcessLog;
   readonly clock?: Clock;
   /** Plugins in addition to those of the file, at the end of the pipeline. */
   readonly plugins?: readonly Plugin<Sections>[];
@@ -139,7 +140,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 /** The same for a rehearsed plan. `alone`: for a command, without an address; `listen` is not called. */
 export async function openPlanned(plan: Plan, options: GatewayOptions, alone: boolean): Promise<Gateway> {
   const { log } = options;
+  // A command prints warnings only, whatever the gateway logs.
   if (alone) return assembleInRole(COMMAND_ROLE, plan, await openForCommand(plan, log), options);
+  log.configure(loggerOf(plan));
   const { workers } = readListen(plan.values.listen);
   if (workers > 1) return openOwner(plan, options, workers);
   return openInRole(await openToServe(plan, log), plan, options, roleAt);
@@ -176,6 +179,7 @@ export async function openWorker(
 ): Promise<Gateway> {
   const plan = await planFrom(options.configFile, options.env, options.plugins);
   throwIfWrong(plan.file);
+  options.log.configure(loggerOf(plan));
   const store = await attachStore(plan, options.log, boot);
   await joined();
   return assembleInRole(processRole, plan, store, options);
@@ -409,6 +413,7 @@ async function assembleGateway(
     await rehearse(next);
     const before = current;
     current = await exclusively(store, () => build(next, before.number + 1));
+    log.configure(loggerOf(next));
     tellKnownTables(peers, ownersOf(next));
     const { tls } = current.assembly;
     if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);

@@ -22,7 +22,7 @@ import { unreadable } from './config/interpolation.ts';
 import { askControl, controlPath } from './control.ts';
 import type { FirstSecrets, Gateway } from './gateway.ts';
 import { greeting } from './greeting.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, type Log, type LogLevel, logLevelOf, type ProcessLog } from './log.ts';
 import { type Command, type CommandRequest, StoreInUse, UsageError } from './plugin.ts';
 
 interface Arguments {
@@ -163,7 +163,7 @@ async function start({ configFile, values, say, complain, isWatched, serving }: 
     return EXIT.failed;
   }
   const forPeople = values.welcome === true || isWatched;
-  const log = processLog(process.env.TURNPIKE_LOG_LEVEL === 'debug' ? 'debug' : 'info', complain);
+  const log = processLog(logLevelOf(process.env.TURNPIKE_LOG_LEVEL), complain);
   const { openGateway } = await import('./gateway.ts');
   const firstSecrets: FirstSecrets = {};
   const greet = (url?: string): void => {
@@ -346,7 +346,7 @@ async function commandsOf(configFile: string): Promise<readonly Command[]> {
   }
 }
 
-function processLog(level: 'debug' | 'info' | 'warn', write: Terminal['complain']): Log {
+function processLog(level: LogLevel, write: Terminal['complain']): ProcessLog {
   return createLog({ level, write, now: () => Date.now() });
 }
 

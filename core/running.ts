@@ -148,13 +148,13 @@ export function createRunning(tools: RunningTools): RunningWatch {
             .slice(0, query.limit),
         };
       },
-      async vitals() {
+      async vitals(of = 'store') {
         const { plan, number, loadedMs } = loaded();
         const [room, backup, workers, beside] = await Promise.all([
           disk.look(),
           lastBackup(store),
           others<WorkerVitals>(TOPIC.vitals),
-          gateways.look(),
+          of === 'store' ? gateways.look() : [],
         ]);
         const vitals = sumOfVitals(watch.now(), workers);
         const own = {

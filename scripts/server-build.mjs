@@ -131,6 +131,14 @@ export const ON_DEMAND = [
   '@simplewebauthn/server',
   'qrcode',
   '@redis/client',
+  '@opentelemetry/api',
+  '@opentelemetry/core',
+  '@opentelemetry/exporter-metrics-otlp-http',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-metrics',
+  '@opentelemetry/sdk-trace-base',
+  'aws4fetch',
 ];
 
 /** Packages that are installed wherever the server runs: native modules, and the data of prices, which is read as a file. */

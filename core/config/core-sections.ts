@@ -1,8 +1,9 @@
-/** The sections of gateway.yaml that core reads itself: `listen`, `store`, `upstream`, `pipeline`. */
+/** The sections of gateway.yaml that core reads itself: `listen`, `store`, `upstream`, `logger`, `pipeline`. */
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Schema, schema } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
+import { LOG_LEVELS, type LogSettings } from '../log.ts';
 import type { UpstreamClient } from '../upstream.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
@@ -158,6 +159,7 @@ export const coreSections: {
   readonly listen: Schema<ListenSection>;
   readonly store: Schema<StoreSection>;
   readonly upstream: Schema<UpstreamSection>;
+  readonly logger: Schema<LogSettings>;
   readonly pipeline: Schema<PipelineSection>;
 } = {
   listen: schema<ListenSection>({
@@ -315,6 +317,30 @@ export const coreSections: {
         description: "The HTTP client for calls: the gateway's own, or the package undici.",
         enum: ['own', 'undici'],
         default: 'own',
+      },
+    },
+    default: {},
+  }),
+  logger: schema<LogSettings>({
+    type: 'object',
+    description: 'The log of the gateway on standard error.',
+    additionalProperties: false,
+    properties: {
+      level: {
+        description:
+          'The lowest level that is written; `debug` also writes stacks of errors. Default: TURNPIKE_LOG_LEVEL, or info.',
+        enum: LOG_LEVELS,
+      },
+      format: {
+        description: 'json: one object per line. text: for people.',
+        enum: ['json', 'text'],
+        default: 'json',
+      },
+      plugins: {
+        type: 'object',
+        description: 'Levels of single plugins, by their names.',
+        additionalProperties: { enum: LOG_LEVELS },
+        default: {},
       },
     },
     default: {},

@@ -222,7 +222,8 @@ export interface InFlight {
 export interface Running {
   /** The running requests of all gateways on the store, newest first; of one account, or (undefined) of all. */
   inFlight(query: InFlightQuery): Promise<InFlight>;
-  vitals(): Promise<Vitals>;
+  /** With `gateway`, the other gateways on the store are not queried: `inFlight` and `gateways` are of this one only. */
+  vitals(of?: 'store' | 'gateway'): Promise<Vitals>;
   /**
    * Whether the store's disk has room for this many more bytes of optional data, which calls do not need. False long
    * before the disk is full, so that necessary data can still be written.
