@@ -1,6 +1,7 @@
 /** Builds the gateway of a gateway.yaml: loads plugins, checks their sections, creates them, providers first. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readBackup, SHORTEST_MS } from './backups/section.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { aloneOf } from './cluster/peers.ts';
 import { CORE_COMMANDS } from './commands.ts';
@@ -372,6 +373,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
     const cure = driver.server === undefined ? 'remove this line' : 'start several gateways on it instead';
     plan.file.problem(['listen', 'workers'], `a store of the driver "${name}" cannot be used by workers: ${cure}`);
   }
+  await checkBackup(plan, driver);
   const assembly = await assemble(plan, {
     store: noStore,
     log: silentLog,
@@ -388,6 +390,18 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
   });
   assembly.link();
   return assembly;
+}
+
+/** Reports why scheduled backups cannot be made as configured. */
+async function checkBackup({ file, values }: Plan, driver: StoreDriver): Promise<void> {
+  const backup = readBackup(values.backup);
+  if (backup === undefined) return;
+  if (backup.everyMs < SHORTEST_MS) file.problem(['backup', 'every'], 'must be at least 1m');
+  if (driver.restore !== undefined) return;
+  const tools = driver.server?.backup ?? 'it has no backups';
+  const missing = driver.dumps === undefined ? `this database is backed up with its own tools: ${tools}` : undefined;
+  const problem = missing ?? (await driver.dumps?.missing());
+  if (problem !== undefined) file.problem(['backup'], problem);
 }
 
 /** Finds further mistakes of a file that has some, with valid values for wrong ones, and adds them to its problems. */
@@ -425,6 +439,7 @@ const nothingRuns: Running = {
   hasRoom: nobodyRuns,
   history: nobodyRuns,
   proxy: nobodyRuns,
+  backups: nobodyRuns,
   configuration: nobodyRuns,
   check: nobodyRuns,
   schema: nobodyRuns,

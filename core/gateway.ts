@@ -16,6 +16,8 @@ import {
   rehearse,
   type Surroundings,
 } from './assembly.ts';
+import { type Backups, createBackups } from './backups/schedule.ts';
+import { readBackup } from './backups/section.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { digestOf } from './cluster/gateways.ts';
@@ -38,6 +40,7 @@ import { type Readiness, Running } from './contracts/running.ts';
 import { controlPath, openControl } from './control.ts';
 import { readOrigins } from './cors.ts';
 import { createDeadlines } from './deadlines.ts';
+import type { GatewayFacts } from './doctor.ts';
 import { type Door, stopListening, takeAddress } from './door.ts';
 import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
@@ -51,6 +54,7 @@ import {
   attachStore,
   backupCommand,
   isOnServer,
+  keepKey,
   keySourceOf,
   openForCommand,
   openToServe,
@@ -264,6 +268,7 @@ async function assembleGateway(
 ): Promise<Gateway> {
   const { log, clock, peers } = outside;
   const { store, options, firstSecrets, processRole, cluster, mayMake, failed } = opened;
+  const startedMs = clock.now();
   const upstream = await openUpstream((plan.values.upstream as UpstreamSection).client, clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
@@ -286,6 +291,7 @@ async function assembleGateway(
     rolls: () => [current.generation, ...retiring.keys()].map(({ live }) => live),
     begun: () => begun.added,
     readiness: () => readinessOf(state, store),
+    backups: () => backups.schedule(),
     counters: () => current.assembly.find(Counters),
     loaded: () => current,
     refuseRestart: (next) => refuseRestart(plan, next),
@@ -301,6 +307,15 @@ async function assembleGateway(
     ]),
     ask: (vendors) => createAsk(upstream, vendors, clock),
   };
+  const backups = createBackups({
+    configFile: options.configFile,
+    env: options.env,
+    store,
+    peers,
+    clock,
+    log,
+    plan: () => current.plan,
+  });
   const deadlines = createDeadlines(clock);
   const opaque = createOpaqueCarrier();
   const intake = createIntake();
@@ -395,6 +410,20 @@ async function assembleGateway(
         return text;
       },
     },
+    {
+      ...CORE_COMMANDS.doctor,
+      // The command line examines everything else itself.
+      run() {
+        const facts: GatewayFacts = {
+          version,
+          startedMs,
+          proxy: running.service.proxy(),
+          backups: backups.schedule() ?? null,
+        };
+        return JSON.stringify(facts);
+      },
+    },
+    backupNowCommand(backups, () => current.plan),
     backupCommand(plan, store, { log, clock }),
     {
       ...CORE_COMMANDS.explain,
@@ -457,6 +486,7 @@ async function assembleGateway(
     if (calls > 0) log.info('waiting for running calls', { calls, atMostMs: current.assembly.listen.drainMs });
     stopWatching();
     running.stop();
+    const backedUp = backups.stop();
     const cancel = clock.after(current.assembly.listen.drainMs, cutAll);
     // Until its workers have ended, the owner answers their routes and keeps the store open.
     const othersEndedWell = await processRole.stopping(current.assembly.listen.drainMs);
@@ -469,6 +499,7 @@ async function assembleGateway(
     deadlines.stop();
     opaque.close();
     await upstream.close();
+    await within(backedUp, grace());
     const closed = await within(store.close(), grace());
     if (!drained || !othersEndedWell) throw new Error('shutdown timed out with work still running');
     if (!closed) throw new Error('the store did not close in time');
@@ -506,6 +537,7 @@ async function assembleGateway(
           reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
         });
       running.start();
+      if (!isWorker) backups.start();
       state = 'ready';
       processRole.ready();
       const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
@@ -514,6 +546,18 @@ async function assembleGateway(
     stop() {
       stopped ??= stop();
       return stopped;
+    },
+  };
+}
+
+/** Makes a scheduled backup now. */
+function backupNowCommand(backups: Backups, plan: () => Plan): Command {
+  return {
+    ...CORE_COMMANDS.backupNow,
+    async run({ remark }) {
+      const { name, tookMs } = await backups.run();
+      if (readBackup(plan().values.backup)?.encrypt !== 'master-key') remark(keepKey(plan()));
+      return `${name} was stored in ${backups.schedule()?.to} and proven in ${(tookMs / 1_000).toFixed(1)} s`;
     },
   };
 }

@@ -141,7 +141,12 @@ const OWN_COMMANDS: Readonly<Record<string, (invocation: Invocation) => Promise<
   schema,
   restore,
   'store copy': copy,
+  'backup list': listBackups,
+  'backup fetch': fetchBackup,
+  'backup prove': proveBackup,
   recover,
+  doctor,
+  upgrade,
   'plugin new': newPlugin,
   help,
   version,
@@ -291,6 +296,23 @@ async function restore({ positionals, configFile, say, complain }: Invocation): 
   return EXIT.done;
 }
 
+/** Lists the stored backups. */
+async function listBackups({ configFile }: Invocation): Promise<string> {
+  return (await import('./backups/commands.ts')).listBackups(configFile, process.env);
+}
+
+/** Writes a stored backup to a file. */
+async function fetchBackup({ positionals, configFile }: Invocation): Promise<string> {
+  const { fetchBackup } = await import('./backups/commands.ts');
+  return fetchBackup(configFile, process.env, positionals[0]!, resolve(positionals[1]!));
+}
+
+/** Proves a backup file. */
+async function proveBackup({ positionals, configFile }: Invocation): Promise<string> {
+  const { proveBackup } = await import('./backups/commands.ts');
+  return proveBackup(configFile, process.env, resolve(positionals[0]!));
+}
+
 /** Copies the store to another driver. */
 async function copy({ configFile, values, complain }: Invocation): Promise<string> {
   if (typeof values.to !== 'string') throw new UsageError('--to URL or --to FILE is missing');
@@ -306,6 +328,22 @@ async function recover({ configFile, values, complain }: Invocation): Promise<st
   const lost = await recover({ configFile, env: process.env, log: processLog('warn', complain) });
   const deleted = lost.length === 0 ? ['nothing'] : lost;
   return `a new master key was created. Deleted, because it was sealed with the lost one:\n  ${deleted.join('\n  ')}`;
+}
+
+/** Examines the gateway and what it depends on. */
+async function doctor({ configFile, values, say }: Invocation): Promise<number> {
+  const { describeDiagnoses, examine } = await import('./doctor.ts');
+  const found = await examine(configFile, process.env);
+  say(values.json === true ? JSON.stringify(found, null, 2) : describeDiagnoses(found));
+  return found.some(({ level }) => level === 'problem') ? EXIT.failed : EXIT.done;
+}
+
+/** Tests a newly installed version, and migrates the store of a stopped gateway. */
+async function upgrade({ configFile, values, say, complain }: Invocation): Promise<number> {
+  const { upgrade } = await import('./upgrade.ts');
+  const dryRun = values['dry-run'] === true;
+  await upgrade({ configFile, env: process.env, log: processLog('warn', complain) }, { dryRun, say });
+  return EXIT.done;
 }
 
 /** Lists the commands of core and of the plugins. */

@@ -132,6 +132,11 @@ async function remembered(store: OpenStore, vault: Vault): Promise<Vault> {
   return vault;
 }
 
+/** The master key of a source. Throws if it is missing or unreadable. */
+export function masterKeyOf({ file, given }: KeySource): Buffer {
+  return given === undefined ? readKeyFile(file) : readMasterKey(given);
+}
+
 /** The master key in a file. Throws if others may read the file, or it contains no key. */
 export function readKeyFile(file: string): Buffer {
   const { mode } = statSync(file);

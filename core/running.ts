@@ -11,6 +11,7 @@ import { type ConfigurationTools, createConfiguration } from './configuration.ts
 import type { Counters } from './contracts/counters.ts';
 import type { Peers } from './contracts/peers.ts';
 import type {
+  BackupSchedule,
   GatewayReport,
   GatewayState,
   InFlight,
@@ -45,6 +46,7 @@ export interface RunningTools extends ConfigurationTools {
   begun(): number;
   readiness(): Readiness;
   counters(): Counters | undefined;
+  backups(): BackupSchedule | undefined;
 }
 
 /** The service, and its start and stop. */
@@ -176,6 +178,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
             room,
           },
           backup,
+          backups: tools.backups(),
           gateways: [state, ...beside],
         };
       },
@@ -186,6 +189,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
         const isTrusted = untrusted === undefined || createAddressList(trustProxy)(untrusted);
         return { trusted: trustProxy.length > 0, untrusted: isTrusted ? undefined : untrusted };
       },
+      backups: () => tools.backups(),
       history: watch.history,
     },
   };

@@ -23,7 +23,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   '@simplewebauthn/server': ['plugins/second-factors'],
   ajv: ['core'],
   'alipay-sdk': ['plugins/payments'],
-  aws4fetch: ['plugins/events'],
+  aws4fetch: ['core/backups', 'plugins/events'],
   'eventsource-parser': ['core'],
   'better-sqlite3': ['plugins/stores', 'plugins/import'],
   'better-sqlite3-13': ['plugins/stores', 'plugins/import'],

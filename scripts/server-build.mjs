@@ -96,13 +96,13 @@ const LOADER = 'compiled-load.mjs';
 /** The entry point for `schemas-build.mjs`. */
 const FOR_SCHEMAS = ['core/config/core-sections.ts', 'core/config/ready.ts', 'core/config/validator.ts'];
 
-/** The entry point of worker processes. */
-const WORKER = 'core/workers/process.ts';
+/** The entry points of processes: workers, and the end of a backup. */
+const PROCESSES = ['core/workers/process.ts', 'core/backups/process.ts'];
 
-/** Loaded by their names: the command, a worker, every plugin and driver. */
+/** Loaded by their names: the command, other processes, every plugin and driver. */
 const isEntry = (file) =>
   file === 'core/main.ts' ||
-  file === WORKER ||
+  PROCESSES.includes(file) ||
   FOR_SCHEMAS.includes(file) ||
   (file.startsWith('plugins') && basename(file) === 'index.ts');
 
@@ -188,10 +188,11 @@ export async function compileServer(making, plugins = []) {
   mkdirSync(making, { recursive: true });
   writeFileSync(join(making, 'package.json'), '{"type":"commonjs"}\n');
   copyFileSync(join(import.meta.dirname, LOADER), join(making, LOADER));
-  writeFileSync(
-    join(making, `${threadName(WORKER)}.js`),
-    `import('./${LOADER}').then(({ loadCompiled }) => loadCompiled(__dirname).compiled.modules.get('${WORKER}')());\n`,
-  );
+  for (const entry of PROCESSES)
+    writeFileSync(
+      join(making, `${threadName(entry)}.js`),
+      `import('./${LOADER}').then(({ loadCompiled }) => loadCompiled(__dirname).compiled.modules.get('${entry}')());\n`,
+    );
   const threads = sources().filter(isThread);
   await build({
     ...bundled,

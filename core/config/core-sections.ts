@@ -1,6 +1,7 @@
-/** The sections of gateway.yaml that core reads itself: `listen`, `store`, `upstream`, `logger`, `pipeline`. */
+/** The sections of gateway.yaml that core reads itself: `listen`, `store`, `backup`, `upstream`, `logger`, `pipeline`. */
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
+import { type BackupSection, backupSchema } from '../backups/section.ts';
 import { type Schema, schema } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
 import { LOG_LEVELS, type LogSettings } from '../log.ts';
@@ -158,6 +159,7 @@ const onDisconnect = (normally: OnDisconnect) => ({ enum: ['cancel', 'drain'], d
 export const coreSections: {
   readonly listen: Schema<ListenSection>;
   readonly store: Schema<StoreSection>;
+  readonly backup: Schema<BackupSection | null>;
   readonly upstream: Schema<UpstreamSection>;
   readonly logger: Schema<LogSettings>;
   readonly pipeline: Schema<PipelineSection>;
@@ -308,6 +310,7 @@ export const coreSections: {
       },
     },
   }),
+  backup: backupSchema,
   upstream: schema<UpstreamSection>({
     type: 'object',
     description: 'The HTTP client for vendors.',

@@ -6,6 +6,7 @@ import { type Clock, definePlugin, type Offer, type Offering, type Style, type S
 import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, type Configured, readChannels } from './channels.ts';
+import { diagnose } from './diagnosis.ts';
 import { errors } from './errors.ts';
 import { factsOf } from './facts.ts';
 import { createHealth, type Health } from './health.ts';
@@ -137,6 +138,7 @@ export default definePlugin({
         byModel.flush();
         byChannel.flush();
       },
+      diagnose: () => diagnose(host, ready().channels, ready().probe),
       report() {
         const { channels: channelSet, catalog } = ready();
         return reportLines(channelSet, catalog, host.styles());

@@ -153,6 +153,7 @@ export const HELP = {
   order_completed: 'The order is already complete.',
   order_returned: 'The order was refunded or disputed.',
   order_cannot_be_given: 'The ordered item cannot be delivered; the message has the reason.',
+  price_list_changed: 'The published price list has changed since it was compared. Compare it again.',
   lease_not_returned: 'A process of the gateway does not answer. Try again in a few seconds.',
   no_setup: 'This setup has expired. Start it again.',
   two_factor_enabled: 'Two-factor sign-in is already enabled. Disable it first.',
@@ -181,6 +182,7 @@ export const HELP = {
   upstream_broke_off: 'The vendor’s answer is incomplete.',
   oauth_provider_failed: 'The provider could not be reached, or returned an error. Try again later.',
   payment_provider_failed: 'The payment provider could not be reached, or returned an error. Try again later.',
+  price_list_refused: 'The published price list could not be read, or is implausible. Current prices stay as they are.',
   upstream_overloaded: 'The vendor is overloaded. Try again later; retry-after says when, if the vendor does.',
   no_channel: 'No channel of this model is enabled.',
   overloaded:

@@ -439,6 +439,14 @@ export interface Operations {
       models: PricedModel[];
     };
   };
+  'GET /api/price/update': { data: PriceComparison };
+  'POST /api/price/update': {
+    body: {
+      /** Of the list that was compared. */
+      digest: string;
+    };
+    data: PriceUpdate;
+  };
   'GET /api/pricing': {
     data: {
       model_name: string;
@@ -1997,6 +2005,47 @@ export interface PricedModel {
     percent: number | null;
   }[];
 }
+export interface PriceComparison {
+  /** The URL of the list. */
+  source: string;
+  /** Identifies the content of the list. */
+  digest: string;
+  /** Models that are sold come first. */
+  changes: PriceChange[];
+  /** Implausible changes, which are never taken over. */
+  skipped: string[];
+}
+export interface PriceChange {
+  provider: string;
+  /** Its name in the list. */
+  model: string;
+  /** Models here that cost its list price; empty: it is not sold. */
+  names: string[];
+  /** new: it had no price. structure: amounts are added or removed. */
+  kind: 'new' | 'increase' | 'decrease' | 'mixed' | 'structure';
+  amounts: {
+    field: string;
+    old: string | null;
+    new: string | null;
+    /** Null: there is no ratio. */
+    percent: number | null;
+  }[];
+}
+export interface PriceUpdate {
+  /** The URL of the list. */
+  source: string;
+  /** Identifies the content of the list. */
+  digest: string;
+  /** Models that are sold come first. */
+  changes: PriceChange[];
+  /** Implausible changes, which are never taken over. */
+  skipped: string[];
+  taken: {
+    count: number;
+    /** Unix seconds. */
+    valid_from: number;
+  };
+}
 export interface RedemptionCodePage {
   page: number;
   page_size: number;
@@ -2295,7 +2344,7 @@ export interface Vitals {
     /** Size of its disk in bytes. */
     disk_total: number | null;
   };
-  /** The last `turnpike backup`; null: none. */
+  /** The last backup, scheduled or by `turnpike backup`; null: none. */
   backup: {
     /** Unix seconds. */
     at: number;
@@ -2305,6 +2354,33 @@ export interface Vitals {
     bytes: number | null;
     /** Duration in milliseconds. */
     ms: number;
+  } | null;
+  /** Scheduled backups; null: none are configured (`backup:` in gateway.yaml). */
+  backups: {
+    /** Their interval in seconds. */
+    every: number;
+    /** The folder, or bucket and prefix. */
+    to: string;
+    /** One is running in this gateway. */
+    running: boolean;
+    /** The last that was restored, migrated and reconciled; null: none. */
+    proven: {
+      /** Unix seconds. */
+      at: number;
+      name: string;
+      /** Its size. */
+      bytes: number | null;
+      /** Duration of backup and proof in milliseconds. */
+      ms: number;
+    } | null;
+    /** The last failure since; null: none. */
+    failed: {
+      /** Unix seconds. */
+      at: number;
+      /** The stored copy whose proof failed; empty: none was stored. */
+      name: string;
+      reason: string;
+    } | null;
   } | null;
   /** The address of a proxy that is missing in `listen.trustProxy`, so that all users share its address. Null: none. */
   untrusted_proxy: string | null;

@@ -173,6 +173,8 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   key_expired: '此密钥已过期。',
   ip_not_allowed: '此密钥不允许从您的 IP 地址使用。',
   model_not_allowed: '此密钥不允许调用该模型。',
+  price_list_changed: '公布的价格表已更改，请重新比较。',
+  price_list_refused: ({ message }) => before(message, '公布的价格表无法读取或不可信，当前价格保持不变'),
   model_not_priced: '该模型没有价格，请联系管理员。',
   unsupported_parameter: ({ param }) => `该模型的供应商不支持${param === '' ? '其中一个字段' : `参数 ${param}`}。`,
   translation_refused: ({ message }) => before(message, '模型或密钥启用了严格转换，而请求无法精确转换'),
