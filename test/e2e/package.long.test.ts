@@ -20,6 +20,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { freePort } from '../../scripts/free-port.ts';
 import { surprises } from '../../scripts/release-content.mjs';
+import { startReceiver } from '../kit/receiver.ts';
 import { copyCheckout } from './authors/packed.ts';
 
 const run = promisify(execFile);
@@ -138,7 +139,9 @@ describe('the package, installed in an empty folder', () => {
     assert.equal(statSync(join(dir, '.env')).mode & 0o777, 0o600);
     const config = join(dir, 'gateway.yaml');
     const port = await freePort();
-    writeFileSync(config, readFileSync(config, 'utf8').replace('port: 8080', `port: ${port}`));
+    const collector = await startReceiver();
+    const telemetry = `telemetry: { endpoint: ${collector.url} }\n`;
+    writeFileSync(config, readFileSync(config, 'utf8').replace('port: 8080', `port: ${port}`) + telemetry);
     const { stdout: report } = await turnpike('check');
     assert.match(report, /^vendors +openai/m);
     assert.doesNotMatch(report, /^note:/m);
@@ -172,10 +175,15 @@ describe('the package, installed in an empty folder', () => {
       };
       assert.ok(choices[0]!.message.content.length > 0);
     } finally {
+      // npx exits at once; standard error is open until the gateway has exited.
+      const closed = once(server, 'close');
       process.kill(-server.pid!, 'SIGTERM');
-      if (server.exitCode === null) await once(server, 'exit');
+      await closed;
+      await collector.close();
     }
     assert.match((await turnpike('reconcile')).stdout, /ok/);
+    const paths = new Set(collector.received.map(({ path }) => path));
+    assert.deepEqual([...paths].sort(), ['/v1/metrics', '/v1/traces']);
   });
 
   it('loads a plugin in TypeScript that imports `turnpike/plugin`, although no package has that name', async () => {
@@ -194,7 +202,9 @@ describe('the package, installed in an empty folder', () => {
 
   it('has what its server loads on demand', async () => {
     const packages = readdirSync(join(dir, 'node_modules', NAME, 'dist/package/server/packages'));
-    assert.equal(packages.length, 7);
+    const server = readFileSync(join(dir, 'node_modules', NAME, 'dist/package/server/server.cjs'), 'utf8');
+    const wanted = new Set([...server.matchAll(/\.\/packages\/([\w-]+\.js)/g)].map(([, name = '']) => name));
+    assert.deepEqual(packages.sort(), [...wanted].sort());
     const script = `for (const name of ${JSON.stringify(packages)}) require('./' + name); process.stdout.write(
       typeof require('./stripe.js') + typeof require('./nodemailer.js').createTransport + typeof require('./redis-client.js').createClient);`;
     const cwd = join(dir, 'node_modules', NAME, 'dist/package/server/packages');
