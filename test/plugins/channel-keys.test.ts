@@ -37,7 +37,7 @@ describe('a channel with several keys', () => {
       clock,
       env: { SECOND },
       config: {
-        pipeline: [...pipeline, 'passthrough'],
+        pipeline: [...pipeline, 'passthrough', 'metrics'],
         channels: [
           {
             name: 'many',
@@ -207,7 +207,7 @@ describe('a channel with several keys', () => {
     assert.deepEqual(used, [FIRST, FIRST, FIRST, FIRST, FIRST]);
   });
 
-  it('names a key by its position in usage records, and its value nowhere', async () => {
+  it('names a key by its position in usage records and metrics, and its value nowhere', async () => {
     await rotateTo(THIRD);
     vendor.next(errorAnswer(401, `Incorrect API key: ${THIRD}`), wholeAnswer());
     assert.equal(await chat(), 200);
@@ -220,7 +220,17 @@ describe('a channel with several keys', () => {
         ['many', 1, undefined],
       ],
     );
-    const seen = JSON.stringify([gateway.log, gateway.host.use(Catalog).channels(), other]);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const values = [...metrics.matchAll(/turnpike_channel_key_available\{channel="many",key="(\d)"\} (\d)/g)];
+    assert.deepEqual(
+      values.map(([, number, value]) => [number, value]),
+      [
+        ['1', '1'],
+        ['2', '1'],
+        ['4', '0'],
+      ],
+    );
+    const seen = JSON.stringify([gateway.log, metrics, gateway.host.use(Catalog).channels(), other]);
     for (const key of KEYS) assert.ok(!seen.includes(key));
     assert.match(gateway.log.join('\n'), /a vendor does not accept the key of a channel.*many#4/);
   });
