@@ -18,7 +18,7 @@ import type { Attempt, FailureKind, Headers, Offer } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
-import type { Channel, Vendor } from './contracts/vendor.ts';
+import { type Channel, keyNameOf, type Vendor } from './contracts/vendor.ts';
 import { type Conveyance, convey } from './conveyance.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
@@ -178,7 +178,7 @@ async function attemptOffer(
   const { earlier } = x.call;
   // For a client that has disconnected, a running attempt may finish, but no new one starts.
   if (x.stoppedBy !== undefined) return judge(x, attempt, result, vendor, conveyance, tools);
-  if (refused && earlier?.channel === parties.offer.channel.name) {
+  if (refused && earlier?.channel === keyNameOf(parties.offer.channel)) {
     // The vendor may have deleted the earlier answer; the gateway still has it.
     x.call = { ...x.call, earlier: { ...earlier, channel: undefined } };
     return attemptOffer(parties, attempt, vendor, tools);

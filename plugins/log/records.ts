@@ -95,7 +95,9 @@ function clientIdOf({ headers }: Pick<Entrant, 'headers'>): JsonObject {
 }
 
 function describeAttempt({ offer, status, failure, reason, startedMs, endedMs }: Attempt): JsonObject {
-  const facts: Record<string, Json> = { channel: offer.channel.name, model: offer.model };
+  const { channel, model } = offer;
+  const facts: Record<string, Json> = { channel: channel.name, model };
+  if (channel.keyNumber !== undefined) facts.key = channel.keyNumber;
   if (status !== undefined) facts.status = status;
   if (failure !== undefined) facts.failure = failure;
   if (reason !== undefined) facts.reason = reason;

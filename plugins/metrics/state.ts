@@ -36,14 +36,25 @@ export function createStateGauges(registers: readonly Registry[]) {
     '1 for the circuit state of the channel, which is that of its worst model; 0 for the other states.',
     ['channel', 'state'],
   );
+  const key = gauge(
+    'turnpike_channel_key_available',
+    '1 while the key of the channel is used; 0 while it is paused because the vendor does not accept or has limited it.',
+    ['channel', 'key'],
+  );
 
   return {
     /** Reads the current state. Services that are undefined leave their metrics without samples. */
     async look(running: Running | undefined, catalog: Catalog | undefined): Promise<void> {
+      const channels = (catalog?.channels() ?? []).filter(({ on }) => on);
+      key.show(
+        channels.flatMap(({ name, keys }) =>
+          keys.map(({ number, state }) => [state === 'available' ? 1 : 0, name, String(number)] as const),
+        ),
+      );
       circuit.show(
-        (catalog?.channels() ?? [])
-          .filter(({ on }) => on)
-          .flatMap((channel) => STATES.map((state) => [channel.state === state ? 1 : 0, channel.name, state] as const)),
+        channels.flatMap((channel) =>
+          STATES.map((state) => [channel.state === state ? 1 : 0, channel.name, state] as const),
+        ),
       );
       const vitals = await running?.vitals('gateway');
       if (vitals === undefined) return;

@@ -2958,6 +2958,15 @@ export interface Channel {
     message: string;
   } | null;
   recent: RecentAttempts;
+  /** Its keys that are not empty, without the keys themselves. */
+  keys: {
+    /** Its position in gateway.yaml, from 1. */
+    number: number;
+    /** paused: the vendor has limited it. refused: the vendor does not accept it. */
+    state: 'available' | 'paused' | 'refused';
+    /** End of the pause, Unix seconds; 0 if it is available. */
+    until: number;
+  }[];
   models: {
     name: string;
     /** The upstream model. */
