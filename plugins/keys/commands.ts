@@ -102,7 +102,7 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
         }
         const names = new Map((await accounts.list()).map((account) => [account.id, account.name]));
         return table([
-          ['ID', 'NAME', 'USER', 'KEY', 'STATE', 'EXPIRES', 'MODELS', 'IPS', 'STRICT', 'LIMITS'],
+          ['ID', 'NAME', 'USER', 'KEY', 'STATE', 'EXPIRES', 'MODELS', 'IPS', 'LIMITS', 'STRICT'],
           ...list.map((key) => [
             `${key.id}`,
             key.name,
@@ -112,8 +112,8 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
             key.expiresMs === undefined ? 'never' : new Date(key.expiresMs).toISOString(),
             key.models?.join(',') ?? 'all',
             key.addresses?.join(',') ?? 'all',
-            key.strict ? 'yes' : 'no',
             limitsText(key.limits),
+            key.strict ? 'yes' : 'no',
           ]),
         ]);
       },

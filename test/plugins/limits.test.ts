@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Counters, type Counters as CountersService } from '../../core/contracts/counters.ts';
-import { GatewayError, type Host, type Known, type Parts, type Usage } from '../../core/plugin.ts';
 import { type KeyLimit, Keys } from '../../core/contracts/keys.ts';
 import { RateLimits, type RateLimits as RateLimitsService } from '../../core/contracts/rate-limits.ts';
+import { GatewayError, type Host, type Known, type Parts, type Usage } from '../../core/plugin.ts';
+import { starIn } from '../../core/sdk.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
 import plugin from '../../plugins/limits/index.ts';
 import type { LimitsSection } from '../../plugins/limits/rules.ts';
-import { starIn } from '../../core/sdk.ts';
 import { fakeClock } from '../kit/clock.ts';
 import fc from '../kit/fast-check.ts';
 
