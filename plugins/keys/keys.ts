@@ -170,8 +170,8 @@ export function createKeys(host: Host): KeyRing {
     if ((await accounts.find(newKey.accountId)) === undefined) {
       throw coreErrors.account_not_found(newKey.accountId);
     }
-import { checkLimits, checkModels, isListed, modelsOf, readRanges } from './rules.ts';
-import { hashOf, hintsOf, isForeign, isLikely, isWellFormed, newSecret } from './secret.ts';
+    if (newKey.models !== undefined) checkModels(newKey.models, modelNames(newKey.models), served);
+    if (newKey.limits !== undefined) checkKeyLimits(newKey.limits, []);
     return { ...newKey, name: readName(newKey.name), addresses: newKey.addresses && readRanges(newKey.addresses) };
   }
 
