@@ -1,8 +1,22 @@
 /** API keys. Provided by the plugin `keys`. */
 
 import { service } from '../definitions.ts';
+import type { Period } from '../periods.ts';
 import type { Account } from './accounts.ts';
 import type { Step } from './store.ts';
+
+/** What a key may use in addition to the limits of all keys: of everything it calls, or of some models. Omitted limits do not apply. */
+export interface KeyLimit {
+  /** A public name, or a pattern with `*`, whose models share the limits; undefined: all calls of the key. */
+  readonly model?: string;
+  readonly requestsPerMinute?: number;
+  /** Input and output tokens. */
+  readonly tokensPerMinute?: number;
+  /** Concurrent calls. */
+  readonly concurrent?: number;
+  /** Micro-quota that may be spent in each day, week or month (UTC). */
+  readonly budgets?: Readonly<Partial<Record<Period, bigint>>>;
+}
 
 /** A key without its secret. */
 export interface KeyRecord {
@@ -25,6 +39,8 @@ export interface KeyRecord {
   readonly addresses: readonly string[] | undefined;
   /** Translations with warnings that change the answer are refused. */
   readonly strict: boolean;
+  /** Its own limits, at most one for each `model`; undefined: none. */
+  readonly limits: readonly KeyLimit[] | undefined;
 }
 
 /** A key and the account that pays for its calls. */
@@ -43,6 +59,7 @@ export interface NewKey {
   readonly addresses?: readonly string[] | undefined;
   readonly expiresMs?: number | undefined;
   readonly strict?: boolean;
+  readonly limits?: readonly KeyLimit[] | undefined;
   /** Default: true. */
   readonly enabled?: boolean;
 }
@@ -71,6 +88,7 @@ export interface KeyChanges {
   readonly addresses?: readonly string[] | null;
   readonly expiresMs?: number | null;
   readonly strict?: boolean;
+  readonly limits?: readonly KeyLimit[] | null;
 }
 
 /** The steps to write along with a new key, by its id. */
@@ -142,6 +160,8 @@ export interface Keys {
    * again before serving another model than the requested one.
    */
   allows(key: KeyRecord, model: string): boolean;
+  /** The limits of the key for some models that apply to a call of this public name; for an alias, its model counts, too. */
+  limitsFor(key: KeyRecord, model: string): readonly KeyLimit[];
   /** Refuses (403) if the key may not be used from this address. */
   checkAddress(key: KeyRecord, ip: string): void;
 }

@@ -17,6 +17,7 @@ import { OAuth } from '../../core/contracts/oauth.ts';
 import { Payments } from '../../core/contracts/payments.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
+import { RateLimits } from '../../core/contracts/rate-limits.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
@@ -70,6 +71,7 @@ export default definePlugin({
   needs: [Accounts, Sessions, Tickets, Invitations, Keys, Counters],
   wants: [
     Ledger,
+    RateLimits,
     Prices,
     Records,
     Prompts,

@@ -3,15 +3,16 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
-import type { Along, ForeignSecret, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contracts/keys.ts';
+import type { Along, ForeignSecret, KeyLimit, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
+import { RateLimits } from '../../core/contracts/rate-limits.ts';
 import { type Host, refuse, type Step } from '../../core/plugin.ts';
 import { all, condition, createAddressList, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { createHolders, type Loaded } from './holders.ts';
 import { assignmentsOf, COLUMNS, conditionOf, type KeyRow, toKey, valuesOf } from './rows.ts';
-import { checkModels, isListed, readRanges } from './rules.ts';
+import { checkLimits, checkModels, isListed, modelsOf, readRanges } from './rules.ts';
 import { hashOf, hintsOf, isForeign, isLikely, isWellFormed, newSecret } from './secret.ts';
 import { createUses } from './uses.ts';
 
@@ -139,6 +140,7 @@ export function createKeys(host: Host): KeyRing {
       models: newKey.models,
       addresses: newKey.addresses,
       strict: newKey.strict ?? false,
+      limits: newKey.limits,
     };
     const values = [...valuesOf(key), kind === 'default' ? 1 : 0, kind === 'adopted' ? 1 : 0, Buffer.from(hash, 'hex')];
     const failed = await store.atomic([
@@ -169,6 +171,7 @@ export function createKeys(host: Host): KeyRing {
       throw coreErrors.account_not_found(newKey.accountId);
     }
     if (newKey.models !== undefined) checkModels(newKey.models, modelNames(newKey.models), served);
+    if (newKey.limits !== undefined) checkKeyLimits(newKey.limits, []);
     return { ...newKey, name: readName(newKey.name), addresses: newKey.addresses && readRanges(newKey.addresses) };
   }
 
@@ -178,6 +181,18 @@ export function createKeys(host: Host): KeyRing {
     return catalog === undefined ? requested : [...catalog.names(), ...catalog.patterns().map(({ name }) => name)];
   };
   const isServed = (name: string): boolean => host.find(Catalog)?.serves(name) === true;
+
+  /** `kept`: models that may be named although they are no longer served. */
+  function checkKeyLimits(limits: readonly KeyLimit[], kept: readonly string[]): void {
+    checkLimits(limits);
+    for (const { budgets, requestsPerMinute, tokensPerMinute, concurrent } of limits) {
+      const isRate = (requestsPerMinute ?? tokensPerMinute ?? concurrent) !== undefined;
+      if (isRate && host.find(RateLimits) === undefined) throw errors.limits_off('limits');
+      if (budgets !== undefined && host.find(Ledger) === undefined) throw errors.limits_off('quota');
+    }
+    const names = modelsOf({ limits });
+    if (names.length > 0) checkModels(names, [...modelNames(names), ...kept], isServed);
+  }
 
   async function get(accountId: number, id: number): Promise<KeyRecord | undefined> {
     const row = await store.one<KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE ${MINE}`, id, accountId);
@@ -290,9 +305,10 @@ export function createKeys(host: Host): KeyRing {
 
     async change(accountId, id, changes, along = []) {
       const before = (await get(accountId, id)) ?? refuse(coreErrors.key_not_found(id));
-      const { name, models, addresses } = changes;
+      const { name, models, addresses, limits } = changes;
       // A model that is no longer served may stay in the list.
       if (models) checkModels(models, [...modelNames(models), ...(before.models ?? [])], isServed);
+      if (limits) checkKeyLimits(limits, modelsOf(before));
       const set = assignmentsOf({
         ...changes,
         ...(name !== undefined && { name: readName(name) }),
@@ -371,6 +387,14 @@ export function createKeys(host: Host): KeyRing {
       const catalog = host.find(Catalog);
       // Only a served name has a model behind it.
       return catalog?.serves(model) === true && isListed(key.models, catalog.require(model).name);
+    },
+
+    limitsFor({ limits }, model) {
+      const ofModels = limits?.filter((limit) => limit.model !== undefined) ?? [];
+      if (ofModels.length === 0) return ofModels;
+      const catalog = host.find(Catalog);
+      const behind = catalog?.serves(model) === true ? catalog.require(model).name : model;
+      return ofModels.filter((limit) => isListed([limit.model!], model) || isListed([limit.model!], behind));
     },
 
     noteUse: (key) => uses.note(key.id),

@@ -208,6 +208,7 @@ export function holder(accountId: number, keyId: number): Known['identity'] {
       models: undefined,
       addresses: undefined,
       strict: false,
+      limits: undefined,
     },
   };
 }

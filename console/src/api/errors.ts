@@ -49,6 +49,9 @@ export const HELP = {
   invalid_models: 'The list of models is empty, or names a model that does not exist. Omit it to allow every model.',
   invalid_addresses:
     'The list is empty, or has an entry that is neither an IP address nor a network. Omit it to allow every address.',
+  invalid_limits:
+    'A limit of the key limits nothing, has an amount out of range, or is for the same models as another one.',
+  limits_off: 'The plugin that would enforce this limit is not in the pipeline.',
   oauth_code: 'The provider did not accept this sign-in. Start again.',
   invalid_method: 'This payment method does not exist.',
   invalid_product: 'This product does not exist. Choose one of the products.',
@@ -100,6 +103,8 @@ export const HELP = {
   QUOTA_USER_INSUFFICIENT:
     'The balance of the account is too low for this call. Top up, or request fewer output tokens.',
   QUOTA_TOKEN_INSUFFICIENT: 'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
+  QUOTA_TOKEN_PERIOD_EXCEEDED:
+    'A daily, weekly or monthly budget of the key has too little left for this call; the message says when it resets.',
   QUOTA_DEPARTMENT_EXCEEDED:
     'A budget of the department has too little left for this call. Ask an administrator to raise it.',
   QUOTA_HOLD_EXCEEDED:

@@ -711,6 +711,23 @@ export interface Operations {
       model_limits?: string;
       /** Allowed addresses and networks (10.0.0.0/8), one per line; empty: all. */
       allow_ips?: string | null;
+      /** Limits of this key, in addition to those of all keys: one for all calls, and one for each model or pattern. */
+      limits?: {
+        /** A model, or a pattern such as `gpt-*`, whose models share the limits; empty: all calls of the key. */
+        model?: string;
+        /** Requests within any minute; null: no such limit. */
+        requests_per_minute?: number | null;
+        /** Input and output tokens within any minute; null: no such limit. */
+        tokens_per_minute?: number | null;
+        /** Concurrent calls; null: no such limit. */
+        concurrent?: number | null;
+        /** Quota units that may be spent in each day (UTC); null: no such limit. */
+        daily_budget?: number | null;
+        /** Quota units that may be spent in each week from Monday (UTC); null: no such limit. */
+        weekly_budget?: number | null;
+        /** Quota units that may be spent in each calendar month (UTC); null: no such limit. */
+        monthly_budget?: number | null;
+      }[];
       /** Refuse translations that would change the answer. */
       strict?: boolean;
       /** Read-only: send it unchanged, or omit it. */
@@ -754,6 +771,23 @@ export interface Operations {
       model_limits?: string;
       /** Allowed addresses and networks (10.0.0.0/8), one per line; empty: all. */
       allow_ips?: string | null;
+      /** Limits of this key, in addition to those of all keys: one for all calls, and one for each model or pattern. */
+      limits?: {
+        /** A model, or a pattern such as `gpt-*`, whose models share the limits; empty: all calls of the key. */
+        model?: string;
+        /** Requests within any minute; null: no such limit. */
+        requests_per_minute?: number | null;
+        /** Input and output tokens within any minute; null: no such limit. */
+        tokens_per_minute?: number | null;
+        /** Concurrent calls; null: no such limit. */
+        concurrent?: number | null;
+        /** Quota units that may be spent in each day (UTC); null: no such limit. */
+        daily_budget?: number | null;
+        /** Quota units that may be spent in each week from Monday (UTC); null: no such limit. */
+        weekly_budget?: number | null;
+        /** Quota units that may be spent in each calendar month (UTC); null: no such limit. */
+        monthly_budget?: number | null;
+      }[];
       /** Refuse translations that would change the answer. */
       strict?: boolean;
       /** Read-only: send it unchanged, or omit it. */
@@ -813,6 +847,7 @@ export interface Operations {
     };
     data: Key;
   };
+  'GET /api/token/{id}/limits': { params: { id: string }; data: KeyLimitUsage[] };
   'GET /api/usage/self/sums': {
     search: {
       start_timestamp?: number;
@@ -1701,7 +1736,18 @@ export interface ReceiptItem {
 }
 export interface LedgerEntry {
   op: 'debit' | 'credit' | 'refund' | 'adjust';
-  kind: 'account' | 'key' | 'department' | 'department-month' | 'day' | 'week' | 'month' | 'debt';
+  kind:
+    | 'account'
+    | 'key'
+    | 'key-day'
+    | 'key-week'
+    | 'key-month'
+    | 'department'
+    | 'department-month'
+    | 'day'
+    | 'week'
+    | 'month'
+    | 'debt';
   /** The id of the account, key or department; for day, week and month of the subscription. */
   owner_id: number;
   /** For a subscription its plan, if it is still the current one. */
@@ -2620,6 +2666,24 @@ export interface Key {
   group: string;
   /** Translations that would change the answer are refused. */
   strict: boolean;
+  /** Its own limits, in addition to those of all keys. */
+  limits: KeyLimit[];
+}
+export interface KeyLimit {
+  /** A model, or a pattern such as `gpt-*`, whose models share the limits; empty: all calls of the key. */
+  model: string;
+  /** Requests within any minute; null: no such limit. */
+  requests_per_minute: number | null;
+  /** Input and output tokens within any minute; null: no such limit. */
+  tokens_per_minute: number | null;
+  /** Concurrent calls; null: no such limit. */
+  concurrent: number | null;
+  /** Quota units that may be spent in each day (UTC); null: no such limit. */
+  daily_budget: number | null;
+  /** Quota units that may be spent in each week from Monday (UTC); null: no such limit. */
+  weekly_budget: number | null;
+  /** Quota units that may be spent in each calendar month (UTC); null: no such limit. */
+  monthly_budget: number | null;
 }
 export interface KeyUsage {
   token_id: number;
@@ -2632,6 +2696,23 @@ export interface KeyUsage {
   errors: number[];
   /** To the minute, Unix seconds; null: never. */
   last_used_at: number | null;
+}
+export interface KeyLimitUsage {
+  /** Empty: all calls of the key. */
+  model: string;
+  /** The member of the limit. */
+  kind:
+    | 'requests_per_minute'
+    | 'tokens_per_minute'
+    | 'concurrent'
+    | 'daily_budget'
+    | 'weekly_budget'
+    | 'monthly_budget';
+  limit: number;
+  /** Within the last minute, running, or spent and reserved in the period. */
+  used: number;
+  /** When the period of a budget ends, Unix seconds; 0 for rates. */
+  resets_at: number;
 }
 export interface UsageGroup {
   /** The id of the department, user or key, or the name of the model or channel. */

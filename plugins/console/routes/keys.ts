@@ -21,6 +21,7 @@ import {
   keyFormProperties,
   newKeyOf,
 } from '../records/key-form.ts';
+import { limitUsage, limitUsageSchema } from '../records/key-limits.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { type Accepted, bodyOf, idNumber, integer, nothing, queryOf } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
@@ -35,6 +36,8 @@ const FORM_ERRORS = [
   'invalid_name',
   'invalid_models',
   'invalid_addresses',
+  'invalid_limits',
+  'limits_off',
 ];
 
 /** The state is in no column, so it is filtered in memory: an account has at most a thousand keys. */
@@ -196,6 +199,12 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       summary: 'Returns one of your keys or, for administrators, a key of a user.',
       answer: keySchema,
       handle: async (request) => shown(await within(request, idOf(request.params.id))),
+    }),
+    route('member', 'GET', '/api/token/:id/limits', {
+      errors: ['key_not_found', 'role_insufficient'],
+      summary: 'Returns how much of the limits of one of your keys is used or, for administrators, of a key of a user.',
+      answer: limitUsageSchema,
+      handle: async (request) => limitUsage(host, await within(request, idOf(request.params.id)), now()),
     }),
     route('member', 'POST', '/api/token/', {
       errors: [...FORM_ERRORS, 'too_many_keys', 'account_not_found', 'role_insufficient'],
