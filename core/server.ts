@@ -596,7 +596,7 @@ async function handleRoute(
   const found: Found = {};
   for (const name of route.access === 'public' ? [] : route.access)
     Object.assign(found, await generation.guards[name]!(caller, found));
-  const { account, holder, session, accessToken } = found;
+  const { account, holder, session, accessToken, serviceToken } = found;
   if (holder !== undefined) {
     at.entrant = Object.assign(at.entry, caller, { id, identity: holder });
     if (route.uncounted !== true) await generation.pipeline.enter(at.entrant);
@@ -623,7 +623,8 @@ async function handleRoute(
     body ??= {};
     checkBody(route.body, body);
   }
-  return route.handle({ ...caller, id, params: at.params, body, bytes, asked, account, holder, session, accessToken });
+  const identity = { account, holder, session, accessToken, serviceToken };
+  return route.handle({ ...caller, id, params: at.params, body, bytes, asked, ...identity });
 }
 
 const NO_BYTES = Buffer.alloc(0);

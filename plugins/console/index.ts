@@ -20,6 +20,7 @@ import { Prompts } from '../../core/contracts/prompts.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
+import { ServiceTokens } from '../../core/contracts/service-tokens.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
@@ -67,7 +68,7 @@ export default definePlugin({
   api: 2,
   errors,
   sections: { console: consoleSection },
-  needs: [Accounts, Sessions, Tickets, Invitations, Keys, Counters],
+  needs: [Accounts, Sessions, ServiceTokens, Tickets, Invitations, Keys, Counters],
   wants: [
     Ledger,
     Prices,

@@ -206,6 +206,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     route('admin', 'PUT', '/api/user/', {
       errors: [
         'verification_required',
+        'person_wanted',
         'role_insufficient',
         'account_not_found',
         'read_only',
@@ -233,6 +234,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
           ...(body.remark !== undefined && { remark: body.remark }),
         };
         const facts = differences(person, changes);
+        if (body.password && request.serviceToken !== undefined) throw errors.person_wanted();
         // An administrator who sets one of these could sign in as that user.
         if (body.password || 'email' in facts) verification.demand(request);
         if (body.password) await setPassword(request, person.id, body.password);
