@@ -526,6 +526,40 @@ export interface Operations {
   'GET /api/redemption/{id}': { params: { id: string }; data: RedemptionCode };
   'DELETE /api/redemption/{id}': { params: { id: string }; data: null };
   'GET /api/reset_password': { search: { email: string }; data: null };
+  'GET /api/service-token/': { data: ServiceToken[] };
+  'POST /api/service-token/': {
+    body: {
+      name: string;
+      /** `write` includes `read`. */
+      scopes: (
+        | 'keys:read'
+        | 'keys:write'
+        | 'users:read'
+        | 'users:write'
+        | 'departments:read'
+        | 'departments:write'
+        | 'usage:read'
+        | 'usage:write'
+        | 'prompts:read'
+        | 'prompts:write'
+        | 'payments:read'
+        | 'payments:write'
+        | 'models:read'
+        | 'models:write'
+        | 'system:read'
+        | 'system:write'
+        | 'audit:read'
+        | 'audit:write'
+        | 'config:read'
+        | 'config:write'
+      )[];
+      expires_days?: number;
+      /** Addresses and networks (10.0.0.0/8) from which it is accepted. Default: any. */
+      addresses?: string[];
+    };
+    data: NewServiceToken;
+  };
+  'DELETE /api/service-token/{id}': { params: { id: string }; data: null };
   'GET /api/setup': { data: { status: true; root_init: true; database_type: 'sqlite' } };
   'GET /api/status': { data: Status };
   'POST /api/subscription/admin/bind': { body: { user_id: number; plan: string }; data: SubscriptionState };
@@ -2026,6 +2060,92 @@ export interface RedemptionCode {
   /** Unix seconds; 0: never. */
   expired_time: number;
   count?: 0;
+}
+export interface ServiceToken {
+  id: number;
+  name: string;
+  status: 'valid' | 'expired' | 'revoked';
+  /** The last four characters of its secret. */
+  suffix: string;
+  scopes: (
+    | 'keys:read'
+    | 'keys:write'
+    | 'users:read'
+    | 'users:write'
+    | 'departments:read'
+    | 'departments:write'
+    | 'usage:read'
+    | 'usage:write'
+    | 'prompts:read'
+    | 'prompts:write'
+    | 'payments:read'
+    | 'payments:write'
+    | 'models:read'
+    | 'models:write'
+    | 'system:read'
+    | 'system:write'
+    | 'audit:read'
+    | 'audit:write'
+    | 'config:read'
+    | 'config:write'
+  )[];
+  /** Addresses and networks from which it is accepted; empty: any. */
+  addresses: string[];
+  made_by: number;
+  made_by_name: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds. */
+  expires_at: number;
+  /** The last use, to the minute, in Unix seconds; 0: never. */
+  used_at: number;
+  used_ip: string;
+  /** Unix seconds; 0: not. */
+  revoked_at: number;
+}
+export interface NewServiceToken {
+  id: number;
+  name: string;
+  status: 'valid' | 'expired' | 'revoked';
+  /** The last four characters of its secret. */
+  suffix: string;
+  scopes: (
+    | 'keys:read'
+    | 'keys:write'
+    | 'users:read'
+    | 'users:write'
+    | 'departments:read'
+    | 'departments:write'
+    | 'usage:read'
+    | 'usage:write'
+    | 'prompts:read'
+    | 'prompts:write'
+    | 'payments:read'
+    | 'payments:write'
+    | 'models:read'
+    | 'models:write'
+    | 'system:read'
+    | 'system:write'
+    | 'audit:read'
+    | 'audit:write'
+    | 'config:read'
+    | 'config:write'
+  )[];
+  /** Addresses and networks from which it is accepted; empty: any. */
+  addresses: string[];
+  made_by: number;
+  made_by_name: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds. */
+  expires_at: number;
+  /** The last use, to the minute, in Unix seconds; 0: never. */
+  used_at: number;
+  used_ip: string;
+  /** Unix seconds; 0: not. */
+  revoked_at: number;
+  /** Returned once. */
+  secret: string;
 }
 export interface Status {
   /** Quota units in one currency unit. */

@@ -80,6 +80,7 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   webhook_url_wanted: '用 webhook 接收通知需要填写地址。',
   invalid_webhook_url: 'webhook 地址须以 https:// 或 http:// 开头。',
   invalid_models: '填写了不存在的模型，或列表为空。',
+  invalid_token_addresses: '填写的不是 IP 地址或网段，或列表为空。',
   invalid_addresses: '填写的不是 IP 地址或网段，或列表为空。',
   invalid_amount: '金额无效。',
   invalid_method: '没有这种支付方式。',
@@ -127,6 +128,9 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   last_login_method: '这是此账户唯一的登录方式：请先设置密码或添加通行密钥。',
 
   verification_required: '请先通过双重验证。如果尚未设置，请到“安全”页面设置。',
+  scope_insufficient: '服务令牌没有此请求所需的权限范围。',
+  person_wanted: '服务令牌不能执行此操作，请登录后操作。',
+  address_not_allowed: '服务令牌不能从此 IP 地址使用。',
   role_insufficient: '您的权限不足以执行此操作。',
   root_protected: '不能对 root 执行此操作。',
   two_factor_enabled: '双重验证已启用，请先停用。',
@@ -142,6 +146,7 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   not_available: '此网关没有启用该功能。',
 
   account_not_found: '未找到用户。',
+  service_token_not_found: '未找到服务令牌，或它已撤销或过期。',
   key_not_found: '未找到密钥。',
   order_not_found: '未找到订单。',
   code_not_found: '未找到兑换码。',
@@ -155,6 +160,7 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   role_unchanged: '该用户已经是这个角色。',
   in_debt: '该账户有欠款，请先结清。',
   unlimited: '该账户额度不限，没有可设置的余额。',
+  too_many_service_tokens: '服务令牌过多，请先撤销不再使用的令牌。',
   too_many_keys: '每个账户最多一千个密钥。',
   department_not_empty: '部门中还有成员或下级部门。',
   no_budget: '该部门没有可以提高的预算。',

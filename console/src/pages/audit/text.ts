@@ -17,6 +17,7 @@ export const useText = texts({
     passkey: ['Passkeys', '通行密钥'],
     session: ['Sessions', '会话'],
     'access-token': ['Access tokens', '访问令牌'],
+    'service-token': ['Service tokens', '服务令牌'],
     key: ['Keys', '密钥'],
     department: ['Departments', '部门'],
     subscription: ['Subscriptions', '订阅'],
