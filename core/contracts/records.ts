@@ -78,10 +78,12 @@ export interface UsageFilter {
   readonly channel?: string;
   /** Calls of accounts that were members of one of these departments at that time. */
   readonly departments?: readonly number[];
+  /** Calls with this tag. Days are the finest period then. */
+  readonly tag?: string;
 }
 
 /** Which log lines to read. Events have no key, model or channel: a filter by one of them excludes events. */
-export interface LogFilter extends Omit<UsageFilter, 'departments'> {
+export interface LogFilter extends Omit<UsageFilter, 'departments' | 'tag'> {
   readonly kind?: LogKind;
   /** Only calls with one of these outcomes. */
   readonly outcomes?: readonly UsageRecord['outcome'][];
@@ -102,8 +104,8 @@ export interface LogPage {
   readonly next: string | undefined;
 }
 
-/** Dimensions to group usage by. Days are UTC. */
-export type UsageDimension = 'hour' | 'day' | 'account' | 'key' | 'model' | 'channel' | 'department';
+/** Dimensions to group usage by. Days are UTC. By `tag`, days are the finest period, and a call counts for each of its tags. */
+export type UsageDimension = 'hour' | 'day' | 'account' | 'key' | 'model' | 'channel' | 'department' | 'tag';
 
 /** A sum of calls. Dimensions that were not grouped by are 0 or empty. */
 export interface UsageSum {
@@ -115,6 +117,7 @@ export interface UsageSum {
   readonly channel: string;
   /** 0: none. */
   readonly departmentId: number;
+  readonly tag: string;
   /** Of the kind `use`. */
   readonly calls: number;
   /** Of the kind `error`. */

@@ -618,6 +618,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: { start_timestamp: number; end_timestamp: number; items: DepartmentBudget[] };
@@ -629,6 +630,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
       granularity?: 'day' | 'hour';
       group_by?: 'department' | 'member' | 'model' | 'key';
@@ -650,6 +652,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: { start_timestamp: number; end_timestamp: number; items: MemberUsage[] };
@@ -661,6 +664,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: { start_timestamp: number; end_timestamp: number; items: ModelUsage[] };
@@ -672,6 +676,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: {
@@ -845,13 +850,14 @@ export interface Operations {
       end_timestamp?: number;
       token_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
-      group_by?: 'none' | 'model' | 'key';
+      group_by?: 'none' | 'model' | 'key' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
-      group_by: 'none' | 'model' | 'key';
+      group_by: 'none' | 'model' | 'key' | 'tag';
       total: UsageSums;
       /** Highest cost first; empty with `group_by=none`. */
       items: UsageGroup[];
@@ -863,16 +869,17 @@ export interface Operations {
       end_timestamp?: number;
       token_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
       granularity?: 'day' | 'hour';
       top?: number;
-      group_by?: 'none' | 'model' | 'key';
+      group_by?: 'none' | 'model' | 'key' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
       granularity: 'day' | 'hour';
-      group_by: 'none' | 'model' | 'key';
+      group_by: 'none' | 'model' | 'key' | 'tag';
       /** Oldest first; times without calls, and groups without calls at a time, are left out. */
       items: UsageTrendItem[];
     };
@@ -886,13 +893,14 @@ export interface Operations {
       token_id?: number;
       model?: string;
       channel?: string;
+      tag?: string;
       format?: 'json' | 'csv';
-      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
-      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
       total: UsageSums;
       /** Highest cost first; empty with `group_by=none`. */
       items: UsageGroup[];
@@ -928,16 +936,17 @@ export interface Operations {
       token_id?: number;
       model?: string;
       channel?: string;
+      tag?: string;
       format?: 'json' | 'csv';
       granularity?: 'day' | 'hour';
       top?: number;
-      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
       granularity: 'day' | 'hour';
-      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
       /** Oldest first; times without calls, and groups without calls at a time, are left out. */
       items: UsageTrendItem[];
     };
@@ -1683,6 +1692,8 @@ export interface CallDetail {
   attempts: { [k: string]: unknown }[];
   /** Warnings of the translation, as in the header `x-turnpike-translation`. */
   translation: string[];
+  /** Its tags: `team=a`. */
+  tags: string[];
   /** Additional notes about the call. */
   notes: { [k: string]: unknown };
   /** All counts: input and output tokens, and their subsets (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: no usage. */

@@ -48,6 +48,7 @@ export const useDetailText = texts({
       (count: string) => `${count} output tokens per second`,
       (count: string) => `每秒 ${count} 个输出 Token`,
     ],
+    tags: ['Tags', '标签'],
     clientId: ['Client request ID', '客户端请求 ID'],
     anomalies: ['Unusual usage', '用量异常'],
     notes: ['Notes', '备注'],
