@@ -4,7 +4,16 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
-import { answerHeaders, type ErrorFormat, errorBody, errorEvent, rawAnswer, send, toGatewayError } from './answers.ts';
+import {
+  answerHeaders,
+  type ErrorFormat,
+  errorBody,
+  errorEvent,
+  rawAnswer,
+  send,
+  sendPieces,
+  toGatewayError,
+} from './answers.ts';
 import { type Base64Ranges, findBase64, LARGE, noBase64 } from './base64-ranges.ts';
 import { answerRaw, answerUnread, isClosing, isForm, isRead, readBody, readCallBody, requireBody } from './body.ts';
 import type { Clock } from './clock.ts';
@@ -571,7 +580,11 @@ async function serveRoute(
   } else if (result instanceof Answer) {
     const headers = answerHeaders(id, added, result.headers);
     const { status, body = '' } = result;
-    if (isRead(request)) send(response, status, headers, result.body);
+    if (typeof body === 'object' && Symbol.asyncIterator in body) {
+      await sendPieces(response, status, headers, body).catch((error: unknown) =>
+        options.log.warn('an answer was truncated', { request: id, path: routeRequest.route.path, error }),
+      );
+    } else if (isRead(request)) send(response, status, headers, body === '' ? undefined : body);
     else answerUnread(request, response, { status, headers, body }, options.clock.after);
   } else {
     send(response, 200, answerHeaders(id, added, { 'content-type': 'application/json' }), JSON.stringify(result));

@@ -108,9 +108,9 @@ export function guard(errors: readonly string[], ask: Guard): Guard {
 /** An answer of a route that is not just a JSON body. */
 export class Answer {
   readonly status: number;
-  readonly body: string | Buffer | undefined;
+  readonly body: string | Buffer | AsyncIterable<string> | undefined;
   readonly headers: AnswerHeaders;
-  constructor(status: number, body: string | Buffer | undefined, headers: AnswerHeaders) {
+  constructor(status: number, body: Answer['body'], headers: AnswerHeaders) {
     this.status = status;
     this.body = body;
     this.headers = headers;
@@ -121,7 +121,10 @@ sharedByCopies(Answer, 'Answer');
 /** Headers by lower-case name; a list is sent as several lines, as `set-cookie` needs. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Creates one; `body` is sent as it is, without a `content-type` unless `headers` has one. */
-export function answer(status: number, body?: string | Buffer, headers: AnswerHeaders = {}): Answer {
+/**
+ * Creates one; `body` is sent as it is, without a `content-type` unless `headers` has one. An iterable body is sent piece by piece, as fast as the
+ * client reads; if it throws, the answer is truncated.
+ */
+export function answer(status: number, body?: Answer['body'], headers: AnswerHeaders = {}): Answer {
   return new Answer(status, body, headers);
 }

@@ -115,6 +115,8 @@ export interface Tools {
    * empty without the plugin `audit`.
    */
   audited(who: Pick<ConsoleRequest, 'actor'>, action: string, object?: string, facts?: JsonObject): readonly Step[];
+  /** Writes an audit entry for a request that reads: its query is the facts. */
+  note(request: Pick<ConsoleRequest, 'actor' | 'query'>, action: string): Promise<void>;
 }
 
 /** Makes the routes of a tag; each infers its types from its schemas. */
