@@ -104,7 +104,7 @@ export interface Keys {
   createDefault(key: NewKey, along?: Along): Promise<OpenedKey | undefined>;
   list(accountId?: number): Promise<readonly KeyRecord[]>;
   search(search: KeySearch): Promise<{ readonly total: number; readonly items: readonly KeyRecord[] }>;
-  /** The newest keys of exactly that name, of an account or (undefined) all; revoked ones too, as records name them. */
+  /** The newest keys whose name has this part, ignoring case, of an account or (undefined) all; revoked ones too, as records name them. */
   named(
     name: string,
     accountId: number | undefined,

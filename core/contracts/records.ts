@@ -76,6 +76,9 @@ export interface UsageFilter {
   readonly keys?: readonly number[];
   readonly model?: string;
   readonly channel?: string;
+  /** The same for one of several names. */
+  readonly models?: readonly string[];
+  readonly channels?: readonly string[];
   /** Calls of accounts that were members of one of these departments at that time. */
   readonly departments?: readonly number[];
   /** Calls with this tag. Days are the finest period then. */
@@ -159,6 +162,8 @@ export interface Records {
    * hours with matches are read, so that the cost does not grow with the log.
    */
   timings(filter: LogFilter, most: number): Promise<readonly CallTiming[]>;
+  /** The models or channels of served calls whose records are kept, in any order; to find them by a part of their name. */
+  names(of: 'model' | 'channel'): Promise<readonly string[]>;
   /** Number and tokens of the calls that began within the last 60 seconds and have ended. */
   rate(filter: UsageFilter): Promise<{ readonly calls: number; readonly tokens: number }>;
 }

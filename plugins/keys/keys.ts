@@ -7,7 +7,7 @@ import type { Along, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contr
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
 import { type Host, refuse, type Step } from '../../core/plugin.ts';
-import { all, condition, createAddressList, orderOf, readName, readPage } from '../../core/sdk.ts';
+import { all, condition, createAddressList, mentions, orderOf, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { createHolders, type Loaded } from './holders.ts';
 import { assignmentsOf, COLUMNS, conditionOf, type KeyRow, ORDERS, toKey, valuesOf } from './rows.ts';
@@ -249,7 +249,7 @@ export function createKeys(host: Host): KeyRing {
     },
 
     async named(name, accountId, limit) {
-      const { sql, params } = all(condition('name = ?', name), condition('account_id = ?', accountId));
+      const { sql, params } = all(mentions('name', name), condition('account_id = ?', accountId));
       return store.all<Pick<KeyRecord, 'id' | 'accountId'>>(
         `SELECT id, account_id AS "accountId" FROM api_key WHERE ${sql} ORDER BY id DESC LIMIT ?`,
         ...params,

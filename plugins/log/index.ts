@@ -163,6 +163,11 @@ export default definePlugin({
       timings: upToDate(createTimings(host, keepMs)),
       sums: upToDate(sums),
       rate: upToDate(rate),
+      async names(of) {
+        // Labels are few: what many records share.
+        const rows = await store.all<{ name: string }>(`SELECT DISTINCT ${of} AS name FROM usage_label`);
+        return rows.flatMap(({ name }) => (name === '' ? [] : [name]));
+      },
     });
     return {
       essential: true,

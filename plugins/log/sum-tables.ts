@@ -149,6 +149,8 @@ function statement(
     oneOf('key_id', filter.keys),
     condition(`${model} = ?`, filter.model),
     condition('channel = ?', filter.channel),
+    oneOf(model, filter.models),
+    oneOf('channel', filter.channels),
     oneOf('department_id', filter.departments),
     condition('tag = ?', filter.tag),
   );

@@ -174,11 +174,12 @@ function fromRecords(filter: UsageFilter, by: readonly UsageDimension[], span: S
   return { sql: `SELECT ${select(others, 2, OF_RECORDS)} FROM usage_brief WHERE ${sql} ${groupBy(others)}`, params };
 }
 
-function recordsIn({ model, departments, ...filter }: UsageFilter, { fromMs, untilMs }: Span): Condition {
+function recordsIn({ model, models, departments, ...filter }: UsageFilter, { fromMs, untilMs }: Span): Condition {
   return all(
     recordsWithin({ low: timeOf(fromMs), high: timeOf(untilMs), run: '' }),
     ...ofRecords(filter, CALLS),
     condition(`${MODEL_OF_RECORD} = ?`, model),
+    oneOf(MODEL_OF_RECORD, models),
     oneOf('department_id', departments),
   );
 }

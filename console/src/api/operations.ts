@@ -151,6 +151,7 @@ export interface Operations {
     };
     data: Department;
   };
+  'POST /api/department/batch': { body: { ids: number[]; action: 'enable' | 'disable' | 'delete' }; data: number };
   'GET /api/department/names': { data: { id: number; name: string; parent_id: number | null }[] };
   'GET /api/department/tree': { data: DepartmentNode[] };
   'GET /api/department/{id}': { params: { id: string }; data: Department };
@@ -720,6 +721,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
       token?: string;
       status?: 1 | 2 | 3 | 4;
@@ -811,7 +813,21 @@ export interface Operations {
     };
     data: Key;
   };
-  'POST /api/token/batch': { body: { ids: number[] }; data: number };
+  'GET /api/token/all': {
+    search: {
+      p?: number;
+      page_size?: number;
+      ps?: number;
+      size?: number;
+      keyword?: string;
+      token?: string;
+      user_id?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
+      format?: 'json' | 'csv';
+    };
+    data: OwnedKeyPage;
+  };
+  'POST /api/token/batch': { body: { action?: 'delete' | 'enable' | 'disable'; ids: number[] }; data: number };
   'GET /api/token/default': { data: Key };
   'GET /api/token/search': {
     search: {
@@ -819,6 +835,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
       token?: string;
       status?: 1 | 2 | 3 | 4;
@@ -957,6 +974,22 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?:
+        | 'id'
+        | '-id'
+        | 'username'
+        | '-username'
+        | 'role'
+        | '-role'
+        | 'group'
+        | '-group'
+        | 'last_login_at'
+        | '-last_login_at'
+        | 'quota'
+        | '-quota'
+        | 'used_quota'
+        | '-used_quota';
+      format?: 'json' | 'csv';
       keyword?: string;
       group?: string;
       role?: 1 | 10 | 100;
@@ -1091,6 +1124,19 @@ export interface Operations {
   };
   'POST /api/user/amount': { body: PriceRequest; data: string };
   'POST /api/user/auth/logout': { data: null };
+  'POST /api/user/batch': {
+    body: {
+      /** Users with a role below yours. */
+      ids: number[];
+      /** `delete` requires a verification (POST /api/verify). */
+      action: 'enable' | 'disable' | 'delete' | 'set_group';
+      /** For set_group. */
+      group?: string;
+      /** The reason, for the audit log. */
+      reason?: string;
+    };
+    data: number;
+  };
   'POST /api/user/creem/pay': {
     body: {
       product_id: string;
@@ -1241,6 +1287,22 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?:
+        | 'id'
+        | '-id'
+        | 'username'
+        | '-username'
+        | 'role'
+        | '-role'
+        | 'group'
+        | '-group'
+        | 'last_login_at'
+        | '-last_login_at'
+        | 'quota'
+        | '-quota'
+        | 'used_quota'
+        | '-used_quota';
+      format?: 'json' | 'csv';
       keyword?: string;
       group?: string;
       role?: 1 | 10 | 100;
@@ -1339,6 +1401,8 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'money' | '-money' | 'status' | '-status' | 'complete_time' | '-complete_time';
+      format?: 'json' | 'csv';
       keyword?: string;
       status?: 'pending' | 'success' | 'failed' | 'expired' | 'parked' | 'refunded' | 'disputed';
       provider?: string;
@@ -1362,6 +1426,8 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'money' | '-money' | 'status' | '-status' | 'complete_time' | '-complete_time';
+      format?: 'json' | 'csv';
       keyword?: string;
       status?: 'pending' | 'success' | 'failed' | 'expired' | 'parked' | 'refunded' | 'disputed';
       provider?: string;
@@ -2675,6 +2741,42 @@ export interface Key {
   group: string;
   /** Translations that would change the answer are refused. */
   strict: boolean;
+}
+export interface OwnedKeyPage {
+  page: number;
+  page_size: number;
+  total: number;
+  items: OwnedKey[];
+}
+export interface OwnedKey {
+  id: number;
+  user_id: number;
+  name: string;
+  /** Its first and last four characters; complete only in the response that creates it. */
+  key: string;
+  /** 1 enabled, 2 disabled, 3 expired, 4 exhausted. */
+  status: 1 | 2 | 3 | 4;
+  /** Unix seconds. */
+  created_time: number;
+  /** The last call with it, to the minute, Unix seconds; 0: never. */
+  accessed_time: number;
+  /** Unix seconds; -1: never. */
+  expired_time: number;
+  /** The remaining amount, in quota units; 0 if it is unlimited. */
+  remain_quota: number;
+  used_quota: number;
+  /** Limited only by the user's balance. */
+  unlimited_quota: boolean;
+  model_limits_enabled: boolean;
+  /** The models it may call, separated by commas; empty: all. */
+  model_limits: string;
+  /** Allowed addresses and networks, one per line; empty: all. */
+  allow_ips: string;
+  /** Always empty: prices and models are the same for all keys. */
+  group: string;
+  /** Translations that would change the answer are refused. */
+  strict: boolean;
+  username: string;
 }
 export interface KeyUsage {
   token_id: number;

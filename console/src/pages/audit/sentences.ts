@@ -52,6 +52,9 @@ const EN = {
         override: `${actor} set the balance of ${object} to ${money('value')}`,
       }[fact('mode')] ?? `${actor} added ${money('value')} to the balance of ${object}`
     }${because(fact('reason'))}`,
+  'user.export': ({ actor }) => `${actor} exported the list of users`,
+  'key.export': ({ actor }) => `${actor} exported the list of keys`,
+  'order.export': ({ actor }) => `${actor} exported the list of orders`,
   'user.bind': ({ actor, fact }) => `${actor} linked ${fact('provider')} to their account`,
   'user.unbind': ({ actor, object, own, fact }) =>
     own ? `${actor} unlinked ${fact('provider')}` : `${actor} unlinked ${fact('provider')} from ${object}`,
@@ -135,6 +138,9 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
         override: `${actor} 将 ${object} 的余额设为 ${money('value')}`,
       }[fact('mode')] ?? `${actor} 为 ${object} 的余额增加了 ${money('value')}`
     }${becauseZh(fact('reason'))}`,
+  'user.export': ({ actor }) => `${actor} 导出了用户列表`,
+  'key.export': ({ actor }) => `${actor} 导出了密钥列表`,
+  'order.export': ({ actor }) => `${actor} 导出了订单列表`,
   'user.bind': ({ actor, fact }) => `${actor} 关联了 ${fact('provider')}`,
   'user.unbind': ({ actor, object, own, fact }) =>
     own ? `${actor} 解除了与 ${fact('provider')} 的关联` : `${actor} 解除了 ${object} 与 ${fact('provider')} 的关联`,
