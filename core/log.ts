@@ -280,7 +280,7 @@ export function createRedactor(): Redactor {
  */
 const looks: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g, PLACEHOLDER],
-  [/(?<![A-Za-z0-9])sk[-_][A-Za-z0-9_-]{8,}/g, PLACEHOLDER],
+  [/(?<![A-Za-z0-9])(?:sk[-_]|turnpike_st_)[A-Za-z0-9_-]{8,}/g, PLACEHOLDER],
   [/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]+)?/g, PLACEHOLDER],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{12,}/gi, `$1 ${PLACEHOLDER}`],
   // `?key=…`, also in a form body.

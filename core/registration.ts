@@ -262,7 +262,7 @@ const route = objectOf<Route>({
       tag: text,
       answer: either(text, schema),
       status: optional(count),
-      credentials: listOf(oneOf('session', 'accessToken', 'key')),
+      credentials: listOf(oneOf('session', 'accessToken', 'serviceToken', 'key')),
       errors: optional(listOf(text)),
       notes: optional(text),
     }),

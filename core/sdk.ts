@@ -3,7 +3,17 @@ export { canonicalRange, createAddressList } from './address.ts';
 export { BASE62, randomBase62 } from './base62.ts';
 export { boundedMap } from './bounded.ts';
 export { type Chore, createChore } from './chore.ts';
-export { all, type Condition, condition, contains, either, mentions, readPage } from './conditions.ts';
+export {
+  all,
+  type Condition,
+  condition,
+  contains,
+  either,
+  mentions,
+  orderOf,
+  readPage,
+  type Sorting,
+} from './conditions.ts';
 export { nearest } from './config/nearest.ts';
 export { checkValue } from './config/validator.ts';
 export { byteSize, duration, durationMs, settings, size } from './config/values.ts';

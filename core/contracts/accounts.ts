@@ -72,6 +72,9 @@ export interface Comer {
   readonly isKnown: boolean;
 }
 
+/** What accounts can be sorted by. Accounts that never signed in come first. */
+export type AccountOrder = 'id' | 'name' | 'role' | 'group' | 'lastLogin';
+
 /** Filter for the list of accounts. */
 export interface AccountSearch {
   /** Part of the name, display name or email address; or an id. `%` and `_` are literal. */
@@ -83,6 +86,8 @@ export interface AccountSearch {
   readonly among?: readonly number[];
   /** True: only deleted accounts. */
   readonly deleted?: boolean;
+  /** Default: newest first. */
+  readonly sort?: { readonly by: AccountOrder; readonly descending: boolean };
   /** From 0. */
   readonly offset: number;
   readonly limit: number;

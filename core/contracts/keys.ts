@@ -94,13 +94,19 @@ export interface KeyChanges {
 /** The steps to write along with a new key, by its id. */
 export type Along = (key: KeyRecord) => readonly Step[];
 
+/** What keys can be sorted by. Keys that were never used, or never expire, come first. */
+export type KeyOrder = 'id' | 'name' | 'used' | 'expires';
+
 /** Filter for the list of keys, newest first. */
 export interface KeySearch {
-  readonly accountId: number;
+  /** Absent: the keys of all accounts. */
+  readonly accountId?: number;
   /** Part of the name; `%` and `_` are literal. */
   readonly text?: string;
   /** A whole secret, or its end. */
   readonly secret?: string;
+  /** Default: newest first. */
+  readonly sort?: { readonly by: KeyOrder; readonly descending: boolean };
   /** From 0. */
   readonly offset: number;
   readonly limit: number;
@@ -131,7 +137,7 @@ export interface Keys {
   createDefault(key: NewKey, along?: Along): Promise<OpenedKey | undefined>;
   list(accountId?: number): Promise<readonly KeyRecord[]>;
   search(search: KeySearch): Promise<{ readonly total: number; readonly items: readonly KeyRecord[] }>;
-  /** The newest keys of exactly that name, of an account or (undefined) all; revoked ones too, as records name them. */
+  /** The newest keys whose name has this part, ignoring case, of an account or (undefined) all; revoked ones too, as records name them. */
   named(
     name: string,
     accountId: number | undefined,
@@ -145,6 +151,13 @@ export interface Keys {
   get(accountId: number, id: number): Promise<KeyRecord | undefined>;
   /** Refuses as `create` does; 404 if this account has no such key. */
   change(accountId: number, id: number, changes: KeyChanges, along?: readonly Step[]): Promise<KeyRecord>;
+  /** Enables or disables several keys of an account and returns their number; undefined, and none, if one is not the account's. */
+  enableAll(
+    accountId: number,
+    ids: readonly number[],
+    enabled: boolean,
+    along?: readonly Step[],
+  ): Promise<number | undefined>;
   /** Revokes several keys of an account and returns their number; undefined, and none, if one is not the account's. */
   revokeAll(accountId: number, ids: readonly number[], along?: readonly Step[]): Promise<number | undefined>;
   /** The steps that revoke every key of a deleted account, and delete what is stored of its calls; call `forget` after they are written. */

@@ -5,7 +5,7 @@ import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Host, Step } from '../../core/plugin.ts';
-import { randomBase62, readName, readPage } from '../../core/sdk.ts';
+import { orderOf, randomBase62, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { refuseWeak } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
@@ -17,6 +17,7 @@ import {
   fold,
   foldings,
   looksOf,
+  ORDERS,
   PERSON_COLUMNS,
   type PersonRow,
   RESERVED,
@@ -198,7 +199,14 @@ export function createAccounts(
     },
 
     async search(search) {
-      const { total, rows } = await readPage<PersonRow>(store, 'account', PERSON_COLUMNS, conditionOf(search), search);
+      const { total, rows } = await readPage<PersonRow>(
+        store,
+        'account',
+        PERSON_COLUMNS,
+        conditionOf(search),
+        search,
+        orderOf(search.sort, ORDERS),
+      );
       return { total, items: rows.map(toPerson) };
     },
 

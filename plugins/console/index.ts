@@ -21,10 +21,11 @@ import { RateLimits } from '../../core/contracts/rate-limits.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
+import { ServiceTokens } from '../../core/contracts/service-tokens.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { definePlugin, type Host, refuse } from '../../core/plugin.ts';
+import { definePlugin, type Host, type JsonObject, refuse } from '../../core/plugin.ts';
 import { checkOrigin, createGuards } from './access.ts';
 import { type Cookies, createBrowsers, createCookies } from './cookies.ts';
 import { errors } from './errors.ts';
@@ -68,7 +69,7 @@ export default definePlugin({
   api: 2,
   errors,
   sections: { console: consoleSection },
-  needs: [Accounts, Sessions, Tickets, Invitations, Keys, Counters],
+  needs: [Accounts, Sessions, ServiceTokens, Tickets, Invitations, Keys, Counters],
   wants: [
     Ledger,
     RateLimits,
@@ -112,6 +113,10 @@ export default definePlugin({
         host.find(service) ??
         refuse(coreErrors.not_available(`This gateway runs without ${service.id}: its plugin is not in the pipeline.`)),
       audited,
+      async note({ actor, query }, action) {
+        const facts = JSON.parse(JSON.stringify(query)) as JsonObject;
+        await host.find(Audit)?.note({ actor, action, object: '', facts });
+      },
     };
     const paysElsewhere = (): boolean => (host.find(Payments)?.providers.length ?? 0) > 0;
     return {

@@ -8,10 +8,10 @@ import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
 import { RateLimits } from '../../core/contracts/rate-limits.ts';
 import { type Host, refuse, type Step } from '../../core/plugin.ts';
-import { all, condition, createAddressList, readName, readPage } from '../../core/sdk.ts';
+import { all, condition, createAddressList, mentions, orderOf, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { createHolders, type Loaded } from './holders.ts';
-import { assignmentsOf, COLUMNS, conditionOf, type KeyRow, toKey, valuesOf } from './rows.ts';
+import { assignmentsOf, COLUMNS, conditionOf, type KeyRow, ORDERS, toKey, valuesOf } from './rows.ts';
 import { checkLimits, checkModels, isListed, modelsOf, readRanges } from './rules.ts';
 import { hashOf, hintsOf, isForeign, isLikely, isWellFormed, newSecret } from './secret.ts';
 import { createUses } from './uses.ts';
@@ -283,12 +283,19 @@ export function createKeys(host: Host): KeyRing {
     },
 
     async search(search) {
-      const { total, rows } = await readPage<KeyRow>(store, 'api_key', COLUMNS, conditionOf(search), search);
+      const { total, rows } = await readPage<KeyRow>(
+        store,
+        'api_key',
+        COLUMNS,
+        conditionOf(search),
+        search,
+        orderOf(search.sort, ORDERS),
+      );
       return { total, items: rows.map(recordOf) };
     },
 
     async named(name, accountId, limit) {
-      const { sql, params } = all(condition('name = ?', name), condition('account_id = ?', accountId));
+      const { sql, params } = all(mentions('name', name), condition('account_id = ?', accountId));
       return store.all<Pick<KeyRecord, 'id' | 'accountId'>>(
         `SELECT id, account_id AS "accountId" FROM api_key WHERE ${sql} ORDER BY id DESC LIMIT ?`,
         ...params,
@@ -364,6 +371,20 @@ export function createKeys(host: Host): KeyRing {
       const failed = await store.atomic([
         ...each.map((id) => ({ sql: `${REVOKE} WHERE ${MINE}`, params: [now, id, accountId], must: 'key_not_found' })),
         ...contentSteps(each),
+        ...along,
+      ]);
+      forget({ keys: each });
+      return failed === undefined ? each.length : undefined;
+    },
+
+    async enableAll(accountId, ids, enabled, along = []) {
+      const each = [...new Set(ids)];
+      const failed = await store.atomic([
+        ...each.map((id) => ({
+          sql: `UPDATE api_key SET enabled = ? WHERE ${MINE}`,
+          params: [enabled ? 1 : 0, id, accountId],
+          must: 'key_not_found',
+        })),
         ...along,
       ]);
       forget({ keys: each });

@@ -1,5 +1,5 @@
 /** Converts rows of keys, and searches to their conditions. */
-import type { KeyChanges, KeyLimit, KeyRecord, KeySearch } from '../../core/contracts/keys.ts';
+import type { KeyChanges, KeyLimit, KeyOrder, KeyRecord, KeySearch } from '../../core/contracts/keys.ts';
 import type { Value } from '../../core/plugin.ts';
 import { all, type Condition, condition, contains, mentions } from '../../core/sdk.ts';
 import { hashOf, isWellFormed } from './secret.ts';
@@ -18,6 +18,14 @@ export function conditionOf({ accountId, text, secret }: KeySearch): Condition {
       : contains('suffix', secret?.slice(-END)),
   );
 }
+
+/** The orders of a list. */
+export const ORDERS: Readonly<Record<KeyOrder, string>> = {
+  id: 'id',
+  name: 'LOWER(name)',
+  used: 'COALESCE(used_ms, 0)',
+  expires: 'COALESCE(expires_ms, 0)',
+};
 
 /** One row of `api_key`, as `COLUMNS` select it. */
 export interface KeyRow {

@@ -31,6 +31,8 @@ export const HELP = {
   invalid_email: 'This is not an email address, for example ann@example.com.',
   invalid_password: 'The password is too short or too long.',
   common_password: 'This password is too common. Choose another one.',
+  invalid_token_addresses:
+    'The list is empty, or has an entry that is neither an IP address nor a network. Omit it to accept the token from every address.',
   read_only: 'The member that param names cannot be set by this request.',
   unknown_parameter:
     'The query has a parameter that this request does not support; ignoring it would return other data.',
@@ -76,6 +78,10 @@ export const HELP = {
   model_not_priced: 'The model has no price, or none for calls of this kind. Ask an administrator to add one.',
   account_disabled: 'The account is disabled. Ask an administrator.',
   wrong_code: 'This code is incorrect, expired or already used. Each code works once.',
+  address_not_allowed: 'The service token is not accepted from this IP address.',
+  scope_insufficient: 'The service token does not have the scope of this request.',
+  person_wanted:
+    'A service token cannot do this. Sign in: only a person may change passwords, second factors, service tokens, and the own account.',
   role_insufficient: 'Your role does not allow this.',
   root_protected: 'This is not allowed on the root account.',
   verification_required: 'Confirm with your second factor first. If you have none, set one up under Security.',
@@ -115,6 +121,7 @@ export const HELP = {
   model_not_found: 'The model does not exist, or does not support this API. GET /v1/models lists the models.',
   account_not_found: 'The account does not exist.',
   key_not_found: 'The key does not exist, or belongs to another user.',
+  service_token_not_found: 'The service token does not exist, or was revoked or has expired.',
   order_not_found: 'The order does not exist, or belongs to another user.',
   code_not_found: 'The redemption code does not exist.',
   department_not_found: 'The department does not exist.',
@@ -144,6 +151,7 @@ export const HELP = {
   unlimited: 'The account is unlimited: it has no balance to set or credit.',
   other_plan_runs: 'Another plan is still active. Wait until it ends, or cancel it first.',
   no_room: 'The amount is more than an account can have.',
+  too_many_service_tokens: 'The account has too many service tokens. Revoke one that is not used any more.',
   last_root: 'The last root account cannot be deleted, disabled or demoted.',
   no_password: 'The account has no password. Set up a second factor within five minutes after a sign-in.',
   role_unchanged: 'The user already has this role.',

@@ -151,6 +151,7 @@ export interface Operations {
     };
     data: Department;
   };
+  'POST /api/department/batch': { body: { ids: number[]; action: 'enable' | 'disable' | 'delete' }; data: number };
   'GET /api/department/names': { data: { id: number; name: string; parent_id: number | null }[] };
   'GET /api/department/tree': { data: DepartmentNode[] };
   'GET /api/department/{id}': { params: { id: string }; data: Department };
@@ -534,6 +535,40 @@ export interface Operations {
   'GET /api/redemption/{id}': { params: { id: string }; data: RedemptionCode };
   'DELETE /api/redemption/{id}': { params: { id: string }; data: null };
   'GET /api/reset_password': { search: { email: string }; data: null };
+  'GET /api/service-token/': { data: ServiceToken[] };
+  'POST /api/service-token/': {
+    body: {
+      name: string;
+      /** `write` includes `read`. */
+      scopes: (
+        | 'keys:read'
+        | 'keys:write'
+        | 'users:read'
+        | 'users:write'
+        | 'departments:read'
+        | 'departments:write'
+        | 'usage:read'
+        | 'usage:write'
+        | 'prompts:read'
+        | 'prompts:write'
+        | 'payments:read'
+        | 'payments:write'
+        | 'models:read'
+        | 'models:write'
+        | 'system:read'
+        | 'system:write'
+        | 'audit:read'
+        | 'audit:write'
+        | 'config:read'
+        | 'config:write'
+      )[];
+      expires_days?: number;
+      /** Addresses and networks (10.0.0.0/8) from which it is accepted. Default: any. */
+      addresses?: string[];
+    };
+    data: NewServiceToken;
+  };
+  'DELETE /api/service-token/{id}': { params: { id: string }; data: null };
   'GET /api/setup': { data: { status: true; root_init: true; database_type: 'sqlite' } };
   'GET /api/status': { data: Status };
   'POST /api/subscription/admin/bind': { body: { user_id: number; plan: string }; data: SubscriptionState };
@@ -592,6 +627,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: { start_timestamp: number; end_timestamp: number; items: DepartmentBudget[] };
@@ -603,6 +639,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
       granularity?: 'day' | 'hour';
       group_by?: 'department' | 'member' | 'model' | 'key';
@@ -624,6 +661,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: { start_timestamp: number; end_timestamp: number; items: MemberUsage[] };
@@ -635,6 +673,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: { start_timestamp: number; end_timestamp: number; items: ModelUsage[] };
@@ -646,6 +685,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: {
@@ -689,6 +729,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
       token?: string;
       status?: 1 | 2 | 3 | 4;
@@ -814,7 +855,21 @@ export interface Operations {
     };
     data: Key;
   };
-  'POST /api/token/batch': { body: { ids: number[] }; data: number };
+  'GET /api/token/all': {
+    search: {
+      p?: number;
+      page_size?: number;
+      ps?: number;
+      size?: number;
+      keyword?: string;
+      token?: string;
+      user_id?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
+      format?: 'json' | 'csv';
+    };
+    data: OwnedKeyPage;
+  };
+  'POST /api/token/batch': { body: { action?: 'delete' | 'enable' | 'disable'; ids: number[] }; data: number };
   'GET /api/token/default': { data: Key };
   'GET /api/token/search': {
     search: {
@@ -822,6 +877,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
       token?: string;
       status?: 1 | 2 | 3 | 4;
@@ -854,13 +910,14 @@ export interface Operations {
       end_timestamp?: number;
       token_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
-      group_by?: 'none' | 'model' | 'key';
+      group_by?: 'none' | 'model' | 'key' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
-      group_by: 'none' | 'model' | 'key';
+      group_by: 'none' | 'model' | 'key' | 'tag';
       total: UsageSums;
       /** Highest cost first; empty with `group_by=none`. */
       items: UsageGroup[];
@@ -872,16 +929,17 @@ export interface Operations {
       end_timestamp?: number;
       token_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
       granularity?: 'day' | 'hour';
       top?: number;
-      group_by?: 'none' | 'model' | 'key';
+      group_by?: 'none' | 'model' | 'key' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
       granularity: 'day' | 'hour';
-      group_by: 'none' | 'model' | 'key';
+      group_by: 'none' | 'model' | 'key' | 'tag';
       /** Oldest first; times without calls, and groups without calls at a time, are left out. */
       items: UsageTrendItem[];
     };
@@ -895,13 +953,14 @@ export interface Operations {
       token_id?: number;
       model?: string;
       channel?: string;
+      tag?: string;
       format?: 'json' | 'csv';
-      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
-      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
       total: UsageSums;
       /** Highest cost first; empty with `group_by=none`. */
       items: UsageGroup[];
@@ -937,16 +996,17 @@ export interface Operations {
       token_id?: number;
       model?: string;
       channel?: string;
+      tag?: string;
       format?: 'json' | 'csv';
       granularity?: 'day' | 'hour';
       top?: number;
-      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
       granularity: 'day' | 'hour';
-      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
       /** Oldest first; times without calls, and groups without calls at a time, are left out. */
       items: UsageTrendItem[];
     };
@@ -957,6 +1017,22 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?:
+        | 'id'
+        | '-id'
+        | 'username'
+        | '-username'
+        | 'role'
+        | '-role'
+        | 'group'
+        | '-group'
+        | 'last_login_at'
+        | '-last_login_at'
+        | 'quota'
+        | '-quota'
+        | 'used_quota'
+        | '-used_quota';
+      format?: 'json' | 'csv';
       keyword?: string;
       group?: string;
       role?: 1 | 10 | 100;
@@ -1091,6 +1167,19 @@ export interface Operations {
   };
   'POST /api/user/amount': { body: PriceRequest; data: string };
   'POST /api/user/auth/logout': { data: null };
+  'POST /api/user/batch': {
+    body: {
+      /** Users with a role below yours. */
+      ids: number[];
+      /** `delete` requires a verification (POST /api/verify). */
+      action: 'enable' | 'disable' | 'delete' | 'set_group';
+      /** For set_group. */
+      group?: string;
+      /** The reason, for the audit log. */
+      reason?: string;
+    };
+    data: number;
+  };
   'POST /api/user/creem/pay': {
     body: {
       product_id: string;
@@ -1241,6 +1330,22 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?:
+        | 'id'
+        | '-id'
+        | 'username'
+        | '-username'
+        | 'role'
+        | '-role'
+        | 'group'
+        | '-group'
+        | 'last_login_at'
+        | '-last_login_at'
+        | 'quota'
+        | '-quota'
+        | 'used_quota'
+        | '-used_quota';
+      format?: 'json' | 'csv';
       keyword?: string;
       group?: string;
       role?: 1 | 10 | 100;
@@ -1339,6 +1444,8 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'money' | '-money' | 'status' | '-status' | 'complete_time' | '-complete_time';
+      format?: 'json' | 'csv';
       keyword?: string;
       status?: 'pending' | 'success' | 'failed' | 'expired' | 'parked' | 'refunded' | 'disputed';
       provider?: string;
@@ -1362,6 +1469,8 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'money' | '-money' | 'status' | '-status' | 'complete_time' | '-complete_time';
+      format?: 'json' | 'csv';
       keyword?: string;
       status?: 'pending' | 'success' | 'failed' | 'expired' | 'parked' | 'refunded' | 'disputed';
       provider?: string;
@@ -1692,6 +1801,8 @@ export interface CallDetail {
   attempts: { [k: string]: unknown }[];
   /** Warnings of the translation, as in the header `x-turnpike-translation`. */
   translation: string[];
+  /** Its tags: `team=a`. */
+  tags: string[];
   /** Additional notes about the call. */
   notes: { [k: string]: unknown };
   /** All counts: input and output tokens, and their subsets (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: no usage. */
@@ -2121,6 +2232,92 @@ export interface RedemptionCode {
   /** Unix seconds; 0: never. */
   expired_time: number;
   count?: 0;
+}
+export interface ServiceToken {
+  id: number;
+  name: string;
+  status: 'valid' | 'expired' | 'revoked';
+  /** The last four characters of its secret. */
+  suffix: string;
+  scopes: (
+    | 'keys:read'
+    | 'keys:write'
+    | 'users:read'
+    | 'users:write'
+    | 'departments:read'
+    | 'departments:write'
+    | 'usage:read'
+    | 'usage:write'
+    | 'prompts:read'
+    | 'prompts:write'
+    | 'payments:read'
+    | 'payments:write'
+    | 'models:read'
+    | 'models:write'
+    | 'system:read'
+    | 'system:write'
+    | 'audit:read'
+    | 'audit:write'
+    | 'config:read'
+    | 'config:write'
+  )[];
+  /** Addresses and networks from which it is accepted; empty: any. */
+  addresses: string[];
+  made_by: number;
+  made_by_name: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds. */
+  expires_at: number;
+  /** The last use, to the minute, in Unix seconds; 0: never. */
+  used_at: number;
+  used_ip: string;
+  /** Unix seconds; 0: not. */
+  revoked_at: number;
+}
+export interface NewServiceToken {
+  id: number;
+  name: string;
+  status: 'valid' | 'expired' | 'revoked';
+  /** The last four characters of its secret. */
+  suffix: string;
+  scopes: (
+    | 'keys:read'
+    | 'keys:write'
+    | 'users:read'
+    | 'users:write'
+    | 'departments:read'
+    | 'departments:write'
+    | 'usage:read'
+    | 'usage:write'
+    | 'prompts:read'
+    | 'prompts:write'
+    | 'payments:read'
+    | 'payments:write'
+    | 'models:read'
+    | 'models:write'
+    | 'system:read'
+    | 'system:write'
+    | 'audit:read'
+    | 'audit:write'
+    | 'config:read'
+    | 'config:write'
+  )[];
+  /** Addresses and networks from which it is accepted; empty: any. */
+  addresses: string[];
+  made_by: number;
+  made_by_name: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds. */
+  expires_at: number;
+  /** The last use, to the minute, in Unix seconds; 0: never. */
+  used_at: number;
+  used_ip: string;
+  /** Unix seconds; 0: not. */
+  revoked_at: number;
+  /** Returned once. */
+  secret: string;
 }
 export interface Status {
   /** Quota units in one currency unit. */
@@ -2684,6 +2881,44 @@ export interface KeyLimit {
   weekly_budget: number | null;
   /** Quota units that may be spent in each calendar month (UTC); null: no such limit. */
   monthly_budget: number | null;
+}
+export interface OwnedKeyPage {
+  page: number;
+  page_size: number;
+  total: number;
+  items: OwnedKey[];
+}
+export interface OwnedKey {
+  id: number;
+  user_id: number;
+  name: string;
+  /** Its first and last four characters; complete only in the response that creates it. */
+  key: string;
+  /** 1 enabled, 2 disabled, 3 expired, 4 exhausted. */
+  status: 1 | 2 | 3 | 4;
+  /** Unix seconds. */
+  created_time: number;
+  /** The last call with it, to the minute, Unix seconds; 0: never. */
+  accessed_time: number;
+  /** Unix seconds; -1: never. */
+  expired_time: number;
+  /** The remaining amount, in quota units; 0 if it is unlimited. */
+  remain_quota: number;
+  used_quota: number;
+  /** Limited only by the user's balance. */
+  unlimited_quota: boolean;
+  model_limits_enabled: boolean;
+  /** The models it may call, separated by commas; empty: all. */
+  model_limits: string;
+  /** Allowed addresses and networks, one per line; empty: all. */
+  allow_ips: string;
+  /** Always empty: prices and models are the same for all keys. */
+  group: string;
+  /** Translations that would change the answer are refused. */
+  strict: boolean;
+  /** Its own limits, in addition to those of all keys. */
+  limits: KeyLimit[];
+  username: string;
 }
 export interface KeyUsage {
   token_id: number;
