@@ -21,7 +21,7 @@ import { promisify } from 'node:util';
 import { freePort } from '../../scripts/free-port.ts';
 import { surprises } from '../../scripts/release-content.mjs';
 import { startReceiver } from '../kit/receiver.ts';
-import { copyCheckout } from './authors/packed.ts';
+import { shellEnv as env, releaseTurnpike } from './authors/packed.ts';
 
 const run = promisify(execFile);
 /** The size of an installation, in bytes, at most. */
@@ -29,14 +29,7 @@ const MOST = 120e6;
 const NAME = '@turnpike-gateway/turnpike';
 
 const place = mkdtempSync(join(tmpdir(), 'turnpike-release-'));
-const checkout = join(place, 'checkout');
-const release = join(checkout, 'dist/release');
 after(() => rmSync(place, { recursive: true, force: true }));
-
-/** The environment of a person's shell: no variable of the test runner or of npm, which runs the tests. */
-const env: NodeJS.ProcessEnv = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|TURNPIKE_|INIT_CWD)/.test(name)),
-);
 
 /** Makes an empty folder. */
 function emptyFolder(name: string): string {
@@ -52,14 +45,11 @@ function sizeOf(dir: string): number {
     .reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0);
 }
 
+let release: string;
 let tarball: string;
 let listed: string;
 before(async () => {
-  copyCheckout(checkout);
-  const manifest = readFileSync(join(checkout, 'package.json'), 'utf8');
-  listed = (await run(process.execPath, ['scripts/release.mjs'], { cwd: checkout, env })).stdout;
-  assert.equal(readFileSync(join(checkout, 'package.json'), 'utf8'), manifest, 'the checkout is as it was');
-  tarball = join(release, readdirSync(release).find((name) => name.endsWith('.tgz'))!);
+  ({ folder: release, tarball, listed } = await releaseTurnpike());
 });
 
 describe('a release', () => {
