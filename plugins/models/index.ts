@@ -16,6 +16,7 @@ import { createOffers, type Offers } from './offers.ts';
 import { createProbe } from './probe.ts';
 import { countAttempt, countCall, createRecent, type Recent } from './recent.ts';
 import { type SharedRecent, shareRecent } from './recent-peers.ts';
+import { createSavedHealth, migrations } from './saved-health.ts';
 import { channels, models } from './sections.ts';
 
 /** From healthy to unavailable. */
@@ -62,10 +63,13 @@ export default definePlugin({
   api: 2,
   errors,
   sections: { channels, models },
+  migrations,
   wants: [Keys, Prices],
   provides: [Catalog],
   create(host, config) {
-    const health = createHealth(host.lasting({ name: 'models.health', version: 1, make: createHealthState }), host);
+    const state = host.lasting({ name: 'models.health', version: 1, make: createHealthState });
+    const health = createHealth(state, host);
+    const savedHealth = createSavedHealth(host, state);
     const budget = host.lasting({ name: 'models.budget', version: 1, make: createRetryBudget });
     const recentNamed = (topic: string): SharedRecent =>
       shareRecent(host.lasting({ name: topic, version: 1, make: () => createRecent(host.clock) }), topic, host);
@@ -132,14 +136,16 @@ export default definePlugin({
       link() {
         ready();
       },
-      start() {
+      async start() {
+        await savedHealth.start();
         health.join();
         byModel.listen();
         byChannel.listen();
       },
-      stop() {
+      async stop() {
         byModel.flush();
         byChannel.flush();
+        await savedHealth.stop();
       },
       diagnose: () => diagnose(host, ready().channels, ready().probe),
       report() {

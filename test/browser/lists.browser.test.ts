@@ -98,3 +98,36 @@ describe('the list of users', () => {
     );
   });
 });
+
+describe('the palette', () => {
+  const find = async (typed: string) => {
+    await at.open('/');
+    await page.keyboard.press('Control+K');
+    await page.getByRole('textbox', { name: /^Search pages/ }).fill(typed);
+  };
+  const option = (name: string | RegExp) => page.getByRole('button', { name });
+
+  it('finds users, keys with their owners, models, and calls by their id', async () => {
+    const { id: abel } = await boss.data('GET', '/api/user/search?keyword=abel').then(({ items }) => items[0]);
+    await boss.data('POST', '/api/token/', { name: 'nightly build', user_id: abel, unlimited_quota: true });
+    await find('ABE');
+    await option('abel').click();
+    await becomes(() => new URL(page.url()).pathname + new URL(page.url()).search, `/console/users?user=${abel}`);
+    await find('nightly');
+    assertClean('the palette', await at.violations());
+    await option(/nightly build/).click();
+    await becomes(() => new URL(page.url()).searchParams.get('user'), `${abel}`);
+    await find('dem');
+    await option('demo').click();
+    await becomes(() => new URL(page.url()).searchParams.get('open'), 'demo');
+    const called = await gateway.chat({ model: 'demo', messages: [{ role: 'user', content: 'Hi' }] });
+    const id = called.headers.get('x-request-id')!;
+    await find(id);
+    await option(`Call ${id}`).click();
+    await becomes(() => new URL(page.url()).searchParams.get('open'), id);
+    await find('wall');
+    await option('Wallet').waitFor();
+    await find('zzzz');
+    await page.getByText('No matches').first().waitFor();
+  });
+});

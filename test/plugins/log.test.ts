@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
+import { scanJson, UNLIMITED } from '../../core/json.ts';
 import type { Attempt, Exchange, Known, Usage } from '../../core/plugin.ts';
 import log from '../../plugins/log/index.ts';
 import { type Driven, exchange } from '../kit/drive.ts';
@@ -68,7 +69,7 @@ describe('a usage record', () => {
         startedMs,
         identity,
         style: { name: 'chat' } as never,
-        call: { model: 'm', stream: true } as never,
+        call: { model: 'm', stream: true, body: scanJson(Buffer.from('{}'), UNLIMITED) } as never,
         attempts: [
           attempt('a', { startedMs, endedMs: startedMs + 120, status: 503, failure: 'status', reason: 'status 503' }),
           attempt('b', { startedMs: startedMs + 130, endedMs: startedMs + 880, firstByteMs: 70, status: 200 }),
