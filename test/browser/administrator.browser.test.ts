@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
+import { CONSOLE_PIPELINE, checked, member, PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { wholeAnswer } from '../kit/script.ts';
@@ -62,7 +62,7 @@ describe('the first view of an administrator', () => {
     await page.addInitScript(SHIFTS);
     await at.open('/');
     const everybody = page.locator('.figure').filter({ hasText: 'All users, today' });
-    await everybody.getByText('3 calls').waitFor();
+    await everybody.getByText(/^3 calls/).waitFor();
     await becomes(() => everybody.innerText(), /\$0\.00\d+/);
     await page.getByText('The last 30 days of all users, by model').waitFor();
     await at.settled();
@@ -131,5 +131,31 @@ describe('the log of everybody', () => {
     await other.getByRole('dialog', { name: 'Call' }).waitFor();
     assert.equal(await page.getByRole('dialog').count(), 0);
     await other.close();
+  });
+});
+
+describe('Home of an administrator', () => {
+  it('names the models and users with the highest cost, and what needs attention', async () => {
+    const boss = await checked(gateway, await signedIn(gateway, 'root'));
+    const dana = await member(gateway, 'dana', { units: 5_000_000 });
+    const { id: danasId } = await dana.data('GET', '/api/user/self');
+    const { key } = await dana.data('POST', '/api/token/', { name: 'server' });
+    const { id } = await boss.data('POST', '/api/department/', { name: 'Lab', quota: 1_000_000 });
+    await boss.data('POST', `/api/department/${id}/members`, { user_ids: [danasId] });
+    const answer = await gateway.chat({ max_tokens: 10 }, { key });
+    assert.equal(answer.status, 200, await answer.text());
+    const { items } = await boss.data('GET', '/api/team/budgets');
+    await boss.data('PUT', `/api/department/${id}`, { quota: Math.round(items[0].used / 0.95) });
+    await at.open('/');
+    await page.getByText(/^The department Lab has used 9[45](\.\d)?% of its budget\./).waitFor();
+    const users = page.getByRole('region', { name: 'Users with the highest cost' });
+    await becomes(async () => (await users.getByRole('link').allTextContents()).toSorted(), ['ann', 'bo', 'dana']);
+    await page.getByText('$0.00 on the same day last week').waitFor();
+    assertClean('Home', await at.violations());
+    await page
+      .getByRole('region', { name: 'Models with the highest cost' })
+      .getByRole('link', { name: 'test-model' })
+      .click();
+    await page.getByRole('button', { name: 'Remove the filter Model: test-model' }).waitFor();
   });
 });

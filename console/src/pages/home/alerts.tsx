@@ -3,7 +3,7 @@ import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Self } from '../../api/hooks.ts';
 import { useApi } from '../../api/hooks.ts';
-import type { Channel, Key, PricedModel, SubscriptionState, Vitals } from '../../api/operations.ts';
+import type { Channel, DepartmentBudget, Key, PricedModel, SubscriptionState, Vitals } from '../../api/operations.ts';
 import { IconAlertTriangle, IconInfoCircle } from '../../icons.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
@@ -16,8 +16,10 @@ const FEW_DAYS = 3;
 /** A few hours more than a week, so that weekly backups cause no alert. */
 const BACKUP_S = SOON_S + DAY_S / 4;
 const NAMED = 3;
+/** Percent of a budget. */
+const NEARLY_USED = 90;
 
-type TargetPage = 'wallet' | 'keys' | 'vendors' | 'prices' | 'system';
+type TargetPage = 'wallet' | 'keys' | 'vendors' | 'prices' | 'system' | 'departments' | 'payments?state=parked';
 interface Alert {
   readonly grave: boolean;
   readonly message: string;
@@ -32,6 +34,9 @@ export interface AlertFacts {
   readonly channels: readonly Channel[];
   readonly prices: readonly PricedModel[];
   readonly system: Vitals | undefined;
+  readonly budgets: readonly DepartmentBudget[];
+  /** Orders that were paid and could not be credited. */
+  readonly parked: number;
   /** True while a part is still loading. */
   readonly isLoading: boolean;
 }
@@ -42,19 +47,27 @@ export function useAlertFacts(admin: boolean): AlertFacts {
   const channels = useApi('GET /api/vendor/', undefined, { enabled: admin });
   const prices = useApi('GET /api/price/', undefined, { enabled: admin, staleTime: 60_000 });
   const system = useApi('GET /api/system', undefined, { enabled: admin });
+  const budgets = useApi('GET /api/team/budgets', undefined, { enabled: admin, staleTime: 60_000, retry: false });
+  const parked = useApi(
+    'GET /api/user/topup',
+    { search: { status: 'parked', page_size: 1 } },
+    { enabled: admin, staleTime: 60_000, retry: false },
+  );
   return {
+    budgets: budgets.data?.items ?? [],
+    parked: parked.data?.total ?? 0,
     keys: keys.data?.items ?? [],
     channels: channels.data ?? [],
     prices: prices.data?.models ?? [],
     system: system.data,
-    isLoading: [keys, channels, prices, system].some(({ isLoading }) => isLoading),
+    isLoading: [keys, channels, prices, system, budgets, parked].some(({ isLoading }) => isLoading),
   };
 }
 
 /** The section. */
 export function Alerts({
   self,
-  facts: { keys, channels, prices, system },
+  facts: { keys, channels, prices, system, budgets, parked },
   costs,
   subscription,
 }: {
@@ -71,6 +84,8 @@ export function Alerts({
     ...ofSubscription(subscription, now, text, format),
     ...ofKeys(keys, now, text, format),
     ...ofChannels(channels, text, format),
+    ...ofOrders(parked, text, format),
+    ...ofBudgets(budgets, text, format),
     ...ofPrices(prices, text, format),
     ...ofSystem(system, now, (costs?.month.requests ?? 0) > (costs?.week.requests ?? 0), text, format),
   ].sort((a, b) => Number(b.grave) - Number(a.grave));
@@ -174,6 +189,24 @@ function ofChannels(channels: readonly Channel[], text: Words, format: Format): 
           } as const,
         ]),
   ];
+}
+
+function ofOrders(parked: number, text: Words, format: Format): readonly Alert[] {
+  return parked === 0
+    ? []
+    : [{ grave: true, message: text.alerts.parked(format.number(parked)), place: 'payments?state=parked' }];
+}
+
+function ofBudgets(budgets: readonly DepartmentBudget[], text: Words, format: Format): readonly Alert[] {
+  const short = budgets.filter(({ percentage }) => (percentage ?? 0) >= NEARLY_USED);
+  const grave = short.some(({ percentage }) => (percentage ?? 0) >= 100);
+  if (short.length > NAMED)
+    return [{ grave, message: text.alerts.budgets(format.number(short.length)), place: 'departments' }];
+  return short.map(({ name, percentage }) => ({
+    grave: (percentage ?? 0) >= 100,
+    message: text.alerts.budget(name, format.percent((percentage ?? 0) / 100)),
+    place: 'departments',
+  }));
 }
 
 function ofPrices(models: readonly PricedModel[], text: Words, format: Format): readonly Alert[] {

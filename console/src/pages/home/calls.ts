@@ -93,6 +93,8 @@ export interface Costs {
   readonly today: Spent;
   readonly week: Spent;
   readonly month: Spent;
+  /** The same day of the last week, as a whole. */
+  readonly weekAgo: Spent;
 }
 
 /** The last 30 days including today. */
@@ -113,6 +115,10 @@ export function useCosts(
     today: sumOf(data.by_day, since(1)),
     week: sumOf(data.by_day, since(WEEK_DAYS)),
     month: sumOf(data.by_day, since(30)),
+    weekAgo: sumOf(
+      data.by_day.filter(({ date }) => date === since(WEEK_DAYS + 1)),
+      '',
+    ),
   };
 }
 

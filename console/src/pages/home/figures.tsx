@@ -46,9 +46,15 @@ export function Figures({ self, costs }: { readonly self: Self; readonly costs: 
 /** The figures of all users, for administrators. */
 export function AllUsersFigures({ costs }: { readonly costs: Costs | undefined }) {
   const text = useText();
+  const format = useFormat();
   return (
     <div className="grid-figures home-figures">
-      <SpentFigure label={text.everybody.today} sum={costs?.today} to="/team?range=today" />
+      <SpentFigure
+        label={text.everybody.today}
+        sum={costs?.today}
+        to="/team?range=today"
+        compared={costs && text.weekAgo(format.money(costs.weekAgo.quota))}
+      />
       <SpentFigure label={text.everybody.week} sum={costs?.week} to="/team?range=7d" />
       <SpentFigure label={text.everybody.month} sum={costs?.month} to="/team?range=30d" />
     </div>
@@ -59,10 +65,13 @@ function SpentFigure({
   label,
   sum,
   to,
+  compared,
 }: {
   readonly label: string;
   readonly sum: Spent | undefined;
   readonly to: string;
+  /** Appended to the number of calls. */
+  readonly compared?: string | undefined;
 }) {
   const text = useText();
   const format = useFormat();
@@ -70,7 +79,11 @@ function SpentFigure({
     <Figure
       label={label}
       value={sum === undefined ? '…' : <Money units={sum.quota} />}
-      note={sum === undefined ? text.utc : text.requests(format.number(sum.requests))}
+      note={
+        sum === undefined
+          ? text.utc
+          : [text.requests(format.number(sum.requests)), ...(compared === undefined ? [] : [compared])].join(' · ')
+      }
       href={to}
     />
   );

@@ -13,6 +13,7 @@ import { type Calls, useCalls, useCosts } from './calls.ts';
 import { type FirstKey, type StepFact, type StepName, useFirstKey, useSteps } from './facts.ts';
 import { AllUsersFigures, CostChart, Figures, Recent } from './figures.tsx';
 import { FirstArrived, FirstCall } from './first-call.tsx';
+import { Leaders } from './leaders.tsx';
 import { useText } from './text.ts';
 
 export default function HomePage() {
@@ -67,6 +68,7 @@ function Home({ self }: { readonly self: Self }) {
           )}
         </div>
       )}
+      {used === true && <Leaders />}
       {calls.landed !== false && <Recent calls={calls} />}
     </>
   );

@@ -140,6 +140,19 @@ export const useText = texts({
       'No backup yet. Run `turnpike backup FILE`; the gateway can keep running.',
       '还没有备份。请运行 `turnpike backup FILE`；备份时网关可以继续运行。',
     ],
+    budget: [
+      (name: string, percent: string) => `The department ${name} has used ${percent} of its budget.`,
+      (name: string, percent: string) => `部门 ${name} 已使用预算的 ${percent}。`,
+    ],
+    budgets: [
+      (count: string) => `${count} budgets of departments are nearly used up.`,
+      (count: string) => `${count} 个部门预算即将用完。`,
+    ],
+    parked: [
+      (count: string) =>
+        count === '1' ? '1 order is paid but not credited.' : `${count} orders are paid but not credited.`,
+      (count: string) => `${count} 个订单已付款但未入账。`,
+    ],
     readOnly: ['The database is not writable: calls are refused.', '数据库无法写入：调用会被拒绝。'],
   },
   goTo: {
@@ -148,11 +161,18 @@ export const useText = texts({
     vendors: ['Vendors', '供应商'],
     prices: ['Prices', '价格'],
     system: ['System', '系统'],
+    departments: ['Departments', '部门'],
+    'payments?state=parked': ['Payments', '支付'],
   },
   more: [
     (names: string, count: string) => `${names} and ${count} more`,
     (names: string, count: string) => `${names}，以及另外 ${count} 个`,
   ],
+  weekAgo: [(amount: string) => `${amount} on the same day last week`, (amount: string) => `上周同一天 ${amount}`],
+  topModels: ['Models with the highest cost', '费用最高的模型'],
+  topUsers: ['Users with the highest cost', '费用最高的用户'],
+  topAbout: ['The last 7 days of all users', '最近 7 天，所有用户'],
+  quietWeek: ['No calls in the last 7 days.', '最近 7 天没有调用。'],
   costs: ['Cost per day', '每日费用'],
   costsAbout: ['The last 30 days by model', '最近 30 天，按模型'],
   costsOfAll: ['The last 30 days of all users, by model', '最近 30 天，所有用户，按模型'],
