@@ -5,6 +5,7 @@ import { Audit } from '../../core/contracts/audit.ts';
 import { SERVICE_SCOPES } from '../../core/contracts/service-tokens.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import {
+  advanced,
   CONSOLE_PIPELINE,
   describedInterface,
   member,
@@ -198,7 +199,7 @@ describe('a service token', () => {
     const isOver = async (ci: Visitor) => verdictOf(await ci.get('/api/user/')) === '401 invalid_access_token';
     const { machine: short } = await make(['users:read'], { expires_days: 1 });
     assert.equal(await isOver(short), false);
-    clock.advance(DAY_MS);
+    await advanced(gateway, clock, DAY_MS);
     assert.equal(await isOver(short), true);
 
     adam = await signedIn(gateway, 'adam');
