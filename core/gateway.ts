@@ -305,7 +305,7 @@ async function assembleGateway(
       [Inspecting.id, createInspecting(() => current.generation, clock)],
       [Running.id, running.service],
     ]),
-    ask: (vendors) => createAsk(upstream, vendors, clock),
+    ask: (...of) => createAsk(upstream, clock, ...of),
   };
   const backups = createBackups({
     configFile: options.configFile,
@@ -381,6 +381,7 @@ async function assembleGateway(
       deliver: {
         pipeline,
         vendors: assembly.vendors,
+        proxies: assembly.proxies,
         styles: assembly.styles,
         upstream,
         deadlines,

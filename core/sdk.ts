@@ -23,6 +23,7 @@ export { isPublicAddress } from './guarded-fetch.ts';
 export { checkKinds } from './kinds.ts';
 export { readName } from './names.ts';
 export { PERIODS, type Period, periodAround } from './periods.ts';
+export { proxySchema, proxySecrets } from './outgoing-proxy.ts';
 export { listenPrivately } from './private-socket.ts';
 export { isInScope, type Scope, scopeProperties, starIn } from './scope.ts';
 export { addAmounts, checkedValue } from './store-values.ts';

@@ -47,6 +47,11 @@ export interface Host {
    */
   ask(channel: Channel, question: Question): Promise<VendorReply>;
   /**
+   * `fetch`, through the proxy of gateway.yaml or the environment if there is one: for requests to servers that the operator has chosen, except
+   * vendors (`ask`).
+   */
+  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+  /**
    * Posts to a user-supplied URL: public addresses only, no redirects, ten seconds. Resolves with the status and
    * nothing else of the answer; rejects if the request could not be delivered.
    */

@@ -17,6 +17,8 @@ export interface Channel {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Query parameters of every request to it; they replace those of the vendor. Undefined if there are none. */
   readonly query?: Readonly<Record<string, string>> | undefined;
+  /** The URL of the HTTP proxy for all requests to it, or `none`; undefined or empty: the usual one, if there is one. Never shown. */
+  readonly proxy?: string | undefined;
   /** The credential; empty if the vendor needs none. Never logged, never sent anywhere but to `url`. */
   readonly key: string;
   /**

@@ -1,6 +1,6 @@
 /** The sections `channels` and `models` of gateway.yaml. */
 import { type Channel, schema } from '../../core/plugin.ts';
-import { duration } from '../../core/sdk.ts';
+import { duration, proxySchema } from '../../core/sdk.ts';
 import { quirksSchema, type SomeQuirks } from '../../core/translation/index.ts';
 
 /** A channel's common fields; its vendor defines more. */
@@ -11,6 +11,7 @@ export interface ChannelEntry {
   readonly key: string;
   /** Several keys, instead of `key`. */
   readonly keys?: readonly string[];
+  readonly proxy?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly weight: number;
@@ -70,6 +71,11 @@ const channelFields = {
     items: { type: 'string' },
     description:
       'Several API keys, instead of `key`: they are used in turn, and one that is refused or rate limited is paused. Empty ones are left out.',
+  },
+  proxy: {
+    ...proxySchema,
+    description:
+      'The HTTP proxy for all requests to it, or `none`. Default: `upstream.proxy`, otherwise HTTPS_PROXY and HTTP_PROXY of the environment.',
   },
   headers: {
     type: 'object',

@@ -154,6 +154,7 @@ export async function drive(
     find: <T>(service: Service<T>) => provided.get(service.id) as T | undefined,
     provide: (service, it) => void provided.set(service.id, it),
     ask: () => Promise.reject(new Error('nobody is asked here')),
+    fetch,
     post: options.post ?? (() => Promise.reject(new Error('nothing is posted here'))),
     vendors: () => new Map(),
     styles: () => new Map(),
