@@ -56,9 +56,8 @@ export function createOutgoingProxies(
     proxies.set(url, proxy);
     return proxy;
   };
-  const fromEnv = (name: string): OutgoingProxy | undefined => {
-    const value = variable(env, name);
-    if (value === undefined) return undefined;
+  const fromEnv = (name: string, value: string | undefined): OutgoingProxy | undefined => {
+    if (!value) return undefined;
     // As with curl, the scheme may be left out.
     const url = value.includes('://') ? value : `http://${value}`;
     if (new RegExp(proxySchema.pattern).test(url)) return read(url);
@@ -67,15 +66,18 @@ export function createOutgoingProxies(
   };
   const usual: Readonly<Record<string, OutgoingProxy | undefined>> = written
     ? { 'http:': written === NONE ? undefined : read(written), 'https:': written === NONE ? undefined : read(written) }
-    : { 'http:': fromEnv('HTTP_PROXY'), 'https:': fromEnv('HTTPS_PROXY') };
-  const isDirect = createExceptions(variable(env, 'NO_PROXY') ?? '');
+    : {
+        'http:': fromEnv('HTTP_PROXY', env.http_proxy || env.HTTP_PROXY),
+        'https:': fromEnv('HTTPS_PROXY', env.https_proxy || env.HTTPS_PROXY),
+      };
+  const isDirect = createExceptions(env.no_proxy || env.NO_PROXY || '');
   return {
     for(url, own) {
       if (own) return own === NONE ? undefined : read(own);
       const proxy = usual[url.protocol === 'wss:' || url.protocol === 'https:' ? 'https:' : 'http:'];
       return proxy === undefined || isDirect(url) ? undefined : proxy;
     },
-    secrets: Object.values(usual).flatMap((proxy) => (proxy === undefined ? [] : proxySecrets(proxy.url))),
+    secrets: [...proxies.keys()].flatMap(proxySecrets),
   };
 }
 
@@ -107,10 +109,6 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-function variable(env: Env, name: string): string | undefined {
-  return env[name.toLowerCase()] || env[name] || undefined;
 }
 
 /** Hosts of this machine. */

@@ -57,7 +57,7 @@ export async function connectProxy(
       return;
     }
     const expected = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;
-    const status = authorization === expected ? behaviour : 407;
+    const status = credentials === undefined || authorization === expected ? behaviour : 407;
     const port = hosts[url] ?? hosts[url.replace(/:\d+$/, '')];
     if (status !== 'open' || port === undefined) {
       socket.end(`HTTP/1.1 ${status === 'open' ? 502 : status} No\r\ncontent-length: 0\r\n\r\n`);
