@@ -174,7 +174,7 @@ export const models = schema<Readonly<Record<string, ModelEntry>>>({
       free: { type: 'boolean', default: false, description: 'True: calls cost nothing.' },
       strict: { type: 'boolean', description: 'True: translations that would change the answer are refused.' },
       quirks: quirksSchema,
-      price: { description: 'Its price, unless `prices` has one.' },
+      price: { description: 'Its price, unless `prices` has one; `list`: the list price of its vendor.' },
     },
   },
 });
