@@ -94,15 +94,11 @@ export async function planFrom(
   env: Readonly<Record<string, string | undefined>>,
   extra: readonly Plugin<Sections>[] = [],
 ): Promise<Plan> {
-  return planOf(readConfig(path, env), env, extra);
+  return planOf(readConfig(path, env), extra);
 }
 
 /** The same for a file that was already read. */
-export async function planOf(
-  file: ConfigFile,
-  env: Readonly<Record<string, string | undefined>>,
-  extra: readonly Plugin<Sections>[],
-): Promise<Plan> {
+export async function planOf(file: ConfigFile, extra: readonly Plugin<Sections>[]): Promise<Plan> {
   const plugins: Plugin<Sections>[] = [];
   const sections: Record<string, Schema> = { ...coreSections, ...(await storeSectionOf(file)) };
   const errors = new Map<string, KnownError>();
@@ -147,7 +143,7 @@ export async function planOf(
     plugins.push(plugin);
   }
   const isMissing = (plugin: string): boolean => shipsPlugin(plugin) && !plugins.some(({ name }) => name === plugin);
-  return { file, plugins, sections, errors, ...checkSections(file, sections, isMissing), env };
+  return { file, plugins, sections, errors, ...checkSections(file, sections, isMissing), env: file.env };
 }
 
 /** The section `store` as the selected driver expects it. If the driver does not exist, `driverOf` reports it. */
