@@ -18,6 +18,8 @@ export interface Configured {
   readonly vendor: Vendor;
   /** Its styles, in the order of its entry, otherwise of its vendor. */
   readonly styles: readonly StyleName[];
+  /** The vendor's list of models is kept. */
+  readonly lists: boolean;
   /** It needs a key and has none: it serves nothing. */
   readonly off: boolean;
 }
@@ -91,6 +93,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
       keys,
       vendor,
       styles: speaks,
+      lists: entry.models === 'list',
       off: channel.key === '' && vendor.keyless !== true,
     });
   }

@@ -7,6 +7,7 @@ import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, type Configured, readChannels } from './channels.ts';
 import { diagnose } from './diagnosis.ts';
+import { didYouMean } from './entries.ts';
 import { errors } from './errors.ts';
 import { factsOf } from './facts.ts';
 import { createHealth, type Health } from './health.ts';
@@ -17,6 +18,7 @@ import { createProbe } from './probe.ts';
 import { countAttempt, countCall, createRecent, type Recent } from './recent.ts';
 import { type SharedRecent, shareRecent } from './recent-peers.ts';
 import { channels, models } from './sections.ts';
+import { createListChore, listModels, namesOfPatterns, publicNames, type VendorLists } from './vendor-models.ts';
 
 /** From healthy to unavailable. */
 const WORSE: readonly ChannelState[] = ['closed', 'half-open', 'open'];
@@ -102,6 +104,9 @@ export default definePlugin({
       probe: (channel, model) => ready().probe(channel, model),
     });
 
+    const vendorLists = host.lasting({ name: 'models.vendor-lists', version: 1, make: (): VendorLists => new Map() });
+    const listChore = createListChore(host, vendorLists, () => ready().channels);
+
     // Without the plugin `keys`, keys are not restricted.
     const allows = (holder: Holder | undefined, name: string): boolean =>
       holder === undefined || (host.find(Keys)?.allows(holder.key, name) ?? true);
@@ -128,7 +133,22 @@ export default definePlugin({
         () => ready().catalog,
         allows,
         (name) => host.find(Prices)?.sells(name) ?? true,
+        () => namesOfPatterns(ready().catalog, vendorLists),
       ),
+      commands: [
+        {
+          name: 'models list',
+          summary: "lists the models of a channel's vendor, and how clients call them",
+          positionals: ['CHANNEL'],
+          async run({ positionals: [name = ''] }) {
+            const configured = ready().channels.get(name);
+            if (configured === undefined)
+              throw errors.channel_not_found(name, didYouMean(name, [...ready().channels.names]));
+            const names = await listModels(host, configured);
+            return names.map((model) => [model, ...publicNames(ready().catalog, name, model)].join('\t')).join('\n');
+          },
+        },
+      ],
       link() {
         ready();
       },
@@ -136,10 +156,13 @@ export default definePlugin({
         health.join();
         byModel.listen();
         byChannel.listen();
+        listChore.start();
+        listChore.again();
       },
-      stop() {
+      async stop() {
         byModel.flush();
         byChannel.flush();
+        await listChore.stop();
       },
       diagnose: () => diagnose(host, ready().channels, ready().probe),
       report() {

@@ -23,6 +23,8 @@ export interface ChannelEntry {
     readonly idle: string;
     readonly total: string;
   };
+  /** The vendor's own list of models is read. */
+  readonly models?: 'list';
   readonly speaks?: readonly string[];
   readonly stream: { readonly usage: Channel['streamUsage'] };
   readonly quirks: SomeQuirks;
@@ -120,6 +122,11 @@ const channelFields = {
     ...names,
     description:
       'The styles to use with it; default: those of its vendor. Calls in other styles are translated to the first.',
+  },
+  models: {
+    enum: ['list'],
+    description:
+      "`list`: the vendor's list of models is read every hour, and model lists show those that patterns match.",
   },
   stream: {
     type: 'object',
