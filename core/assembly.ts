@@ -212,6 +212,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       boot,
       peers: around.peers,
       env: plan.env,
+      configFile: file.file,
       use<T>(service: Service<T>): T {
         if (!names(plugin.needs, service) && !(names(plugin.wants, service) && services.has(service.id)))
           throw new Error(`it uses ${service.id} without naming it in \`needs\``);

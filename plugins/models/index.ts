@@ -3,6 +3,7 @@ import { Catalog, type ChannelState, type ChannelStatus } from '../../core/contr
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import { type Clock, definePlugin, type Offer, type Offering, type Style, type StyleName } from '../../core/plugin.ts';
+import { addModels } from './add-models.ts';
 import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, type Configured, readChannels } from './channels.ts';
@@ -140,12 +141,16 @@ export default definePlugin({
           name: 'models list',
           summary: "lists the models of a channel's vendor, and how clients call them",
           positionals: ['CHANNEL'],
-          async run({ positionals: [name = ''] }) {
-            const configured = ready().channels.get(name);
-            if (configured === undefined)
-              throw errors.channel_not_found(name, didYouMean(name, [...ready().channels.names]));
+          options: { add: { type: 'boolean' } },
+          async run({ positionals: [name = ''], values: { add } }) {
+            const { channels: channelSet, catalog } = ready();
+            const configured = channelSet.get(name);
+            if (configured === undefined) throw errors.channel_not_found(name, didYouMean(name, [...channelSet.names]));
             const names = await listModels(host, configured);
-            return names.map((model) => [model, ...publicNames(ready().catalog, name, model)].join('\t')).join('\n');
+            const known = names.map((model) => [model, ...publicNames(catalog, name, model)]);
+            if (add !== true) return known.map((line) => line.join('\t')).join('\n');
+            const missing = known.flatMap(([model, ...others]) => (others.length === 0 ? [model!] : []));
+            return (await addModels(host.configFile, missing, name)).join('\n');
           },
         },
       ],

@@ -1,5 +1,6 @@
 /** The vendors' own lists of models: `turnpike models list`, and `models: list` of a channel, which fills the model lists of patterns. */
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../core/contracts/json.ts';
@@ -64,6 +65,9 @@ describe("a vendor's list of models", () => {
     const answer = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
     return ((await answer.json()) as { data: readonly { id: string }[] }).data.map(({ id }) => id);
   };
+  /** The file with another section `models`, which is its last one. */
+  const withModels = (section: string): string =>
+    readFileSync(gateway.configFile, 'utf8').replace(/^models:.*/ms, () => section);
   /** Waits for what the gateway does by itself. */
   const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
     while (!(await holds())) await setImmediate();
@@ -115,6 +119,40 @@ describe("a vendor's list of models", () => {
       await gateway.command('models list quiet'),
       'gpt-4o-mini\tmini\tquiet/gpt-4o-mini\nother\tquiet/other',
     );
+  });
+
+  it('is added to gateway.yaml by a command, which leaves everything else as it is', async () => {
+    const text = withModels(`models:   # what clients call
+    "openai/*":  { from: [openai], price: list }   # all of them
+
+    mini:        { from: [{ quiet: gpt-4o-mini }],
+                   free: true }   # the last one
+    # a comment at the end
+
+`);
+    writeFileSync(gateway.configFile, text);
+    await gateway.gateway.reload();
+    list = jsonAnswer(200, plain('gpt-4o-mini', 'o3', 'true', 'a:b'));
+    assert.equal(await gateway.command('models list quiet --add'), 'a:b\no3\ntrue');
+    const added = '\n    "a:b": { from: [quiet] }\n    o3: { from: [quiet] }\n    "true": { from: [quiet] }';
+    const last = '# the last one';
+    assert.equal(
+      readFileSync(gateway.configFile, 'utf8'),
+      text.replace(last, () => last + added),
+    );
+    await gateway.gateway.reload();
+    assert.equal(await gateway.command('models list quiet --add'), '');
+    assert.equal((await gateway.chat({ model: 'o3' })).status, 200);
+    assert.equal(vendor.requests.at(-1)!.json.model, 'o3');
+  });
+
+  it('is not added to a section that is not a block of models', async () => {
+    const text = readFileSync(gateway.configFile, 'utf8');
+    writeFileSync(gateway.configFile, withModels('models: { mini: { from: [quiet], free: true } }\n'));
+    const { code, stderr } = await gateway.tryCommand('models list openai --add');
+    writeFileSync(gateway.configFile, text);
+    assert.equal(code, 1);
+    assert.match(stderr, /Nothing was added to gateway\.yaml: its section `models` is not a block/);
   });
 
   it('may have several pages', async () => {
