@@ -2,6 +2,7 @@
 import { addHeaders, addQuery, signedHeaders, urlOf } from './channel-request.ts';
 import type { Clock } from './clock.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
+import type { OutgoingProxies } from './outgoing-proxy.ts';
 import type { Json, Question, VendorReply } from './plugin.ts';
 import type { Upstream, UpstreamRequest } from './upstream.ts';
 
@@ -11,8 +12,9 @@ const MAX_BYTES = 16 * 1_024 * 1_024;
 /** Creates `Host.ask`. */
 export function createAsk(
   upstream: Upstream,
-  vendors: ReadonlyMap<string, Vendor>,
   clock: Clock,
+  vendors: ReadonlyMap<string, Vendor>,
+  proxies: OutgoingProxies,
 ): (channel: Channel, question: Question) => Promise<VendorReply> {
   return async (channel, question) => {
     const vendor = vendors.get(channel.vendor);
@@ -36,6 +38,7 @@ export function createAsk(
       path: url.pathname + url.search,
       headers: vendor?.sign === undefined ? headers : await signedHeaders(vendor, channel, request, { clock }),
       body: bytes,
+      proxy: proxies.for(url, channel.proxy),
       connectMs: channel.timeout.connectMs,
     });
   };

@@ -5,7 +5,7 @@ import { readBackup, SHORTEST_MS } from './backups/section.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { aloneOf } from './cluster/peers.ts';
 import { CORE_COMMANDS } from './commands.ts';
-import type { Listen, PipelineEntry, StoreSection } from './config/core-sections.ts';
+import type { Listen, PipelineEntry, StoreSection, UpstreamSection } from './config/core-sections.ts';
 import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, type Problem, pathText, readConfig } from './config/file.ts';
 import { nearest } from './config/nearest.ts';
@@ -23,6 +23,7 @@ import { LastingStates } from './lasting.ts';
 import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
 import { type LogSettings, type ProcessLog, silentLog } from './log.ts';
+import { createFetch, createOutgoingProxies, type OutgoingProxies } from './outgoing-proxy.ts';
 import type { Player } from './pipeline.ts';
 import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
@@ -40,6 +41,7 @@ export interface Assembly {
   readonly players: readonly Player[];
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly styles: ReadonlyMap<string, Style>;
+  readonly proxies: OutgoingProxies;
   /** A service, for core; undefined if no plugin provides it. */
   find<T>(service: Service<T>): T | undefined;
   /** Checks what needs all plugins. Throws what is wrong with the file. */
@@ -81,7 +83,7 @@ export interface Surroundings {
   /** State that outlives a reload. */
   readonly lasting: LastingStates;
   /** Small requests of plugins to vendors that are not calls. */
-  ask(vendors: ReadonlyMap<string, Vendor>): Host['ask'];
+  ask(vendors: ReadonlyMap<string, Vendor>, proxies: OutgoingProxies): Host['ask'];
   /** Core's own services. */
   readonly provided: ReadonlyMap<string, unknown>;
 }
@@ -92,15 +94,11 @@ export async function planFrom(
   env: Readonly<Record<string, string | undefined>>,
   extra: readonly Plugin<Sections>[] = [],
 ): Promise<Plan> {
-  return planOf(readConfig(path, env), env, extra);
+  return planOf(readConfig(path, env), extra);
 }
 
 /** The same for a file that was already read. */
-export async function planOf(
-  file: ConfigFile,
-  env: Readonly<Record<string, string | undefined>>,
-  extra: readonly Plugin<Sections>[],
-): Promise<Plan> {
+export async function planOf(file: ConfigFile, extra: readonly Plugin<Sections>[]): Promise<Plan> {
   const plugins: Plugin<Sections>[] = [];
   const sections: Record<string, Schema> = { ...coreSections, ...(await storeSectionOf(file)) };
   const errors = new Map<string, KnownError>();
@@ -145,7 +143,7 @@ export async function planOf(
     plugins.push(plugin);
   }
   const isMissing = (plugin: string): boolean => shipsPlugin(plugin) && !plugins.some(({ name }) => name === plugin);
-  return { file, plugins, sections, errors, ...checkSections(file, sections, isMissing), env };
+  return { file, plugins, sections, errors, ...checkSections(file, sections, isMissing), env: file.env };
 }
 
 /** The section `store` as the selected driver expects it. If the driver does not exist, `driverOf` reports it. */
@@ -186,7 +184,9 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
     ...Object.values(CORE_PATHS).map((path) => [`route GET ${path}`, 'core'] as const),
     ...Object.values(CORE_COMMANDS).map(({ name }) => [`command ${name}`, 'core'] as const),
   ]);
-  for (const secret of file.secrets) around.log.hide(secret);
+  const { proxy } = (plan.values.upstream ?? {}) as Partial<UpstreamSection>;
+  const proxies = createOutgoingProxies(proxy, plan.env, (message) => around.log.warn(message));
+  for (const secret of [...file.secrets, ...proxies.secrets]) around.log.hide(secret);
   const listen = readListen(plan.values.listen);
   const tls = readTls(listen.tls, file);
   const spoolDirectory = spoolFolder(listen.body, file);
@@ -212,6 +212,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       boot,
       peers: around.peers,
       env: plan.env,
+      configFile: file.file,
       use<T>(service: Service<T>): T {
         if (!names(plugin.needs, service) && !(names(plugin.wants, service) && services.has(service.id)))
           throw new Error(`it uses ${service.id} without naming it in \`needs\``);
@@ -234,7 +235,8 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       errors: () => plan.errors,
       vault: around.vault,
       lasting: (state) => around.lasting.get(state),
-      ask: around.ask(vendors),
+      ask: around.ask(vendors, proxies),
+      fetch: createFetch(proxies),
       post: (url, body, headers) => postGuarded(url, body, headers),
       problem: (path, message) => file.problem(path, message),
     };
@@ -281,6 +283,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
     players: plugins.map(({ name }) => ({ name, parts: created.get(name)! })),
     vendors,
     styles,
+    proxies,
     find: <T>(service: Service<T>) => services.get(service.id) as T | undefined,
     link() {
       for (const { name, parts } of inOrder) {

@@ -67,7 +67,7 @@ export function createConfiguration(
     const { redact } = redactor;
     const warnings = () => file.warnings.map((warning) => ({ ...warning, message: redact(warning.message) }));
     try {
-      const plan = await planOf(file, env, plugins);
+      const plan = await planOf(file, plugins);
       tools.refuseRestart(plan);
       const report = reportOf(await rehearse(plan), name);
       return { problems: [], warnings: warnings(), report: redact(report).trimEnd().split('\n') };

@@ -24,6 +24,7 @@ import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { acceptOf } from './frames.ts';
 import { scanAnswer } from './json.ts';
+import type { OutgoingProxies, OutgoingProxy } from './outgoing-proxy.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { type Revisions, revisionsOf } from './revising.ts';
 import { isObject } from './translation/fields.ts';
@@ -46,6 +47,7 @@ import { withUnsaid } from './usage.ts';
 export interface DeliverTools extends AttemptTools {
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly styles: ReadonlyMap<string, Style>;
+  readonly proxies: OutgoingProxies;
   /** Maximum attempts per call, the first included. */
   readonly maxAttempts: number;
 }
@@ -163,7 +165,7 @@ async function attemptOffer(
     return error;
   }
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
-  let request = toUpstream(parties, attempt, conveyance.body);
+  let request = toUpstream(parties, attempt, conveyance.body, tools.proxies);
   if (vendor.sign !== undefined) {
     const signing = await signed(request, vendor, parties, tools);
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
@@ -486,11 +488,16 @@ export function pathOf({ x, offer, dialect }: Parties): string {
 }
 
 /** The upstream request. */
-function toUpstream(parties: Parties, attempt: Attempt, body: Conveyance['body']): UpstreamRequest {
+function toUpstream(
+  parties: Parties,
+  attempt: Attempt,
+  body: Conveyance['body'],
+  proxies: OutgoingProxies,
+): UpstreamRequest {
   const { x, offer, clientStyle, vendorStyle, dialect } = parties;
   const { call } = x;
   const { channel } = offer;
-  const { origin, path } = addressOf(channel, urlOf(channel, offer.model) + pathOf(parties));
+  const { origin, path, proxy } = addressOf(channel, urlOf(channel, offer.model) + pathOf(parties), proxies);
   const headers: Record<string, string> = {
     'content-type': Buffer.isBuffer(body) ? 'application/json' : body.contentType,
     accept: call.stream ? acceptOf(dialect.frames) : call.answers === undefined ? 'application/json' : '*/*',
@@ -501,7 +508,7 @@ function toUpstream(parties: Parties, attempt: Attempt, body: Conveyance['body']
   };
   if (x.upstreamHeaders !== undefined) addHeaders(headers, x.upstreamHeaders(attempt));
   addHeaders(headers, channel.headers);
-  return { origin, path, headers, body, connectMs: channel.timeout.connectMs };
+  return { origin, path, headers, body, proxy, connectMs: channel.timeout.connectMs };
 }
 
 /** The same with the vendor's signature; the error if that failed. */
@@ -529,16 +536,18 @@ interface Address {
   readonly url: string;
   readonly origin: string;
   readonly path: string;
+  readonly proxy: OutgoingProxy | undefined;
 }
 /** The last URL of each channel: parsing is too expensive for every call, and URLs rarely change. */
 const lastAddresses = new WeakMap<Channel, Address>();
 
-function addressOf(channel: Channel, url: string): Address {
+function addressOf(channel: Channel, url: string, proxies: OutgoingProxies): Address {
   let address = lastAddresses.get(channel);
   if (address?.url !== url) {
     const whole = new URL(url);
     addQuery(whole, channel);
-    address = { url, origin: whole.origin, path: whole.pathname + whole.search };
+    const proxy = proxies.for(whole, channel.proxy);
+    address = { url, origin: whole.origin, path: whole.pathname + whole.search, proxy };
     lastAddresses.set(channel, address);
   }
   return address;

@@ -37,7 +37,7 @@ export async function examine(configFile: string, env: Env): Promise<readonly Di
   try {
     let assembly: Assembly;
     try {
-      assembly = await rehearse(plan, { ask: (vendors) => createAsk(upstream, vendors, systemClock) });
+      assembly = await rehearse(plan, { ask: (...of) => createAsk(upstream, systemClock, ...of) });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       return [...found, ...error.problems.map((problem) => wrong(plan, problemLine(plan.file.file, problem)))];

@@ -67,7 +67,7 @@ import { COMMAND_ROLE, type ProcessRole, roleAt } from './place.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { createProxyWatch, type ProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
-import { refuseRestart, watchFile } from './reloading.ts';
+import { refuseRestart, watchFiles } from './reloading.ts';
 import { createRoll, type Tally } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning, gatewayName, version } from './running.ts';
@@ -135,7 +135,7 @@ export interface Gateway {
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const file = readConfig(options.configFile, options.env);
   await prepareStore(file);
-  const plan = await planOf(file, options.env, options.plugins ?? []);
+  const plan = await planOf(file, options.plugins ?? []);
   // All checks run before the store is opened.
   await rehearse(plan);
   return openPlanned(plan, options, false);
@@ -305,7 +305,7 @@ async function assembleGateway(
       [Inspecting.id, createInspecting(() => current.generation, clock)],
       [Running.id, running.service],
     ]),
-    ask: (vendors) => createAsk(upstream, vendors, clock),
+    ask: (...of) => createAsk(upstream, clock, ...of),
   };
   const backups = createBackups({
     configFile: options.configFile,
@@ -381,6 +381,7 @@ async function assembleGateway(
       deliver: {
         pipeline,
         vendors: assembly.vendors,
+        proxies: assembly.proxies,
         styles: assembly.styles,
         upstream,
         deadlines,
@@ -516,7 +517,7 @@ async function assembleGateway(
     reload,
     hurry: cutAll,
     async listen() {
-      const { listen, tls, file } = current.assembly;
+      const { listen, tls } = current.assembly;
       const isWorker = processRole.role === 'worker';
       if (!isWorker)
         control = await openControl(controlPath(storeFileOf(current.plan)), (line) => runCommand(commands(), line));
@@ -533,9 +534,13 @@ async function assembleGateway(
       });
       const port = await processRole.listen(server);
       if (!isWorker)
-        stopWatching = watchFile(file, clock, () => {
-          reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
-        });
+        stopWatching = watchFiles(
+          () => current.assembly.file,
+          clock,
+          () => {
+            reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
+          },
+        );
       running.start();
       if (!isWorker) backups.start();
       state = 'ready';

@@ -1,9 +1,8 @@
 /** The command line: `start`, `init`, `check`, `schema`, `restore`, and commands that run inside a gateway or without one. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { parseEnv } from 'node:util';
 import {
   answerToWords,
   CORE_COMMANDS,
@@ -17,8 +16,8 @@ import {
   usage,
 } from './commands.ts';
 import { placeOfStore } from './config/core-sections.ts';
+import { readEnvironment } from './config/environment.ts';
 import { ConfigError, readConfig, reasons } from './config/file.ts';
-import { unreadable } from './config/interpolation.ts';
 import { askControl, controlPath } from './control.ts';
 import type { FirstSecrets, Gateway } from './gateway.ts';
 import { greeting } from './greeting.ts';
@@ -90,7 +89,6 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     return EXIT.usage;
   }
   const { argv, configFile } = parsed;
-  readEnvFile(configFile);
   const core = findCommand(Object.values(CORE_COMMANDS), argv);
   const own = core === undefined ? undefined : OWN_COMMANDS[core.name];
   if (core === undefined || own === undefined) {
@@ -109,20 +107,6 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     if (error instanceof UsageError) return show(misused(core, error), terminal);
     throw error;
   }
-}
-
-/** Adds the variables of a file `.env` next to gateway.yaml to the environment, except those that it has. */
-function readEnvFile(configFile: string): void {
-  const file = join(dirname(configFile), '.env');
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (['ENOENT', 'ENOTDIR'].includes(code)) return;
-    throw new Error(`the file ${file} ${unreadable(error)}`);
-  }
-  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
 }
 
 /** Prints the result of a command. Returns its exit code. */
@@ -168,7 +152,10 @@ async function start({ configFile, values, say, complain, isWatched, serving }: 
     return EXIT.failed;
   }
   const forPeople = values.welcome === true || isWatched;
-  const log = processLog(logLevelOf(process.env.TURNPIKE_LOG_LEVEL), complain);
+  const log = processLog(
+    logLevelOf(readEnvironment(dirname(configFile), process.env).env.TURNPIKE_LOG_LEVEL),
+    complain,
+  );
   const { openGateway } = await import('./gateway.ts');
   const firstSecrets: FirstSecrets = {};
   const greet = (url?: string): void => {

@@ -4,7 +4,11 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, type Serv
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { createProxyServer } from 'http-proxy-3';
+import type { OutgoingProxy } from './outgoing-proxy.ts';
+import { timeoutReason } from './upstream/reasons.ts';
+import { openTunnel } from './upstream/tunnel.ts';
 
 /** The upstream request: exactly this, plus the `host` of its address. */
 export interface OpaqueRequest {
@@ -12,6 +16,8 @@ export interface OpaqueRequest {
   readonly url: URL;
   /** Includes those that frame the body. Of two that differ only in case, the last counts. */
   readonly headers: Record<string, string>;
+  /** The proxy that opens a tunnel to its address; undefined: a direct connection. */
+  readonly proxy: OutgoingProxy | undefined;
 }
 
 /** Callbacks for a request. Ignore whatever follows the first end. */
@@ -84,7 +90,21 @@ class ResponseStub extends EventEmitter {
 export function createOpaqueCarrier(): OpaqueCarrier {
   // The library's alternative client follows redirects and buffers answers; the environment must not enable it.
   delete process.env.FORCE_FETCH_PATH;
-  const agents = { http: watched(new HttpAgent(agentOptions)), https: watched(new HttpsAgent(agentOptions)) };
+  const direct = { http: watched(new HttpAgent(agentOptions)), https: watched(new HttpsAgent(agentOptions)) };
+  /** By the URL of the proxy. */
+  const throughProxies = new Map<string, typeof direct>();
+  const agentsOf = (proxy: OutgoingProxy | undefined): typeof direct => {
+    if (proxy === undefined) return direct;
+    let agents = throughProxies.get(proxy.url);
+    if (agents === undefined) {
+      agents = {
+        http: watched(tunnelling(new HttpAgent(agentOptions), proxy)),
+        https: watched(tunnelling(new HttpsAgent(agentOptions), proxy)),
+      };
+      throughProxies.set(proxy.url, agents);
+    }
+    return agents;
+  };
   const proxy = createProxyServer({
     selfHandleResponse: true,
     followRedirects: false,
@@ -109,9 +129,9 @@ export function createOpaqueCarrier(): OpaqueCarrier {
     sent.on('socket', (socket) => tellConnected(ours(request).listener, socket));
   });
 
-  const targetOf = ({ url }: OpaqueRequest) => ({
+  const targetOf = ({ url, proxy: through }: OpaqueRequest) => ({
     target: url,
-    agent: url.protocol === 'https:' ? agents.https : agents.http,
+    agent: agentsOf(through)[url.protocol === 'https:' ? 'https' : 'http'],
   });
 
   return {
@@ -143,13 +163,49 @@ export function createOpaqueCarrier(): OpaqueCarrier {
     },
 
     close() {
-      agents.http.destroy();
-      agents.https.destroy();
+      for (const { http, https } of [direct, ...throughProxies.values()]) {
+        http.destroy();
+        https.destroy();
+      }
     },
   };
 }
 
 const agentOptions = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS } as const;
+
+/** Time for a proxy to open a tunnel, and for TLS in it: the request may have been aborted meanwhile. */
+const TUNNEL_MS = 30_000;
+
+/** The agent connects through a proxy. */
+function tunnelling<A extends HttpAgent>(agent: A, proxy: OutgoingProxy): A {
+  const connect: typeof agent.createConnection = (options, connected) => {
+    const { host, port, servername } = options as ConnectionOptions;
+    const isSecure = agent instanceof HttpsAgent;
+    const end = { hostname: (host ?? '').replace(/^\[|\]$/g, ''), port: Number(port) };
+    const timeout = setTimeout(() => void tunnel.close(timeoutReason(proxy)), TUNNEL_MS);
+    const done = (error: Error | null, socket?: Socket): void => {
+      clearTimeout(timeout);
+      connected?.(error, socket!);
+    };
+    const tunnel = openTunnel(proxy, end, (error, socket) => {
+      if (socket === undefined || !isSecure) {
+        done(error ?? null, socket);
+        return;
+      }
+      const secure = connectTls({ socket, servername: servername ?? '', ALPNProtocols: ['http/1.1'] });
+      socket.on('error', (failure) => secure.destroy(failure));
+      secure.once('error', done);
+      secure.once('secureConnect', () => {
+        secure.off('error', done);
+        done(null, secure);
+      });
+    });
+    // `connected` is called later.
+    return undefined as unknown as Socket;
+  };
+  agent.createConnection = connect;
+  return agent;
+}
 
 function theirs(request: Outgoing): IncomingMessage {
   return request as unknown as IncomingMessage;

@@ -14,8 +14,10 @@ import { ClientLeft, type LiveExchange } from './exchange.ts';
 import type { Head } from './head.ts';
 import { scanJson } from './json.ts';
 import type { OpaqueCall, OpaqueCarrier, OpaqueListener, OpaqueRequest } from './opaque.ts';
+import type { OutgoingProxies } from './outgoing-proxy.ts';
 import type { Known, PassthroughRoute, PassthroughTarget } from './plugin.ts';
 import { USUAL } from './translation/quirks.ts';
+import { TunnelFailed } from './upstream/reasons.ts';
 
 /** A received request for a passthrough route. */
 export interface Arrival {
@@ -131,7 +133,7 @@ class Carriage implements OpaqueListener {
   start(arrival: Arrival, opaque: OpaqueCarrier): void {
     const { channel } = this.#target;
     const { clock, vendors } = this.#tools;
-    const request = requestOf(arrival.head, this.#target);
+    const request = requestOf(arrival.head, this.#target, this.#tools.proxies);
     const vendor = vendors.get(channel.vendor);
     if (vendor?.sign === undefined) {
       this.#send(request, arrival, opaque);
@@ -217,8 +219,8 @@ class Carriage implements OpaqueListener {
     });
   }
 
-  failed(): void {
-    if (!this.#connected) this.#fail('connect', 'the connection failed');
+  failed(error?: Error): void {
+    if (!this.#connected) this.#fail('connect', connectFailure(error));
     else if (this.#answer === undefined) this.#fail('broken', 'the connection was closed before the answer');
     else this.#fail('broken', 'the connection was closed in the middle of the answer');
   }
@@ -449,7 +451,7 @@ class Upload extends Readable {
 }
 
 /** All upstream headers except those that frame the body. */
-function requestOf(head: Head, target: PassthroughTarget): OpaqueRequest {
+function requestOf(head: Head, target: PassthroughTarget, proxies: OutgoingProxies): OpaqueRequest {
   const headers: Record<string, string> = {
     'user-agent': 'turnpike',
     // Accepted encodings of the client are not forwarded.
@@ -458,7 +460,8 @@ function requestOf(head: Head, target: PassthroughTarget): OpaqueRequest {
   for (const name of ASKED) if (head.headers[name] !== undefined) headers[name] = head.headers[name];
   Object.assign(headers, target.headers);
   addHeaders(headers, target.channel.headers);
-  return { method: head.method, url: addressOf(target), headers };
+  const url = addressOf(target);
+  return { method: head.method, url, headers, proxy: proxies.for(url, target.channel.proxy) };
 }
 
 /** The target URL: the passthrough address with the channel's query parameters. */
@@ -473,6 +476,11 @@ export function addressOf({ url, channel }: PassthroughTarget): URL {
 function frame(headers: Record<string, string>, head: Head): void {
   if (head.hasBody && head.length === undefined) headers['transfer-encoding'] = 'chunked';
   else if (head.method === 'POST' || head.method === 'PUT') headers['content-length'] = String(head.length ?? 0);
+}
+
+/** Why a connection failed; names the proxy if that was the reason. */
+export function connectFailure(error: Error | undefined): string {
+  return error instanceof TunnelFailed ? error.message : 'the connection failed';
 }
 
 /** Why an answer is invalid; undefined if it may be forwarded. */

@@ -14,7 +14,7 @@ import type {
   StyleErrors,
   StyleVendor,
 } from './contracts/style.ts';
-import type { Dialect, FrameFormat, ModelQuirks, TokenCount, Vendor } from './contracts/vendor.ts';
+import type { Dialect, FrameFormat, ModelListing, ModelQuirks, TokenCount, Vendor } from './contracts/vendor.ts';
 import type { Schema, Service } from './definitions.ts';
 import type { ErrorAbout, ErrorMaker } from './errors.ts';
 import type { Parts, Plugin, Sections } from './plugin.ts';
@@ -193,6 +193,7 @@ const vendor = objectOf<Vendor>({
   speaks: recordOf(dialect),
   quirks: optional(listOf(objectOf<ModelQuirks>({ models: listOf(text), quirks }))),
   defaultStyles: optional(listOf(text)),
+  models: optional(objectOf<ModelListing>({ path: method, read: method })),
   ...each(optional(method), 'judge', 'sign', 'credentials'),
 });
 

@@ -1,4 +1,4 @@
-/** Detects changes of gateway.yaml, and settings that cannot change while the gateway runs. */
+/** Detects changes of gateway.yaml and of the files that it names, and settings that cannot change while the gateway runs. */
 import { readFile } from 'node:fs/promises';
 import type { Plan } from './assembly.ts';
 import type { Clock } from './clock.ts';
@@ -25,30 +25,43 @@ export function refuseRestart(running: Plan, next: Plan): void {
   }
 }
 
-/** How often gateway.yaml is read. */
+/** How often the files are read. */
 const LOOK_MS = 1_000;
 
 /**
- * Reports that the file has changed and is stable: two reads are equal. Polling instead of watching works behind
- * symbolic links whose target changes, on network file systems, and if the system has no watches left.
+ * Reports that a file of the running configuration (gateway.yaml, `.env`, or one with a secret) has changed, and all are stable: two reads are equal.
+ * Polling instead of watching works behind symbolic links whose target changes, on network file systems, and if the system has no watches left.
  */
-export function watchFile({ file, text }: ConfigFile, clock: Clock, changed: () => void): () => void {
-  let taken: string | undefined = text;
-  let seen: string | undefined = text;
+export function watchFiles(running: () => Pick<ConfigFile, 'sources'>, clock: Clock, changed: () => void): () => void {
+  let { sources } = running();
+  let taken = contentOf(sources.values());
+  let seen = taken;
   let looking = false;
-  const utf8 = new TextDecoder();
   return clock.every(LOOK_MS, async () => {
     if (looking) return;
     looking = true;
-    const now = await readFile(file).then(
-      (bytes) => utf8.decode(bytes),
-      () => undefined,
-    );
+    if (sources !== running().sources) {
+      ({ sources } = running());
+      taken = seen = contentOf(sources.values());
+    }
+    const looked = sources;
+    const now = contentOf(await Promise.all([...looked.keys()].map(read)));
     looking = false;
+    // A reload has replaced the files meanwhile.
+    if (looked !== running().sources) return;
     if (now === seen && now !== taken) {
       taken = now;
       changed();
     }
     seen = now;
   });
+}
+
+function contentOf(texts: Iterable<string | undefined>): string {
+  return JSON.stringify([...texts].map((text) => text ?? null));
+}
+
+/** Undefined if it cannot be read. */
+function read(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch(() => undefined);
 }

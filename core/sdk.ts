@@ -22,6 +22,7 @@ export { defineErrors } from './errors.ts';
 export { isPublicAddress } from './guarded-fetch.ts';
 export { checkKinds } from './kinds.ts';
 export { readName } from './names.ts';
+export { proxySchema, proxySecrets } from './outgoing-proxy.ts';
 export { PERIODS, type Period, periodAround } from './periods.ts';
 export { listenPrivately } from './private-socket.ts';
 export { isInScope, type Scope, scopeProperties, starIn } from './scope.ts';

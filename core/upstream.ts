@@ -3,6 +3,7 @@
 import type { BodyStream } from './body-stream.ts';
 import type { Clock } from './clock.ts';
 import type { FailureKind, Headers } from './contracts/call.ts';
+import type { OutgoingProxy } from './outgoing-proxy.ts';
 
 /** An upstream request. */
 export interface UpstreamRequest {
@@ -15,6 +16,8 @@ export interface UpstreamRequest {
   readonly headers: Record<string, string>;
   readonly body: Buffer | BodyStream | undefined;
   readonly connectMs: number;
+  /** The proxy that opens a tunnel to `origin`; undefined: a direct connection. */
+  readonly proxy?: OutgoingProxy | undefined;
   /** True if no pooled connection may be used. */
   readonly fresh?: boolean;
 }

@@ -12,7 +12,7 @@ import { type DeliverTools, errorOf, failureOf, unsigned } from './deliver.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Head } from './head.ts';
 import type { OpaqueCall, OpaqueCarrier, OpaqueRequest, SocketListener } from './opaque.ts';
-import { addressOf, offerOf } from './passthrough.ts';
+import { addressOf, connectFailure, offerOf } from './passthrough.ts';
 import type { Known, PassthroughRoute, PassthroughTarget } from './plugin.ts';
 
 /** A client connection that requests a WebSocket. */
@@ -41,7 +41,7 @@ export function carrySocket(
   tools: DeliverTools,
 ): Promise<void> {
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
-  const { clock, deadlines, vendors } = tools;
+  const { clock, deadlines, proxies, vendors } = tools;
   const { head, socket: client, first } = upgrade;
   const target = passthrough.target(x);
   const { timeout } = target.channel;
@@ -124,8 +124,8 @@ export function carrySocket(
             : errorOf(attempt.failure, attempt),
         );
       },
-      failed() {
-        fail(connected ? 'broken' : 'connect', 'the connection failed');
+      failed(error) {
+        fail(connected ? 'broken' : 'connect', connectFailure(error));
       },
       opened(answer, vendorSocket) {
         vendor = vendorSocket;
@@ -158,7 +158,9 @@ export function carrySocket(
         fail('broken', 'the request could not be sent');
       }
     };
-    const request = { method: 'GET', url: addressOf(target), headers: askedHeaders(head, target) };
+    const url = addressOf(target);
+    const proxy = proxies.for(url, target.channel.proxy);
+    const request = { method: 'GET', url, headers: askedHeaders(head, target), proxy };
     const signer = vendors.get(target.channel.vendor);
     if (signer?.sign === undefined) {
       open(request);

@@ -5,6 +5,7 @@ import { type BackupSection, backupSchema } from '../backups/section.ts';
 import { type Schema, schema } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
 import { LOG_LEVELS, type LogSettings } from '../log.ts';
+import { proxySchema } from '../outgoing-proxy.ts';
 import type { UpstreamClient } from '../upstream.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
@@ -72,6 +73,8 @@ export function nameOfStore({ file, url = '' }: StoreSection): string {
 /** `upstream` as written and as used. */
 export interface UpstreamSection {
   readonly client: UpstreamClient;
+  /** The URL of an HTTP proxy, or `none`; undefined or empty: those of the environment. */
+  readonly proxy?: string;
 }
 
 /** A built-in plugin by name, or any other by file or package. */
@@ -320,6 +323,11 @@ export const coreSections: {
         description: "The HTTP client for calls: the gateway's own, or the package undici.",
         enum: ['own', 'undici'],
         default: 'own',
+      },
+      proxy: {
+        ...proxySchema,
+        description:
+          'The HTTP proxy for requests to vendors and providers; `none`: no proxy. Default: HTTPS_PROXY and HTTP_PROXY of the environment. NO_PROXY lists hosts that are reached directly.',
       },
     },
     default: {},

@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
 import { createRedactor, SHORTEST_SECRET } from '../log.ts';
+import { type Env, readEnvironment } from './environment.ts';
 import { unreadable } from './interpolation.ts';
 import { fillIn, offsetOf, type Path, parseYaml } from './yaml.ts';
 
@@ -31,6 +32,10 @@ export interface ConfigFile {
    * credentials; eight characters or more each. For `Log.hide`.
    */
   readonly secrets: readonly string[];
+  /** The variables that `${NAME}` was filled in from: those of the process and of `.env`. */
+  readonly env: Env;
+  /** All files that it was read from, with their contents: itself, `.env` and those with secrets; undefined: there was none. */
+  readonly sources: ReadonlyMap<string, string | undefined>;
   /** Grows while the file is checked. */
   readonly problems: Problem[];
   readonly warnings: Problem[];
@@ -62,9 +67,6 @@ export function problemLine(file: string, { line, column, path, message }: Probl
   return `${name}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`;
 }
 
-/** The environment variables. */
-type Env = Readonly<Record<string, string | undefined>>;
-
 /** Reads the file. Throws nothing: problems are collected in `problems`. */
 export function readConfig(file: string, env: Env): ConfigFile {
   return configOf(file, readText(resolve(file)), env);
@@ -78,9 +80,14 @@ export function draftConfig(file: string, text: string, env: Env, prepare: Prepa
   return configOf(file, Buffer.byteLength(text) > longestFile ? TOO_LONG : { text }, env, prepare);
 }
 
-function configOf(file: string, { text, trouble }: FileText, env: Env, prepare?: Prepare): ConfigFile {
+function configOf(file: string, { text, trouble }: FileText, given: Env, prepare?: Prepare): ConfigFile {
   const absolute = resolve(file);
   const dir = dirname(absolute);
+  const { env, ...envFile } = readEnvironment(dir, given);
+  const sources = new Map([
+    [absolute, trouble === undefined ? text : undefined],
+    [envFile.file, envFile.text],
+  ]);
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const secrets = new Set<string>();
@@ -105,6 +112,7 @@ function configOf(file: string, { text, trouble }: FileText, env: Env, prepare?:
   };
 
   if (trouble !== undefined) problem([], trouble);
+  if (envFile.trouble !== undefined) problem([], envFile.trouble);
   for (const { offset, message } of yaml.problems) problems.push(place(offset, [], message));
   if (yaml.sound) prepare?.(yaml.doc, problem);
   // Reported once every secret is known: a message may quote another value.
@@ -113,6 +121,7 @@ function configOf(file: string, { text, trouble }: FileText, env: Env, prepare?:
     problem: (...args: Parameters<typeof problem>) => void reports.push(() => problem(...args)),
     warn: (...args: Parameters<typeof warn>) => void reports.push(() => warn(...args)),
     secret,
+    source: (path: string, content: string | undefined) => void sources.set(path, content),
   };
   const value = trouble === undefined && yaml.sound ? fillIn(yaml.doc, dir, env, findings) : undefined;
   for (const say of reports) say();
@@ -123,6 +132,8 @@ function configOf(file: string, { text, trouble }: FileText, env: Env, prepare?:
     value: value ?? {},
     readable: value !== undefined,
     secrets: [...secrets],
+    env,
+    sources,
     problems,
     warnings,
     problem,

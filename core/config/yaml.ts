@@ -33,6 +33,8 @@ export interface Findings {
   problem(path: Path, message: string): void;
   warn(path: Path, message: string): void;
   secret(value: string): void;
+  /** A file that was read, and its content; undefined: unreadable. */
+  source(path: string, content: string | undefined): void;
 }
 
 /** Parses one document. Throws nothing. */
@@ -263,7 +265,8 @@ function fillScalar(
   // Headers and query parameters of requests: values that are not written out are treated as credentials, whatever
   // their name is.
   const sent = path.at(-2) === 'headers' || path.at(-2) === 'query';
-  const { text, pieces, problems, warnings } = fill(literal, dir, env);
+  const { text, pieces, problems, warnings, files } = fill(literal, dir, env);
+  for (const [file, content] of files) findings.source(file, content);
   for (const message of problems) findings.problem(path, message);
   for (const message of warnings) findings.warn(path, message);
   for (const piece of pieces) if (secretField || sent || isSecretName(piece.name)) findings.secret(piece.text);

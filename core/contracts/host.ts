@@ -22,6 +22,8 @@ export interface Host {
   readonly peers: Peers;
   /** The environment variables at the start. Configuration belongs in a section of gateway.yaml. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The absolute path of gateway.yaml. */
+  readonly configFile: string;
   /** A service named in `needs`. */
   use<T>(service: Service<T>): T;
   /** A service named in `wants`; undefined if no plugin provides it. Call this when the service is used, not in `create`. */
@@ -46,6 +48,11 @@ export interface Host {
    * answer comes in time.
    */
   ask(channel: Channel, question: Question): Promise<VendorReply>;
+  /**
+   * `fetch`, through the proxy of gateway.yaml or the environment if there is one: for requests to servers that the operator has chosen, except
+   * vendors (`ask`).
+   */
+  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
   /**
    * Posts to a user-supplied URL: public addresses only, no redirects, ten seconds. Resolves with the status and
    * nothing else of the answer; rejects if the request could not be delivered.

@@ -17,6 +17,8 @@ export interface Channel {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Query parameters of every request to it; they replace those of the vendor. Undefined if there are none. */
   readonly query?: Readonly<Record<string, string>> | undefined;
+  /** The URL of the HTTP proxy for all requests to it, or `none`; undefined or empty: the usual one, if there is one. Never shown. */
+  readonly proxy?: string | undefined;
   /** The credential; empty if the vendor needs none. Never logged, never sent anywhere but to `url`. */
   readonly key: string;
   /**
@@ -84,12 +86,22 @@ export interface Vendor {
    * supported), and small requests of plugins (`Host.ask`).
    */
   credentials?(channel: Channel): Record<string, string>;
+  /** Its list of models; default: `GET /models`, which returns `{data: [{id}]}`. */
+  readonly models?: ModelListing;
   /**
    * Signs a request, as the last step before it is sent: calls, passthrough routes and `Host.ask` alike. Returns
    * headers to add or replace. If it throws, or takes longer than 15 s, the attempt fails like one with a wrong
    * credential, and the next channel is tried.
    */
   sign?(request: RequestToSign, channel: Channel): Awaitable<Readonly<Record<string, string>>>;
+}
+
+/** How a vendor lists its models, in pages. */
+export interface ModelListing {
+  /** Below the channel's url, query included. `after`: `next` of the page before; undefined for the first one. */
+  path(after: string | undefined): string;
+  /** The names of one page, and how the next one is requested, if there is one; undefined if it is not a list. */
+  read(answer: Json): { readonly names: readonly string[]; readonly next?: string | undefined } | undefined;
 }
 
 /** A request as it is about to be sent. */

@@ -6,8 +6,9 @@ import type { Clock } from '../clock.ts';
 import type { Headers } from '../contracts/call.ts';
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
-import { dial, type Target } from './dial.ts';
-import { BODY_FAILED, CONNECT_TIMEOUT, LISTENER_FAILED, RESET, reasonOf, STOPPED, wasReset } from './reasons.ts';
+import { dial, dialThrough, type Target } from './dial.ts';
+import { BODY_FAILED, LISTENER_FAILED, RESET, reasonOf, STOPPED, timeoutReason, wasReset } from './reasons.ts';
+import { openTunnel, type Tunnel } from './tunnel.ts';
 
 const ROOM = 64 * 1_024;
 /** The buffer for the next request. A socket that does not send all of it at once keeps it; then there is a new one. */
@@ -83,7 +84,9 @@ export class Connection implements AnswerSink {
   /** While idle: when to close it, on the monotonic clock. */
   idleUntilMs = 0;
   readonly #owner: ConnectionOwner;
-  readonly #socket: Socket;
+  /** Undefined while a tunnel to the vendor is being opened. */
+  #socket: Socket | undefined;
+  readonly #tunnel: Tunnel | undefined;
   readonly #parser = new AnswerParser(this);
   readonly #cancelTimeout: () => void;
   #call: Call | undefined;
@@ -103,14 +106,31 @@ export class Connection implements AnswerSink {
       this.#read(count);
       return true;
     };
-    this.#socket = dial(target, { buffer: INBOX, callback });
-    this.#socket
-      .once(target.secure ? 'secureConnect' : 'connect', () => this.#opened())
+    const onread = { buffer: INBOX, callback };
+    const { proxy, secure } = target;
+    this.#cancelTimeout = owner.clock.after(connectMs, () => this.#fail(timeoutReason(proxy)));
+    if (proxy === undefined) {
+      this.#use(dial(target, onread)).once(secure ? 'secureConnect' : 'connect', () => this.#opened());
+      return;
+    }
+    this.#tunnel = openTunnel(proxy, target, (error, tunnel) => {
+      if (tunnel === undefined) {
+        this.#fail(reasonOf(error!));
+        return;
+      }
+      const socket = this.#use(dialThrough(tunnel, target, onread));
+      if (secure) socket.once('secureConnect', () => this.#opened());
+      else this.#opened();
+    });
+  }
+
+  #use(socket: Socket): Socket {
+    this.#socket = socket;
+    return socket
       .on('drain', () => this.#drained?.())
       .on('end', () => this.#ended())
       .on('error', (error) => this.#fail(reasonOf(error)))
       .on('close', () => this.#fail(STOPPED));
-    this.#cancelTimeout = owner.clock.after(connectMs, () => this.#fail(CONNECT_TIMEOUT));
   }
 
   /** Sends a request; immediately if connected. Only for an idle connection. */
@@ -123,15 +143,18 @@ export class Connection implements AnswerSink {
   /** Closes it. Only for an idle connection. */
   discard(): void {
     this.#cancelTimeout();
-    this.#socket.destroy();
+    void this.#tunnel?.close();
+    this.#socket?.destroy();
     this.#owner.drop(this);
   }
 
   /** Closes it; its running call fails. */
   close(): Promise<void> {
+    const socket = this.#socket;
+    if (socket === undefined) return this.#tunnel!.close();
     return new Promise((resolve) => {
-      if (this.#socket.closed) resolve();
-      else this.#socket.once('close', () => resolve()).destroy();
+      if (socket.closed) resolve();
+      else socket.once('close', () => resolve()).destroy();
     });
   }
 
@@ -139,12 +162,12 @@ export class Connection implements AnswerSink {
 
   pause(): void {
     this.#paused = true;
-    if (this.#connected) this.#socket.pause();
+    if (this.#connected) this.#socket!.pause();
   }
 
   resume(): void {
     this.#paused = false;
-    if (this.#connected) this.#socket.resume();
+    if (this.#connected) this.#socket!.resume();
   }
 
   abort(): void {
@@ -164,7 +187,7 @@ export class Connection implements AnswerSink {
 
   end(keepMs: number): void {
     // If a vendor answers before it has read everything, the rest of the request is still in transit.
-    const complete = !this.#pumping && this.#socket.writableLength === 0;
+    const complete = !this.#pumping && this.#socket!.writableLength === 0;
     const call = this.#release();
     this.#used = true;
     if (this.#paused) this.resume();
@@ -177,7 +200,7 @@ export class Connection implements AnswerSink {
   #opened(): void {
     this.#cancelTimeout();
     this.#connected = true;
-    if (this.#paused) this.#socket.pause();
+    if (this.#paused) this.#socket!.pause();
     if (this.#call !== undefined) this.#send(this.#call);
   }
 
@@ -204,7 +227,7 @@ export class Connection implements AnswerSink {
     }
     let fault: string | undefined;
     try {
-      fault = wasReset(this.#socket) ? RESET : this.#parser.finish();
+      fault = wasReset(this.#socket!) ? RESET : this.#parser.finish();
     } catch {
       fault = LISTENER_FAILED;
     }
@@ -216,16 +239,17 @@ export class Connection implements AnswerSink {
   #send(call: Call): void {
     this.#parser.expect();
     const { head, body } = call;
-    if (body === undefined || Buffer.isBuffer(body)) writeWhole(this.#socket, head, body);
+    const socket = this.#socket!;
+    if (body === undefined || Buffer.isBuffer(body)) writeWhole(socket, head, body);
     else {
-      this.#socket.write(head, 'latin1');
+      socket.write(head, 'latin1');
       this.#pumping = true;
       this.#pump(body, call).catch(() => {
         if (this.#call === call) this.#fail(BODY_FAILED, false);
       });
     }
     // A pooled connection may turn out to be closed while it is written to.
-    call.sent = this.#socket.errored === null;
+    call.sent = socket.errored === null;
   }
 
   /** Writes a body as fast as the vendor reads it, until the call ends. */
@@ -235,7 +259,7 @@ export class Connection implements AnswerSink {
       if (this.#call !== call) return;
       remaining -= piece.length;
       if (remaining < 0) break;
-      if (!this.#socket.write(piece)) {
+      if (!this.#socket!.write(piece)) {
         await new Promise<void>((resolve) => {
           this.#drained = resolve;
         });

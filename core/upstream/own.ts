@@ -13,7 +13,7 @@ const SWEEP_MS = 2_000;
 
 /** Creates it. Its timeouts use `clock`. */
 export function createOwnUpstream(clock: Clock): Upstream {
-  /** By origin and connect timeout. */
+  /** By origin, with a proxy also by that, and connect timeout. */
   const pools = new Map<string, Map<number, Pool>>();
   let closed = false;
   const stopSweeping = clock.every(SWEEP_MS, () => {
@@ -23,12 +23,13 @@ export function createOwnUpstream(clock: Clock): Upstream {
 
   const all = (): Pool[] => [...pools.values()].flatMap((byTimeout) => [...byTimeout.values()]);
 
-  const poolOf = ({ origin, connectMs }: UpstreamRequest): Pool => {
-    const known = pools.get(origin)?.get(connectMs);
+  const poolOf = ({ origin, proxy, connectMs }: UpstreamRequest): Pool => {
+    const place = proxy === undefined ? origin : `${origin} ${proxy.url}`;
+    const known = pools.get(place)?.get(connectMs);
     if (known !== undefined) return known;
-    const byTimeout = pools.get(origin) ?? new Map<number, Pool>();
-    const pool = new Pool(targetOf(origin), connectMs, clock);
-    pools.set(origin, byTimeout.set(connectMs, pool));
+    const byTimeout = pools.get(place) ?? new Map<number, Pool>();
+    const pool = new Pool(targetOf(origin, proxy), connectMs, clock);
+    pools.set(place, byTimeout.set(connectMs, pool));
     return pool;
   };
 

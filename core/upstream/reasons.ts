@@ -1,5 +1,6 @@
 /** How upstream calls fail: messages for administrators, without address or header; and requests that are not sent. */
 import type { Socket } from 'node:net';
+import type { OutgoingProxy } from '../outgoing-proxy.ts';
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 
 export const NOT_HTTP = 'the answer is not HTTP';
@@ -13,8 +14,17 @@ export const BODY_FAILED = 'the body of the request could not be read';
 export const LISTENER_FAILED = 'the gateway could not handle the answer';
 export const STOPPED = 'the gateway is stopping';
 
+/** The message if connecting, directly or through a proxy, took too long. */
+export function timeoutReason(proxy: OutgoingProxy | undefined): string {
+  return proxy === undefined ? CONNECT_TIMEOUT : `${CONNECT_TIMEOUT} through the proxy ${proxy.name}`;
+}
+
+/** A proxy opened no tunnel; the message is for administrators and names the proxy. */
+export class TunnelFailed extends Error {}
+
 /** The message for a connection error. */
 export function reasonOf(error: Error): string {
+  if (error instanceof TunnelFailed) return error.message;
   const code = (error as { code?: unknown }).code;
   if (typeof code !== 'string') return 'the connection failed';
   return REASONS[code] ?? `the connection failed (${code})`;

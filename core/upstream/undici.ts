@@ -6,8 +6,10 @@ import { buildConnector, Client, type Dispatcher, errors } from 'undici';
 import type { Headers } from '../contracts/call.ts';
 import { Dictionary } from '../dictionary.ts';
 import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../upstream.ts';
-import { NOT_HTTP, NOT_SENDABLE, Refusal, reasonOf, wasReset } from './reasons.ts';
+import { targetOf } from './dial.ts';
+import { NOT_HTTP, NOT_SENDABLE, Refusal, reasonOf, timeoutReason, wasReset } from './reasons.ts';
 import { requestHead } from './request-head.ts';
+import { openTunnel } from './tunnel.ts';
 
 /** Maximum idle connections per origin; a burst opens more, which are closed after their answer. */
 const MAX_IDLE = 256;
@@ -32,6 +34,7 @@ export function createUndiciUpstream(): Upstream {
 
   const connect = (key: string, request: UpstreamRequest): Connection => {
     const connector = buildConnector({ timeout: request.connectMs });
+    const { proxy, connectMs } = request;
     const client = new Client(request.origin, {
       pipelining: 1,
       headersTimeout: 0,
@@ -39,12 +42,24 @@ export function createUndiciUpstream(): Upstream {
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: 2 * IDLE_MS,
       connect(options, done) {
-        connector(options, (...[error, socket]) => {
+        const connected: buildConnector.Callback = (...[error, socket]) => {
           connection.socket = socket ?? undefined;
           connection.used = false;
           connection.filter = error === null ? skipContinue(socket) : undefined;
           if (error === null) done(null, socket);
           else done(error, null);
+        };
+        if (proxy === undefined) {
+          connector(options, connected);
+          return;
+        }
+        const { hostname, port, secure } = targetOf(request.origin, proxy);
+        const timeout = setTimeout(() => void tunnel.close(timeoutReason(proxy)), connectMs);
+        const tunnel = openTunnel(proxy, { hostname, port }, (error, socket) => {
+          clearTimeout(timeout);
+          if (socket === undefined) connected(error!, null);
+          else if (secure) connector({ ...options, httpSocket: socket }, connected);
+          else connected(null, socket);
         });
       },
       allowH2: false,
@@ -82,7 +97,7 @@ export function createUndiciUpstream(): Upstream {
     send(request, listener) {
       // undici validates less, and throws from the call itself.
       if (requestHead(request, '') === undefined) return new Refusal(listener, NOT_SENDABLE);
-      const connection = take(`${request.origin} ${request.connectMs}`, request);
+      const connection = take(`${request.origin} ${request.connectMs} ${request.proxy?.url ?? ''}`, request);
       const { method = 'POST', path, headers } = request;
       const frame = framed(headers, request.body);
       const call = new RunningCall(connection, listener, pool, frame.body);

@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../core/plugin.ts';
+import type { Clock, Host } from '../../core/plugin.ts';
 import { byteSize } from '../../core/sdk.ts';
 import { type Destination, Refused } from './delivery.ts';
 import type { FileSection, S3Section, WebhookSection } from './section.ts';
@@ -24,7 +24,10 @@ function checkStatus(status: number): void {
  * Posts `{"events": […]}`. The signature is that of `TIME.BODY` with HMAC-SHA256, as `t=TIME,v1=HEX`; TIME is in unix seconds, so that a receiver
  * can refuse old requests.
  */
-export function webhook({ url, secret, headers }: WebhookSection, clock: Clock): Destination {
+export function webhook(
+  { url, secret, headers }: WebhookSection,
+  { clock, fetch }: Pick<Host, 'clock' | 'fetch'>,
+): Destination {
   return {
     name: 'webhook',
     atOnce: 100,
@@ -99,7 +102,10 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 /** Writes an object for each batch: `PREFIX2026/11/26/10-00-00-UUID.jsonl`. */
-export function s3({ url, prefix, region, accessKey, secretKey }: S3Section, clock: Clock): Destination {
+export function s3(
+  { url, prefix, region, accessKey, secretKey }: S3Section,
+  { clock, fetch }: Pick<Host, 'clock' | 'fetch'>,
+): Destination {
   return {
     name: 's3',
     atOnce: 1_000,
@@ -115,10 +121,14 @@ export function s3({ url, prefix, region, accessKey, secretKey }: S3Section, clo
       });
       const [date = '', time = ''] = new Date(clock.now()).toISOString().slice(0, 19).split('T');
       const name = `${prefix}${date.replaceAll('-', '/')}/${time.replaceAll(':', '-')}-${randomUUID()}.jsonl`;
-      const { status, body } = await client.fetch(`${url.replace(/\/$/, '')}/${name}`, {
-        method: 'PUT',
+      const request = { method: 'PUT', body: `${events.join('\n')}\n` };
+      const signed = await client.sign(`${url.replace(/\/$/, '')}/${name}`, {
+        ...request,
         headers: { 'content-type': 'application/x-ndjson' },
-        body: `${events.join('\n')}\n`,
+      });
+      const { status, body } = await fetch(signed.url, {
+        ...request,
+        headers: Object.fromEntries(signed.headers),
         signal: AbortSignal.timeout(ANSWER_MS),
       });
       await body?.cancel();

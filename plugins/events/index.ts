@@ -23,9 +23,9 @@ export default definePlugin({
   create(host, { events: section }): Parts {
     const { clock, store, log } = host;
     const destinations: readonly Destination[] = [
-      ...(section.webhook === undefined ? [] : [webhook(section.webhook, clock)]),
+      ...(section.webhook === undefined ? [] : [webhook(section.webhook, host)]),
       ...(section.file === undefined ? [] : [files(section.file, clock)]),
-      ...(section.s3 === undefined ? [] : [s3(section.s3, clock)]),
+      ...(section.s3 === undefined ? [] : [s3(section.s3, host)]),
     ];
     // Without its section, it has no part in any call.
     if (destinations.length === 0) return {};

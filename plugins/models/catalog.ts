@@ -166,6 +166,11 @@ interface ReadSource {
   readonly off: boolean;
 }
 
+/** The upstream model of a channel that names none: the public name, without the prefix of a pattern such as `openai/*`. */
+function upstreamOf(name: string): string {
+  return name.endsWith('/*') ? '*' : name;
+}
+
 function readSources(host: Host, name: string, entry: ModelEntry, channels: Channels): ReadSource[] {
   if (entry.from === undefined) {
     host.problem(['models', name], `the model '${name}' has no channel: name one in \`from\``);
@@ -173,7 +178,7 @@ function readSources(host: Host, name: string, entry: ModelEntry, channels: Chan
   }
   const sources: ReadSource[] = [];
   for (const [i, written] of entry.from.entries()) {
-    const [channel, model] = typeof written === 'string' ? [written, name] : Object.entries(written)[0]!;
+    const [channel, model] = typeof written === 'string' ? [written, upstreamOf(name)] : Object.entries(written)[0]!;
     if (!channels.names.has(channel)) {
       const path = ['models', name, 'from', i, ...(typeof written === 'string' ? [] : [channel])];
       host.problem(path, `there is no channel '${channel}'${didYouMean(channel, [...channels.names])}`);

@@ -2,7 +2,7 @@
 
 import { keyNameOf } from '../../core/contracts/vendor.ts';
 import type { Channel, Host, StyleName, Vendor } from '../../core/plugin.ts';
-import { checkValue, durationMs } from '../../core/sdk.ts';
+import { checkValue, durationMs, proxySecrets } from '../../core/sdk.ts';
 import { checkCredentials, type Problem, readHeaders, readQuery } from './channel-fields.ts';
 import { didYouMean } from './entries.ts';
 import { CHANNEL_FIELDS, type ChannelEntry } from './sections.ts';
@@ -18,6 +18,8 @@ export interface Configured {
   readonly vendor: Vendor;
   /** Its styles, in the order of its entry, otherwise of its vendor. */
   readonly styles: readonly StyleName[];
+  /** The vendor's list of models is kept. */
+  readonly lists: boolean;
   /** It needs a key and has none: it serves nothing. */
   readonly off: boolean;
 }
@@ -81,6 +83,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
       );
     }
     const options = readOptions(vendor, entry, problem);
+    for (const secret of proxySecrets(entry.proxy ?? '')) host.log.hide(secret);
     const make = channelMaker(entry, vendor, options, readHeaders(entry, problem));
     const keys = readKeys(host, entry, make, problem);
     const channel = keys.channels[0]!;
@@ -90,6 +93,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
       keys,
       vendor,
       styles: speaks,
+      lists: entry.models === 'list',
       off: channel.key === '' && vendor.keyless !== true,
     });
   }
@@ -149,6 +153,7 @@ function channelMaker(
     get url() {
       return url ?? vendor.url?.() ?? '';
     },
+    proxy: entry.proxy,
     key,
     keyNumber,
     headers,

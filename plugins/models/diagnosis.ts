@@ -61,11 +61,12 @@ const WARN_MS = 10_000;
 const WRONG_MS = 60_000;
 
 /** Compares the clock with the `Date` header of the first address that sends one; empty: none does. */
-async function clockBy({ clock }: Host, addresses: readonly string[]): Promise<readonly Diagnosis[]> {
+async function clockBy(host: Host, addresses: readonly string[]): Promise<readonly Diagnosis[]> {
+  const { clock } = host;
   for (const origin of new Set(addresses.map((address) => new URL(address).origin))) {
     try {
       const sentMs = clock.now();
-      const { headers } = await fetch(origin, {
+      const { headers } = await host.fetch(origin, {
         method: 'HEAD',
         redirect: 'manual',
         signal: AbortSignal.timeout(CLOCK_MS),

@@ -1,4 +1,4 @@
-/** The error of a channel that is not configured. */
+/** The errors of channels, and of models that are to be added. */
 import { defineErrors } from '../../core/sdk.ts';
 
 /** By its code. */
@@ -8,6 +8,11 @@ export const errors = defineErrors(
       status: 404,
       text: (name: string, hint: string) => `There is no channel '${name}'${hint}`,
       help: 'The channel does not exist.',
+    },
+    models_not_added: {
+      status: 409,
+      text: (why: string) => `Nothing was added to gateway.yaml: ${why}.`,
+      help: 'The models cannot be added to gateway.yaml. Write them into the file by hand.',
     },
   },
   'api',

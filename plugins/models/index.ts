@@ -3,10 +3,12 @@ import { Catalog, type ChannelState, type ChannelStatus } from '../../core/contr
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import { type Clock, definePlugin, type Offer, type Offering, type Style, type StyleName } from '../../core/plugin.ts';
+import { addModels } from './add-models.ts';
 import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, type Configured, readChannels } from './channels.ts';
 import { diagnose } from './diagnosis.ts';
+import { didYouMean } from './entries.ts';
 import { errors } from './errors.ts';
 import { factsOf } from './facts.ts';
 import { createHealth, type Health } from './health.ts';
@@ -18,6 +20,7 @@ import { countAttempt, countCall, createRecent, type Recent } from './recent.ts'
 import { type SharedRecent, shareRecent } from './recent-peers.ts';
 import { createSavedHealth, migrations } from './saved-health.ts';
 import { channels, models } from './sections.ts';
+import { createListChore, listModels, namesOfPatterns, publicNames, type VendorLists } from './vendor-models.ts';
 
 /** From healthy to unavailable. */
 const WORSE: readonly ChannelState[] = ['closed', 'half-open', 'open'];
@@ -106,6 +109,9 @@ export default definePlugin({
       probe: (channel, model) => ready().probe(channel, model),
     });
 
+    const vendorLists = host.lasting({ name: 'models.vendor-lists', version: 1, make: (): VendorLists => new Map() });
+    const listChore = createListChore(host, vendorLists, () => ready().channels);
+
     // Without the plugin `keys`, keys are not restricted.
     const allows = (holder: Holder | undefined, name: string): boolean =>
       holder === undefined || (host.find(Keys)?.allows(holder.key, name) ?? true);
@@ -132,7 +138,26 @@ export default definePlugin({
         () => ready().catalog,
         allows,
         (name) => host.find(Prices)?.sells(name) ?? true,
+        () => namesOfPatterns(ready().catalog, vendorLists),
       ),
+      commands: [
+        {
+          name: 'models list',
+          summary: "lists the models of a channel's vendor, and how clients call them",
+          positionals: ['CHANNEL'],
+          options: { add: { type: 'boolean' } },
+          async run({ positionals: [name = ''], values: { add } }) {
+            const { channels: channelSet, catalog } = ready();
+            const configured = channelSet.get(name);
+            if (configured === undefined) throw errors.channel_not_found(name, didYouMean(name, [...channelSet.names]));
+            const names = await listModels(host, configured);
+            const known = names.map((model) => [model, ...publicNames(catalog, name, model)]);
+            if (add !== true) return known.map((line) => line.join('\t')).join('\n');
+            const missing = known.flatMap(([model, ...others]) => (others.length === 0 ? [model!] : []));
+            return (await addModels(host.configFile, missing, name)).join('\n');
+          },
+        },
+      ],
       link() {
         ready();
       },
@@ -141,11 +166,14 @@ export default definePlugin({
         health.join();
         byModel.listen();
         byChannel.listen();
+        listChore.start();
+        listChore.again();
       },
       async stop() {
         byModel.flush();
         byChannel.flush();
         await savedHealth.stop();
+        await listChore.stop();
       },
       diagnose: () => diagnose(host, ready().channels, ready().probe),
       report() {

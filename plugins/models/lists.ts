@@ -7,16 +7,15 @@ import type { ModelCatalog, ServedModel } from './catalog.ts';
 import { smallest } from './facts.ts';
 import { geminiList, type Listed, type ListStyle, messagesList, plainList } from './list-styles.ts';
 
-/** The routes. `allows` returns whether a key may call a public name, `sells` whether it can be called, which needs a price. */
+/** The routes. `allows` returns whether a key may call a public name, `sells` whether it can be called, which needs a price, `matched` the known names of patterns. */
 export function listRoutes(
   catalog: () => ModelCatalog,
   allows: (holder: Holder | undefined, name: string) => boolean,
   sells: (name: string) => boolean,
+  matched: () => readonly string[],
 ): readonly Route[] {
   function all(request: ApiRequest, style: ListStyle): Json {
-    const visible = catalog()
-      .names()
-      .filter((name) => allows(request.holder, name) && sells(name));
+    const visible = [...catalog().names(), ...matched()].filter((name) => allows(request.holder, name) && sells(name));
     return style.list(
       visible.map((name) => listed(name, catalog().require(name))),
       request.query,

@@ -1,6 +1,6 @@
 /** The sections `channels` and `models` of gateway.yaml. */
 import { type Channel, schema } from '../../core/plugin.ts';
-import { duration } from '../../core/sdk.ts';
+import { duration, proxySchema } from '../../core/sdk.ts';
 import { quirksSchema, type SomeQuirks } from '../../core/translation/index.ts';
 
 /** A channel's common fields; its vendor defines more. */
@@ -11,6 +11,7 @@ export interface ChannelEntry {
   readonly key: string;
   /** Several keys, instead of `key`. */
   readonly keys?: readonly string[];
+  readonly proxy?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly weight: number;
@@ -22,6 +23,8 @@ export interface ChannelEntry {
     readonly idle: string;
     readonly total: string;
   };
+  /** The vendor's own list of models is read. */
+  readonly models?: 'list';
   readonly speaks?: readonly string[];
   readonly stream: { readonly usage: Channel['streamUsage'] };
   readonly quirks: SomeQuirks;
@@ -71,6 +74,11 @@ const channelFields = {
     description:
       'Several API keys, instead of `key`: they are used in turn, and one that is refused or rate limited is paused. Empty ones are left out.',
   },
+  proxy: {
+    ...proxySchema,
+    description:
+      'The HTTP proxy for all requests to it, or `none`. Default: `upstream.proxy`, otherwise HTTPS_PROXY and HTTP_PROXY of the environment.',
+  },
   headers: {
     type: 'object',
     propertyNames: { title: 'name of a header', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" },
@@ -114,6 +122,11 @@ const channelFields = {
     ...names,
     description:
       'The styles to use with it; default: those of its vendor. Calls in other styles are translated to the first.',
+  },
+  models: {
+    enum: ['list'],
+    description:
+      "`list`: the vendor's list of models is read every hour, and model lists show those that patterns match.",
   },
   stream: {
     type: 'object',
@@ -168,7 +181,7 @@ export const models = schema<Readonly<Record<string, ModelEntry>>>({
       free: { type: 'boolean', default: false, description: 'True: calls cost nothing.' },
       strict: { type: 'boolean', description: 'True: translations that would change the answer are refused.' },
       quirks: quirksSchema,
-      price: { description: 'Its price, unless `prices` has one.' },
+      price: { description: 'Its price, unless `prices` has one; `list`: the list price of its vendor.' },
     },
   },
 });

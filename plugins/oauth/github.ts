@@ -10,12 +10,16 @@ import {
   ResponseBodyError,
 } from 'openid-client';
 import type { OAuthSettings } from '../../core/contracts/site.ts';
+import type { Host } from '../../core/plugin.ts';
 import { allowPlain, boundedFetch, NotAccepted, type Provider, TIMEOUT_S, textOf } from './provider.ts';
 
 const PUBLIC = 'https://github.com';
 
 /** `issuer`: a GitHub Enterprise server, `https://github.example.com`. */
-export function createGithub({ id, secret, issuer, label = 'GitHub' }: OAuthSettings): Provider {
+export function createGithub(
+  { id, secret, issuer, label = 'GitHub' }: OAuthSettings,
+  host: Pick<Host, 'fetch'>,
+): Provider {
   const base = (issuer ?? PUBLIC).replace(/\/+$/, '');
   const api = base === PUBLIC ? 'https://api.github.com' : `${base}/api/v3`;
   const config = new Configuration(
@@ -28,7 +32,7 @@ export function createGithub({ id, secret, issuer, label = 'GitHub' }: OAuthSett
     { client_secret: secret },
     ClientSecretPost(secret),
   );
-  config[customFetch] = sayingNo;
+  config[customFetch] = sayingNo(boundedFetch(host));
   config.timeout = TIMEOUT_S;
   for (const allow of allowPlain(base)) allow(config);
 
@@ -74,13 +78,15 @@ export function createGithub({ id, secret, issuer, label = 'GitHub' }: OAuthSett
 }
 
 /** GitHub reports errors with status 200, which the library reads as a success without a token. */
-const sayingNo: CustomFetch = async (url, options) => {
-  const response = await boundedFetch(url, options);
-  if (response.status !== 200 || !url.endsWith('/access_token')) return response;
-  const text = await response.text();
-  const refused = /^\s*\{/.test(text) && 'error' in (JSON.parse(text) as object);
-  return new Response(text, { status: refused ? 400 : 200, headers: response.headers });
-};
+function sayingNo(fetch: CustomFetch): CustomFetch {
+  return async (url, options) => {
+    const response = await fetch(url, options);
+    if (response.status !== 200 || !url.endsWith('/access_token')) return response;
+    const text = await response.text();
+    const refused = /^\s*\{/.test(text) && 'error' in (JSON.parse(text) as object);
+    return new Response(text, { status: refused ? 400 : 200, headers: response.headers });
+  };
+}
 
 /** The primary address, if it is verified. */
 function primary(emails: unknown): string | undefined {

@@ -55,8 +55,8 @@ export default definePlugin({
 
     function create(providerSettings: OAuthSettings): Provider {
       return providerSettings.type === 'github'
-        ? createGithub(providerSettings)
-        : createOidc({ ...providerSettings, issuer: providerSettings.issuer ?? '' }, host.clock);
+        ? createGithub(providerSettings, host)
+        : createOidc({ ...providerSettings, issuer: providerSettings.issuer ?? '' }, host);
     }
 
     host.provide(OAuth, {

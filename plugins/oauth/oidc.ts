@@ -13,14 +13,18 @@ import {
   ResponseBodyError,
 } from 'openid-client';
 import type { OAuthSettings } from '../../core/contracts/site.ts';
-import type { Clock } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
 import { allowPlain, boundedFetch, NotAccepted, type Provider, TIMEOUT_S, textOf } from './provider.ts';
 
 /** How long discovered metadata is cached. */
 const FOUND_FOR_MS = 3_600_000;
 
 /** Sends no request before the first sign-in. */
-export function createOidc(settings: OAuthSettings & { readonly issuer: string }, clock: Clock): Provider {
+export function createOidc(
+  settings: OAuthSettings & { readonly issuer: string },
+  host: Pick<Host, 'clock' | 'fetch'>,
+): Provider {
+  const { clock } = host;
   const { id, secret, issuer } = settings;
   let discovered: { readonly at: number; readonly config: Promise<Configuration> } | undefined;
 
@@ -36,7 +40,11 @@ export function createOidc(settings: OAuthSettings & { readonly issuer: string }
         const method = methods.includes('client_secret_post') ? ClientSecretPost : ClientSecretBasic;
         return method(secret)(server, ...rest);
       },
-      { [customFetch]: boundedFetch, timeout: TIMEOUT_S, execute: [...allowPlain(issuer), enableNonRepudiationChecks] },
+      {
+        [customFetch]: boundedFetch(host),
+        timeout: TIMEOUT_S,
+        execute: [...allowPlain(issuer), enableNonRepudiationChecks],
+      },
     );
     discovered = { at: clock.mono(), config };
     // After a failure, the next sign-in tries again.

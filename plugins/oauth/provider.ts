@@ -1,6 +1,7 @@
 /** The interface of OAuth providers, and a client for them: short timeouts, small responses, no redirects. */
 import { allowInsecureRequests, type Configuration, type CustomFetch } from 'openid-client';
 import type { Identity } from '../../core/contracts/oauth.ts';
+import type { Host } from '../../core/plugin.ts';
 
 /** The secrets of a flow that never leave the gateway. */
 export interface Secrets {
@@ -38,23 +39,25 @@ export const TIMEOUT_S = 10;
 const MAX_BYTES = 256 * 1_024;
 
 /** `fetch` with a maximum response size. */
-export const boundedFetch: CustomFetch = async (url, options) => {
-  const response = await fetch(url, {
-    ...options,
-    headers: { ...options.headers, 'user-agent': 'turnpike' },
-    redirect: 'manual',
-    ...(options.body === undefined ? { body: null } : { body: options.body as RequestInit['body'] & {} }),
-  });
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  const { status, headers } = response;
-  return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers });
-};
+export function boundedFetch({ fetch }: Pick<Host, 'fetch'>): CustomFetch {
+  return async (url, options) => {
+    const response = await fetch(url, {
+      ...options,
+      headers: { ...options.headers, 'user-agent': 'turnpike' },
+      redirect: 'manual',
+      ...(options.body === undefined ? { body: null } : { body: options.body as RequestInit['body'] & {} }),
+    });
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
+      if (size > MAX_BYTES) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    const { status, headers } = response;
+    return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers: [...headers] });
+  };
+}
 
 /** An `http:` issuer was configured on purpose: a provider on the same machine, or in a private network. */
 export function allowPlain(address: string): readonly ((config: Configuration) => void)[] {

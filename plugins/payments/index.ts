@@ -136,8 +136,8 @@ export default definePlugin({
     const { store, clock } = host;
     const { stripe, creem, alipay, epay } = readSection(section, (path, message) => host.problem(path, message));
     const providers: readonly Provider[] = [
-      stripe && createStripe(stripe, clock),
-      creem && createCreem(creem),
+      stripe && createStripe(stripe, host),
+      creem && createCreem(creem, host),
       alipay && createAlipay(alipay, clock),
       epay && createEpay(epay),
     ].filter((provider) => provider !== undefined);

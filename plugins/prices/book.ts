@@ -58,6 +58,9 @@ export interface PriceBook {
   describe(model: Model, upstream: Upstream | undefined, atMs: number): string | undefined;
 }
 
+/** `price:` of a model that has its list price, even if `prices:` has another. */
+const LIST = 'list';
+
 /**
  * Creates the book. Mistakes in `prices:` are reported at once, those in a model's `price:` when its price is first looked up, with the path
  * `models`, its name, `price`; an invalid price counts as none.
@@ -82,6 +85,7 @@ export function createPriceBook(options: {
 
   /** The price in gateway.yaml; `written` is false if there is none. */
   function own(model: Model): { readonly written: boolean; readonly rows: readonly DatedRow[] | undefined } {
+    if (model.price === LIST) return { written: false, rows: undefined };
     if (model.price === undefined) {
       const name = section.has(model.name) ? model.name : model.entry;
       return { written: section.has(name), rows: section.get(name) };

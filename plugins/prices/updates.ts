@@ -118,7 +118,7 @@ export function createPriceUpdates({ host, section, sold }: UpdateTools): TakenP
     let found: ReturnType<typeof changesOf>;
     let list: ReturnType<typeof readList>;
     try {
-      list = readList(await fetchList(source));
+      list = readList(await fetchList(source, host.fetch));
       const maxChange = section?.maxChange ?? DEFAULT_MAX_CHANGE;
       found = changesOf(await currentList(), list, { sold: sold(), maxChange });
     } catch (error) {
@@ -258,7 +258,7 @@ function epochsOf(
 }
 
 /** Downloads a list, or reads a local one. */
-async function fetchList(from: string): Promise<string> {
+async function fetchList(from: string, fetch: Host['fetch']): Promise<string> {
   if (!/^https?:/.test(from)) return readFile(from, 'utf8');
   const answer = await fetch(from, { signal: AbortSignal.timeout(FETCH_MS) });
   if (!answer.ok) throw new Error(`${from} answered ${answer.status}`);

@@ -185,7 +185,7 @@ describe('what the documentation lists', () => {
   });
 
   it('are the variables that are read from the environment', () => {
-    const read = code.flatMap(([, text]) => text.match(/\benv\.TURNPIKE_\w+/g) ?? []);
+    const read = code.flatMap(([, text]) => text.match(/\benv\.(?:TURNPIKE_\w+|[A-Z]+_PROXY)\b/g) ?? []);
     const told = table('Variable').flatMap(({ cells }) => codeIn(cells[0]));
     assert.deepEqual([...new Set(read.map((name) => name.slice('env.'.length)))].sort(), told.toSorted());
   });

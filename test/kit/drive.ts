@@ -147,6 +147,7 @@ export async function drive(
     boot: 'test',
     peers: options.peers ?? aloneOf('test'),
     env,
+    configFile: '/nowhere/gateway.yaml',
     use<T>(service: Service<T>): T {
       if (!provided.has(service.id)) throw new Error(`nobody provides ${service.id}`);
       return provided.get(service.id) as T;
@@ -154,6 +155,7 @@ export async function drive(
     find: <T>(service: Service<T>) => provided.get(service.id) as T | undefined,
     provide: (service, it) => void provided.set(service.id, it),
     ask: () => Promise.reject(new Error('nobody is asked here')),
+    fetch,
     post: options.post ?? (() => Promise.reject(new Error('nothing is posted here'))),
     vendors: () => new Map(),
     styles: () => new Map(),

@@ -142,6 +142,7 @@ describe('usage events', () => {
     const parts = (await events.create(
       {
         log: { hide() {} },
+        fetch,
         clock: fakeClock(),
         store: { atomic: async () => undefined },
         find: () => undefined,

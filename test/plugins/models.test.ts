@@ -293,6 +293,7 @@ describe('the sections channels and models', () => {
         name: 'a',
         vendor: 'alpha',
         url: 'https://a.example/v1',
+        proxy: undefined,
         key: 'a-long-secret',
         keyNumber: undefined,
         headers: undefined,

@@ -54,7 +54,7 @@ describe('signatures of stripe', () => {
   let ours: Provider;
   before(async () => {
     fake = await fakeStripe(() => clock.now());
-    ours = createStripe({ ...fake.section, currency: 'USD', price: { digits: 1n, scale: 0 } }, clock);
+    ours = createStripe({ ...fake.section, currency: 'USD', price: { digits: 1n, scale: 0 } }, { clock, fetch });
   });
   after(() => fake.close());
 
@@ -142,7 +142,7 @@ describe('signatures of creem', () => {
       currency: 'USD',
       price: { digits: BigInt(Math.round(Number(product.price) * 100)), scale: 2 },
     }));
-    ours = createCreem({ ...fake.section, products });
+    ours = createCreem({ ...fake.section, products }, { fetch });
   });
   after(() => fake.close());
 
@@ -179,7 +179,7 @@ describe('signatures of creem', () => {
   });
 
   it('of a product that is not sold any more are believed: it was ordered', async () => {
-    const later = createCreem({ ...fake.section, products: [] });
+    const later = createCreem({ ...fake.section, products: [] }, { fetch });
     const notice = await read(later, fake.completed(CHECKOUT));
     assert.deepEqual(notice?.about === 'paid' && [notice.product, notice.objection], ['prod_small', undefined]);
   });

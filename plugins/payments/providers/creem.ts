@@ -1,6 +1,6 @@
 /** Creem: products at fixed prices, sold by the provider itself; a JSON API, with notifications signed by HMAC-SHA256. */
 import { createHmac } from 'node:crypto';
-import type { Json, JsonObject } from '../../../core/plugin.ts';
+import type { Host, Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject, parsed } from '../../../core/translation/index.ts';
 import {
   ANSWER_MS,
@@ -13,7 +13,7 @@ import {
 } from '../provider.ts';
 import type { Configured } from '../section.ts';
 
-export function createCreem(settings: NonNullable<Configured['creem']>): Provider {
+export function createCreem(settings: NonNullable<Configured['creem']>, { fetch }: Pick<Host, 'fetch'>): Provider {
   const { key, webhookSecret, url, products } = settings;
   return {
     name: 'creem',

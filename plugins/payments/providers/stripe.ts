@@ -1,15 +1,18 @@
 /** Stripe: cards, by Checkout Sessions; its own SDK creates them and verifies notifications. */
 import type Stripe from 'stripe';
-import type { Clock } from '../../../core/plugin.ts';
+import type { Host } from '../../../core/plugin.ts';
 import { ANSWER_MS, amountsIn, Forged, lazily, type Notice, type NoticeRequest, type Provider } from '../provider.ts';
 import type { Configured } from '../section.ts';
 
 /** The maximum difference between the time of a signature and now. */
 const TOLERANCE_S = 300;
 
-export function createStripe(settings: NonNullable<Configured['stripe']>, clock: Clock): Provider {
+export function createStripe(
+  settings: NonNullable<Configured['stripe']>,
+  { clock, fetch }: Pick<Host, 'clock' | 'fetch'>,
+): Provider {
   const { secret, webhookSecret, currency, price } = settings;
-  const sdk = lazily(() => load(secret, settings.url));
+  const sdk = lazily(() => load(secret, settings.url, fetch));
 
   return {
     name: 'stripe',
@@ -58,7 +61,7 @@ export function createStripe(settings: NonNullable<Configured['stripe']>, clock:
   };
 }
 
-async function load(secret: string, url: string): Promise<Stripe> {
+async function load(secret: string, url: string, fetch: Host['fetch']): Promise<Stripe> {
   const { default: Sdk } = await import('stripe');
   const { protocol, hostname, port } = new URL(url);
   return new Sdk(secret, {
@@ -66,6 +69,7 @@ async function load(secret: string, url: string): Promise<Stripe> {
     host: hostname,
     port: port || (protocol === 'http:' ? 80 : 443),
     timeout: ANSWER_MS,
+    httpClient: Sdk.createFetchHttpClient(fetch as typeof globalThis.fetch),
     maxNetworkRetries: 1,
     telemetry: false,
   });

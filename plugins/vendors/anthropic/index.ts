@@ -1,6 +1,6 @@
 /** The plugin `vendors/anthropic`: the vendor `anthropic` at its own address. */
 import { type Caller, type Channel, definePlugin, type Vendor } from '../../../core/plugin.ts';
-import { isObject } from '../../../core/translation/index.ts';
+import { isObject, objectsIn } from '../../../core/translation/index.ts';
 import { anthropicQuirks } from './quirks.ts';
 
 /** The API version if the client sent none: the last one whose models support sampling options. */
@@ -40,6 +40,14 @@ const vendor: Vendor = {
   },
   quirks: anthropicQuirks,
   credentials,
+  models: {
+    path: (after) => `/models?limit=1000${after === undefined ? '' : `&after_id=${encodeURIComponent(after)}`}`,
+    read(answer) {
+      if (!isObject(answer) || !Array.isArray(answer.data)) return undefined;
+      const names = objectsIn(answer, 'data').flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
+      return { names, next: answer.has_more === true ? names.at(-1) : undefined };
+    },
+  },
 };
 
 export default definePlugin({ name: 'vendors/anthropic', api: 2, create: () => ({ vendors: [vendor] }) });

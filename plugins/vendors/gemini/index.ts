@@ -12,7 +12,7 @@ import {
   type Vendor,
   type Warnings,
 } from '../../../core/plugin.ts';
-import { isObject, member, tokensIn } from '../../../core/translation/index.ts';
+import { isObject, member, objectsIn, tokensIn } from '../../../core/translation/index.ts';
 import { edits, images } from './images.ts';
 import { MODEL_QUIRKS } from './quirks.ts';
 import { gemini } from './style.ts';
@@ -114,6 +114,19 @@ const vendor: Vendor = {
   // The vendor reports an invalid key as a bad request; it is the operator's key, so the client is not at fault.
   judge: (status, _headers, body) => (status === 400 && body.includes('API_KEY_INVALID') ? 'next' : undefined),
   credentials,
+  models: {
+    path: (after) => `/models?pageSize=1000${after === undefined ? '' : `&pageToken=${encodeURIComponent(after)}`}`,
+    read(answer) {
+      if (!isObject(answer) || !Array.isArray(answer.models)) return undefined;
+      const { nextPageToken: next } = answer;
+      return {
+        names: objectsIn(answer, 'models').flatMap(({ name }) =>
+          typeof name === 'string' ? [name.replace(/^models\//, '')] : [],
+        ),
+        next: typeof next === 'string' && next !== '' ? next : undefined,
+      };
+    },
+  },
 };
 
 export default definePlugin({
