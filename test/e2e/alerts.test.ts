@@ -107,7 +107,7 @@ async function start(alerts: object = {}, dir?: string): Promise<void> {
     env: ROOT_ENV,
     ...(dir !== undefined && { dir }),
     config: {
-      pipeline: [...CONSOLE_PIPELINE, 'alerts'],
+      pipeline: CONSOLE_PIPELINE,
       console: PATIENT,
       mail: { smtp: smtp.url, from: 'gateway@example.com' },
       alerts: { to: [{ webhook: `${receiver.url}/hook`, secret: SECRET }], disk: false, ...alerts },

@@ -194,6 +194,9 @@ export const useDetailText = texts({
     layers: {
       account: [(owner: string) => `Balance of ${owner}`, (owner: string) => `${owner} 的余额`],
       key: [(owner: string) => `Limit of key ${owner}`, (owner: string) => `密钥 ${owner} 的额度`],
+      'key-day': [(owner: string) => `Daily budget of key ${owner}`, (owner: string) => `密钥 ${owner} 的每日预算`],
+      'key-week': [(owner: string) => `Weekly budget of key ${owner}`, (owner: string) => `密钥 ${owner} 的每周预算`],
+      'key-month': [(owner: string) => `Monthly budget of key ${owner}`, (owner: string) => `密钥 ${owner} 的每月预算`],
       department: [(owner: string) => `Budget of ${owner}`, (owner: string) => `${owner} 的预算`],
       'key-day': [(owner: string) => `Daily budget of key ${owner}`, (owner: string) => `密钥 ${owner} 的每日预算`],
       'key-week': [(owner: string) => `Weekly budget of key ${owner}`, (owner: string) => `密钥 ${owner} 的每周预算`],
