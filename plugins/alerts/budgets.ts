@@ -22,7 +22,7 @@ export interface Spent {
 /** Some use of a budget. Amounts are micro-quota. */
 interface Use {
   readonly subject: string;
-  /** `daily budget of the key "ci"`, the begin of a sentence. */
+  /** `daily budget of the key "ci"`. */
   readonly what: string;
   readonly limit: bigint;
   readonly used: bigint;
@@ -67,7 +67,7 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
     const reset = resetsMs === undefined ? '' : ` It resets at ${new Date(resetsMs).toISOString()}.`;
     return {
       ...{ subject: `budget ${subject}`, kind: 'budget', level, periodMs, resetsMs, accountId, againMs: undefined },
-      title: `${what}: ${level} % used`,
+      title: `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${level} % used`,
       text: `${Number(percent) / 10} % of the ${what} is used: ${inQuota(used)} of ${inQuota(limit)} quota.${reset}`,
     };
   }

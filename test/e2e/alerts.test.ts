@@ -146,7 +146,7 @@ describe('alerts of budgets', () => {
     const { key } = await ann.data('POST', '/api/token/', { name: 'ci', limits: [{ daily_budget: 1_200 }] });
     await spend(key, 600);
     await until(() => receiver.titles().length > 0);
-    const what = 'daily budget of the key "ci" of ann';
+    const what = 'Daily budget of the key "ci" of ann';
     assert.deepEqual(receiver.titles(), [`${what}: 50 % used`]);
     const [{ headers, raw, body }] = receiver.posts as [Posted];
     const [, time = '', signature = ''] =
@@ -188,11 +188,11 @@ describe('alerts of budgets', () => {
     await spend(key, 900);
     await until(() => receiver.titles().length >= 5);
     assert.deepEqual([...receiver.titles()].sort(), [
-      'monthly amount of the channel "main": 90 % used',
-      'monthly amount of the gateway: 90 % used',
-      'monthly amount of the user ann: 90 % used',
-      'monthly budget of the department "Research": 90 % used',
-      'quota of the key "ci" of ann: 90 % used',
+      'Monthly amount of the channel "main": 90 % used',
+      'Monthly amount of the gateway: 90 % used',
+      'Monthly amount of the user ann: 90 % used',
+      'Monthly budget of the department "Research": 90 % used',
+      'Quota of the key "ci" of ann: 90 % used',
     ]);
   });
 
@@ -214,7 +214,7 @@ describe('alerts of budgets', () => {
     await until(() => smtp.letters.length > 0);
     const letter = smtp.letters[0];
     assert.deepEqual(letter?.to, ['ann@example.com']);
-    assert.match(letter.text, /monthly budget of the key "key of ann" of ann for "test-model": 50 % used/);
+    assert.match(letter.text, /Monthly budget of the key "key of ann" of ann for "test-model": 50 % used/);
     await until(() => receiver.titles().length === 2);
     assert.equal(smtp.letters.length, 1);
     const boss = await root(gateway);
@@ -332,7 +332,7 @@ describe('delivery of alerts', () => {
       await start({}, dir);
       await until(() => receiver.posts.length > failed);
       await quietWhile();
-      assert.deepEqual(receiver.titles().slice(failed), ['daily budget of the key "b" of root: 80 % used']);
+      assert.deepEqual(receiver.titles().slice(failed), ['Daily budget of the key "b" of root: 80 % used']);
     } finally {
       await stop();
       rmSync(dir, { recursive: true, force: true });
