@@ -4,6 +4,7 @@ export { default as IconAlertTriangle } from '~icons/alert-triangle';
 export { default as IconArrowLeft } from '~icons/arrow-left';
 export { default as IconArrowRight } from '~icons/arrow-right';
 export { default as IconArrowUp } from '~icons/arrow-up';
+export { default as IconBell } from '~icons/bell';
 export { default as IconBuildingBank } from '~icons/building-bank';
 export { default as IconChartBar } from '~icons/chart-bar';
 export { default as IconCheck } from '~icons/check';

@@ -20,6 +20,7 @@ export const PAGES = [
   { name: 'payments', path: '/payments', group: 'admin' },
   { name: 'vendors', path: '/vendors', group: 'admin' },
   { name: 'prices', path: '/prices', group: 'admin' },
+  { name: 'alerts', path: '/alerts', group: 'admin' },
   { name: 'audit', path: '/audit', group: 'admin' },
   { name: 'system', path: '/system', group: 'admin' },
   { name: 'config', path: '/config', group: 'root' },

@@ -3,6 +3,7 @@
 import type { ComponentType } from 'react';
 import {
   IconActivity,
+  IconBell,
   IconBuildingBank,
   IconChartBar,
   IconCoins,
@@ -43,6 +44,7 @@ export const usePageNames = texts({
   vendors: ['Vendors', '供应商'],
   prices: ['Prices', '价格'],
   config: ['Config', '配置'],
+  alerts: ['Alerts', '警报'],
   audit: ['Audit', '审计'],
   system: ['System', '系统'],
 } satisfies Record<PageName, Pair>);
@@ -65,6 +67,7 @@ export const PAGE_ICONS: Readonly<Record<PageName, ComponentType<{ size?: number
   vendors: IconServer2,
   prices: IconReceipt2,
   config: IconFileText,
+  alerts: IconBell,
   audit: IconHistory,
   system: IconActivity,
 };

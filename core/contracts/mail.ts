@@ -6,6 +6,8 @@ export interface Letter {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  /** Failures are not logged, because the caller reports them. */
+  readonly isQuiet?: true;
 }
 
 /** Sends email. */

@@ -1,5 +1,6 @@
 /** The plugin `console`: the API `/api` for the console and other clients. It has routes, cookies and guards; services have the logic. */
 import { Accounts } from '../../core/contracts/accounts.ts';
+import { Alerts } from '../../core/contracts/alerts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
@@ -72,6 +73,7 @@ export default definePlugin({
   needs: [Accounts, Sessions, ServiceTokens, Tickets, Invitations, Keys, Counters],
   wants: [
     Ledger,
+    Alerts,
     RateLimits,
     Prices,
     Records,

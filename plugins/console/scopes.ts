@@ -17,6 +17,7 @@ const GROUPS = {
   Models: 'models',
   Vendors: 'models',
   System: 'system',
+  Alerts: 'system',
   Audit: 'audit',
   Configuration: 'config',
   Account: undefined,

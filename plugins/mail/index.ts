@@ -76,9 +76,9 @@ export default definePlugin({
     const queue = createQueue(host, (letter) => server!.deliver(letter));
     host.provide(Mail, {
       delivers: true,
-      async send({ to, subject, text }) {
+      async send({ to, subject, text, isQuiet }) {
         if (!isAddress(to)) throw new Error('the receiver is not an email address');
-        await queue.send({ to, subject: plainLine(subject), text });
+        await queue.send({ to, subject: plainLine(subject), text, ...(isQuiet && { isQuiet }) });
       },
     });
     return {

@@ -37,7 +37,8 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
       } catch (error) {
         const waitMs = PAUSES_MS[tries];
         if (waitMs === undefined || isFinal(error)) {
-          log.warn('could not send an email', { to: letter.to, subject: letter.subject, error });
+          if (letter.isQuiet !== true)
+            log.warn('could not send an email', { to: letter.to, subject: letter.subject, error });
           throw error;
         }
         await pause(waitMs);
@@ -62,7 +63,8 @@ export function createQueue({ clock, log }: Host, deliver: (letter: Letter) => P
     /** Resolves when the email was delivered; rejects if that failed permanently, which is logged, or if too many wait. */
     async send(letter: Letter): Promise<void> {
       if (stopped || line.length >= MOST_WAITING) {
-        log.warn('email not sent: too many emails are waiting', { to: letter.to, subject: letter.subject });
+        if (letter.isQuiet !== true)
+          log.warn('email not sent: too many emails are waiting', { to: letter.to, subject: letter.subject });
         throw new Error('too many emails are waiting');
       }
       const sending = inTurn(letter);

@@ -17,6 +17,7 @@ import { authenticator } from '../kit/authenticator.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import {
   type ApiAnswer,
+  advanced,
   CONSOLE_PIPELINE,
   describedInterface,
   member,
@@ -198,6 +199,12 @@ describe('the answers of /api', () => {
             'gpt-4o': { from: ['listed'], price: [EVERY_PRICE, { ...EVERY_PRICE, from: '2999-01-01' }] },
             omni: { alias: 'gpt-4o' },
           },
+          // The whole day is quiet: nothing is sent but the test.
+          alerts: {
+            to: [{ webhook: 'http://127.0.0.1:12/' }],
+            budget: { gateway: 0.000001 },
+            quiet: '00:00-00:00',
+          },
           plans: { pro: { title: 'Pro', daily: 5, weekly: 20, monthly: 50, price: 19.99, balance: 2 } },
           prices: { updates: { from: `http://127.0.0.1:${(list.address() as AddressInfo).port}/` } },
           ...(!isOnPostgres() && { backup: { to: './backups' } }),
@@ -286,7 +293,8 @@ describe('the answers of /api', () => {
 
     const ann = await member(gateway, 'ann', { units: 50_000_000 });
     const { id: annId } = await get(ann, '/api/user/self');
-    const { key, id: keyId } = await post(ann, '/api/token/', { name: 'cli', remain_quota: 500_000 });
+    const limits = [{ requests_per_minute: 1_000, monthly_budget: 1_000_000 }];
+    const { key, id: keyId } = await post(ann, '/api/token/', { name: 'cli', remain_quota: 500_000, limits });
     for (const call of [{}, { stream: true }, { model: 'broken' }, { model: 'painter' }]) {
       await (await gateway.chat({ max_tokens: 10, ...call }, { key })).text();
     }
@@ -352,13 +360,16 @@ describe('the answers of /api', () => {
     const { ann, boss, key, keyId } = people;
     await get(ann, '/api/token/');
     await get(ann, '/api/token/search?keyword=cli');
+    const byDefault = await get(ann, '/api/token/default');
+    await put(ann, '/api/token/', { id: byDefault.id, limits: [{ concurrent: 3 }] });
     await get(ann, '/api/token/default');
+    await get(ann, `/api/token/${keyId}/limits`);
     await get(ann, `/api/token/${keyId}`);
     await put(ann, '/api/token/', { id: keyId, name: 'console' });
     const [one, two] = [await post(ann, '/api/token/', { name: 'a' }), await post(ann, '/api/token/', { name: 'b' })];
     await remove(ann, `/api/token/${one.id}`);
     await post(ann, '/api/token/batch', { ids: [two.id] });
-    const { id } = await post(boss, '/api/token/', { name: 'to be exchanged' });
+    const { id } = await post(boss, '/api/token/', { name: 'to be exchanged', limits: [{ concurrent: 3 }] });
     await check();
     await post(boss, `/api/token/${id}/key`, { grace_seconds: 60 });
 
@@ -562,6 +573,10 @@ describe('the answers of /api', () => {
       writeFileSync(folder, '');
       await assert.rejects(gateway.command('backup now'), /EEXIST/);
     }
+    for (let turn = 0; turn < 20 && (await get(boss, '/api/alerts')).open.length === 0; turn++) {
+      await advanced(gateway, clock, 5_000);
+    }
+    await post(boss, '/api/alerts/test');
     await get(boss, '/api/system');
     await get(boss, '/api/system/history');
     await get(boss, '/api/config/schema');

@@ -31,6 +31,7 @@ export const CONSOLE_PIPELINE: readonly string[] = [
   'audit',
   'mail',
   'notices',
+  'alerts',
   'payments',
   'console',
 ];

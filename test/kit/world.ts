@@ -122,6 +122,12 @@ function configOf(main: FakeVendor, spare: FakeVendor) {
     priority,
   });
   return {
+    alerts: {
+      // Nothing listens there: the target fails.
+      to: [{ name: 'operations', webhook: 'http://127.0.0.1:12/' }],
+      budget: { gateway: 1 },
+      quiet: '03:00-03:01',
+    },
     channels: [
       channel('openai-eu', main, 0),
       channel('openai-us', spare, 1),

@@ -77,6 +77,8 @@ export type SignInResult = SignedIn | SecondStepRequired;
 
 export interface Operations {
   'GET /api/about': { data: '' };
+  'GET /api/alerts': { search: { limit?: number }; data: Alerts };
+  'POST /api/alerts/test': { data: AlertTest[] };
   'GET /api/audit': {
     search: {
       before?: number;
@@ -1386,6 +1388,8 @@ export interface Operations {
       webhook_secret?: string | null;
       /** Used instead of the account's email address. Empty or null removes it. */
       notification_email?: string | null;
+      /** Whether you get an email when budgets of your keys or your plan are nearly used; needs the plugin `alerts`. */
+      budget_emails?: boolean;
       /** Whether your own log contains IP addresses. */
       record_ip_log?: boolean;
       language?: string;
@@ -1520,6 +1524,66 @@ export interface Operations {
       methods: ('2fa' | 'passkey' | 'password')[];
     };
   };
+}
+export interface Alerts {
+  open: OpenAlert[];
+  events: AlertEvent[];
+  targets: AlertTarget[];
+  /** The quiet time; null: none. */
+  quiet: {
+    /** As configured, with its zone: `22:00-07:00 Europe/Berlin`. */
+    time: string;
+    now: boolean;
+  } | null;
+}
+export interface OpenAlert {
+  title: string;
+  /** Identifies it: `budget key-day 7`, `vendor main`. */
+  subject: string;
+  kind: 'budget' | 'vendor' | 'price' | 'disk' | 'backup';
+  /** The percentage that a budget has reached; 100 for every other kind. */
+  level: number;
+  text: string;
+  /** Unix seconds. */
+  since: number;
+  /** Unix seconds; null: no period. */
+  resets_at: number | null;
+}
+export interface AlertEvent {
+  title: string;
+  /** Unix seconds. */
+  at: number;
+  kind: 'budget' | 'vendor' | 'price' | 'disk' | 'backup';
+  subject: string;
+  /** The percentage that a budget has reached; 100 for every other kind. */
+  level: number;
+  /** The condition has ended. */
+  over: boolean;
+  text: string;
+  deliveries: AlertDelivery[];
+}
+export interface AlertDelivery {
+  /** The name of the target; `owner`: the email to the owner of the key or account. */
+  target: string;
+  /** `failed`: given up after several attempts. */
+  state: 'waiting' | 'sent' | 'failed';
+  /** Unix seconds; null: it waits. */
+  ended_at: number | null;
+}
+export interface AlertTarget {
+  name: string;
+  type: 'mail' | 'webhook' | 'slack' | 'feishu' | 'dingtalk' | 'wecom';
+  /** Events that wait for it. */
+  waiting: number;
+  /** Unix seconds; null: nothing was delivered in the last 90 days. */
+  sent_at: number | null;
+  /** Why the last attempt failed; null: it did not. */
+  problem: string | null;
+}
+export interface AlertTest {
+  target: string;
+  /** Null: the target accepted the message. */
+  problem: string | null;
 }
 export interface AuditEntry {
   /** Sequence number without gaps. */

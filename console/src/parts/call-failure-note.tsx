@@ -102,7 +102,7 @@ export const useFailureText = texts({
     address: ['The key is not allowed from your IP address.', '此密钥不允许从您的 IP 地址使用。'],
     balance: ['The balance is insufficient for this call.', '余额不足以完成此次调用。'],
     allowance: ['The key’s quota is used up.', '密钥的额度已用完。'],
-    window: ['A limit of your plan or department is used up.', '您的套餐或部门的额度已用完。'],
+    window: ['A limit of your plan, key or department is used up.', '您的套餐、密钥或部门的额度已用完。'],
     price: ['The model has no price, so it cannot be called.', '该模型没有价格，因此无法调用。'],
     model: ['The model does not exist, or does not support this API.', '模型不存在，或不支持此 API。'],
     limit: ['Too many calls: a rate or concurrency limit was exceeded.', '调用过多：超出速率或并发限制。'],

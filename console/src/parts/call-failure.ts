@@ -61,7 +61,7 @@ export function causeOf({ status, code, message, channel }: Refused): Cause {
   // Vendors may send any code, such as `constructor`, so only own properties count.
   const cause = Object.hasOwn(BY_CODE, code) ? BY_CODE[code as ErrorCode] : undefined;
   if (cause !== undefined && channel === '') return cause;
-  // Subscription limits and department budgets reset, or an administrator raises them.
+  // Subscription limits and budgets of keys and departments reset, or an administrator raises them.
   if (code.startsWith('QUOTA_')) return 'window';
   // The gateway's message for a rate-limited vendor begins with this word.
   if (status === 429) return channel !== '' || message.startsWith('The vendor') ? 'busy' : 'limit';

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net';
 import type { Person } from '../../../core/contracts/accounts.ts';
+import { BUDGET_EMAILS } from '../../../core/contracts/alerts.ts';
 import type { Json, JsonObject, Vault } from '../../../core/plugin.ts';
 import { isPublicAddress } from '../../../core/sdk.ts';
 import { errors } from '../errors.ts';
@@ -46,6 +47,11 @@ export const settingsForm = bodyOf([], {
     maxLength: 254,
     pattern: `^$|${EMAIL_PATTERN}`,
   },
+  budget_emails: {
+    description:
+      'Whether you get an email when budgets of your keys or your plan are nearly used; needs the plugin `alerts`.',
+    type: 'boolean',
+  },
   record_ip_log: { description: 'Whether your own log contains IP addresses.', type: 'boolean' },
   ...keptProperties,
   ...readOnlyProperties(NOT_HERE),
@@ -62,7 +68,7 @@ const placeOfSecret = (id: number): string => `account.webhook_secret ${id}`;
 export function settingsOf(form: SettingsForm, person: Person, vault: Vault): JsonObject {
   refuseOthers(form, {}, NOT_HERE, NOTHING_MEANT);
   const { notify_type, quota_warning_threshold, webhook_url, webhook_secret, notification_email } = form;
-  const { record_ip_log, language, sidebar_modules } = form;
+  const { record_ip_log, budget_emails, language, sidebar_modules } = form;
   const given: Record<string, Json | undefined> = {
     notify_type,
     quota_warning_threshold,
@@ -70,6 +76,7 @@ export function settingsOf(form: SettingsForm, person: Person, vault: Vault): Js
     notification_email: notification_email === '' ? null : notification_email,
     webhook_secret: webhook_secret ? vault.seal(placeOfSecret(person.id), webhook_secret) : webhook_secret,
     record_ip_log,
+    [BUDGET_EMAILS]: budget_emails,
     language,
     sidebar_modules,
   };

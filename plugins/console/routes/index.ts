@@ -13,6 +13,7 @@ import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { integer, list, number, queryOf, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { secondsOf } from '../units.ts';
+import { alertRoutes } from './alerts.ts';
 import { auditRoutes } from './audit.ts';
 import { configRoutes } from './config.ts';
 import { departmentRoutes } from './departments.ts';
@@ -114,6 +115,7 @@ export function tableOf(tools: Tools): readonly ApiRoute[] {
     ...latencyRoutes(tools),
     ...inFlightRoutes(tools),
     ...systemRoutes(tools),
+    ...alertRoutes(tools),
     ...configRoutes(tools),
     ...teamRoutes(tools),
     ...usageRoutes(tools),

@@ -24,6 +24,7 @@ import { Muted, PlainButton } from '../../parts/page.tsx';
 import { useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { toField } from '../../shell/zone.ts';
+import { LimitsField } from './key-limits.tsx';
 import { KeyStateBadge } from './key-table.tsx';
 import type { Key } from './key-values.ts';
 import {
@@ -75,13 +76,14 @@ function StoredKey({ id, ...on }: { readonly id: string; onClose(): void; onMade
 }
 
 function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClose(): void; onMade(key: Key): void }) {
-  const { form: text, saved, words } = useText();
+  const { form: text, limits: allLimits, saved, words } = useText();
   const language = useLanguage();
   const form = useForm<KeyValues>({
     initialValues: valuesOf(of),
     validate: {
       name: (name) => (name.trim() === '' ? text.nameWanted : null),
       amount: (amount, { limited }) => (limited && amount === null ? text.amountWanted : null),
+      limits: (limits) => (limits.some(({ amount }) => amount === null) ? allLimits.wanted : null),
       date: (_, values) => {
         // A key that has expired may stay expired while other fields change.
         if (values.expiry !== 'date' || (of !== undefined && values.date === valuesOf(of).date)) return null;
@@ -158,6 +160,14 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
           spellCheck={false}
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
           {...form.getInputProps('addresses')}
+        />
+        <LimitsField
+          limits={form.values.limits}
+          error={form.errors.limits}
+          onChange={(limits) => {
+            form.setFieldValue('limits', limits);
+            form.clearFieldError('limits');
+          }}
         />
         <Switch
           label={text.strict}

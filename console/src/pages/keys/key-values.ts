@@ -11,6 +11,29 @@ export type Expiry = (typeof EXPIRIES)[number];
 
 const DAYS: Readonly<Partial<Record<Expiry, number>>> = { week: 7, month: 30, quarter: 90, year: 365 };
 
+/** The limits that a key can have of its own, as `/api` names them. */
+export const LIMITS = [
+  'daily_budget',
+  'weekly_budget',
+  'monthly_budget',
+  'requests_per_minute',
+  'tokens_per_minute',
+  'concurrent',
+] as const;
+/** A value of `LIMITS`. */
+export type LimitName = (typeof LIMITS)[number];
+
+/** One limit, of all models or of one. */
+export interface LimitValue {
+  /** Identifies the row in the form. */
+  readonly id: number;
+  /** A model or a pattern; empty: all models. */
+  readonly model: string;
+  readonly name: LimitName;
+  /** Quota units for budgets; null: not entered. */
+  readonly amount: number | null;
+}
+
 /** The fields. */
 export interface KeyValues {
   readonly name: string;
@@ -23,6 +46,7 @@ export interface KeyValues {
   readonly models: readonly string[];
   readonly addresses: string;
   readonly strict: boolean;
+  readonly limits: readonly LimitValue[];
 }
 
 /** The initial values. */
@@ -37,6 +61,7 @@ export function valuesOf(key: Key | undefined): KeyValues {
     models: key?.model_limits_enabled === true ? key.model_limits.split(',') : [],
     addresses: key?.allow_ips ?? '',
     strict: key?.strict ?? false,
+    limits: limitValuesOf(key?.limits ?? []),
   };
 }
 
@@ -76,12 +101,34 @@ function limitsOf({ limited, amount }: KeyValues) {
   return limited ? { unlimited_quota: false, remain_quota: amount ?? 0 } : { unlimited_quota: true };
 }
 
-function otherFields({ models, addresses, strict }: KeyValues) {
+/** One row for each limit: `/api` has those of a model together. */
+function limitValuesOf(limits: Key['limits']): readonly LimitValue[] {
+  const rows = limits.flatMap((limit) =>
+    LIMITS.flatMap((name) => {
+      const amount = limit[name];
+      return amount === null ? [] : [{ model: limit.model, name, amount }];
+    }),
+  );
+  return rows.map((row, id) => ({ id, ...row }));
+}
+
+/** The rows by their models; of the same limit for the same model, the last one. */
+function limitsByModel(rows: readonly LimitValue[]): NonNullable<Body<'POST /api/token/'>['limits']> {
+  const byModel = new Map<string, Partial<Record<LimitName, number | null>>>();
+  for (const { model, name, amount } of rows) {
+    const key = model.trim();
+    byModel.set(key, { ...byModel.get(key), [name]: amount });
+  }
+  return [...byModel].map(([model, limits]) => ({ model, ...limits }));
+}
+
+function otherFields({ models, addresses, strict, limits }: KeyValues) {
   return {
     model_limits_enabled: models.length > 0,
     model_limits: models.join(','),
     allow_ips: addresses.trim(),
     strict,
+    limits: limitsByModel(limits),
   };
 }
 
@@ -102,7 +149,7 @@ export function fieldNamed(param: string): keyof KeyValues | undefined {
     case 'allow_ips':
       return 'addresses';
     default:
-      return undefined;
+      return /^limits(\.|$)/.test(param) ? 'limits' : undefined;
   }
 }
 

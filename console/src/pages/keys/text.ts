@@ -100,6 +100,31 @@ export const useText = texts({
       '如果请求无法精确转换，网关会在响应头中列出警告。启用严格转换后，网关会拒绝该请求。',
     ],
   },
+  limits: {
+    title: ['Limits', '限制'],
+    about: [
+      'In addition to the limits of all keys. A limit for a model, or for a pattern such as gpt-*, counts only its calls.',
+      '在所有密钥的限制之外生效。针对某个模型（或 gpt-* 这样的模式）的限制只计算其调用。',
+    ],
+    row: [(at: string) => `Limit ${at}`, (at: string) => `限制 ${at}`],
+    kind: ['Limit', '限制项'],
+    kinds: {
+      daily_budget: ['Budget per day (UTC)', '每日预算（UTC）'],
+      weekly_budget: ['Budget per week (UTC)', '每周预算（UTC）'],
+      monthly_budget: ['Budget per month (UTC)', '每月预算（UTC）'],
+      requests_per_minute: ['Requests per minute', '每分钟请求数'],
+      tokens_per_minute: ['Tokens per minute', '每分钟 token 数'],
+      concurrent: ['Concurrent calls', '并发调用数'],
+    },
+    amount: ['Amount', '金额'],
+    count: ['Number', '数量'],
+    model: ['Model', '模型'],
+    allModels: ['All models', '全部模型'],
+    add: ['Add limit', '添加限制'],
+    remove: ['Remove', '移除'],
+    removeRow: [(at: string) => `Remove limit ${at}`, (at: string) => `移除限制 ${at}`],
+    wanted: ['Enter a value for every limit, or remove it.', '请为每项限制填写数值，或将其移除。'],
+  },
   shown: {
     onlyNow: [
       'Copy it now: it is shown only once, because the gateway stores only its hash.',

@@ -194,10 +194,10 @@ export const useDetailText = texts({
     layers: {
       account: [(owner: string) => `Balance of ${owner}`, (owner: string) => `${owner} 的余额`],
       key: [(owner: string) => `Limit of key ${owner}`, (owner: string) => `密钥 ${owner} 的额度`],
-      department: [(owner: string) => `Budget of ${owner}`, (owner: string) => `${owner} 的预算`],
       'key-day': [(owner: string) => `Daily budget of key ${owner}`, (owner: string) => `密钥 ${owner} 的每日预算`],
       'key-week': [(owner: string) => `Weekly budget of key ${owner}`, (owner: string) => `密钥 ${owner} 的每周预算`],
       'key-month': [(owner: string) => `Monthly budget of key ${owner}`, (owner: string) => `密钥 ${owner} 的每月预算`],
+      department: [(owner: string) => `Budget of ${owner}`, (owner: string) => `${owner} 的预算`],
       'department-month': [(owner: string) => `Monthly budget of ${owner}`, (owner: string) => `${owner} 的每月预算`],
       day: [(owner: string) => `Plan ${owner}, today`, (owner: string) => `套餐 ${owner}，当日`],
       week: [(owner: string) => `Plan ${owner}, this week`, (owner: string) => `套餐 ${owner}，本周`],

@@ -18,6 +18,7 @@ interface Settings {
   readonly webhook_secret_set?: boolean;
   readonly notification_email?: string;
   readonly record_ip_log?: boolean;
+  readonly budget_emails?: boolean;
 }
 
 /** A section of the page. */
@@ -33,6 +34,8 @@ export function Notices({ self }: { readonly self: Self }) {
   const [secret, setSecret] = useState('');
   const [forget, setForget] = useState(false);
   const [ips, setIps] = useState(stored.record_ip_log ?? false);
+  const [budgets, setBudgets] = useState(stored.budget_emails ?? false);
+  const always = { record_ip_log: ips, budget_emails: budgets };
   const refusal = useFormRefusal('quota_warning_threshold', 'notification_email', 'webhook_url', 'webhook_secret');
 
   const change = useAction((body: Body<'PUT /api/user/setting'>) => call('PUT /api/user/setting', { body }), {
@@ -43,7 +46,7 @@ export function Notices({ self }: { readonly self: Self }) {
   const submit = (): void => {
     refusal.clear();
     if (!isEnabled) {
-      change.mutate({ record_ip_log: ips, quota_warning_threshold: null });
+      change.mutate({ ...always, quota_warning_threshold: null });
     } else if (units === null || units <= 0) {
       refusal.say('quota_warning_threshold', text.amountMissing);
     } else if (method === 'email' && to.trim() === '' && self.email === '') {
@@ -53,7 +56,7 @@ export function Notices({ self }: { readonly self: Self }) {
         method === 'email'
           ? { notification_email: to.trim() }
           : { webhook_url: url.trim(), webhook_secret: forget ? null : secret };
-      change.mutate({ record_ip_log: ips, quota_warning_threshold: units, notify_type: method, ...where });
+      change.mutate({ ...always, quota_warning_threshold: units, notify_type: method, ...where });
     }
   };
   return (
@@ -131,6 +134,12 @@ export function Notices({ self }: { readonly self: Self }) {
               )}
             </>
           )}
+          <Checkbox
+            label={text.budgets}
+            description={text.budgetsAbout}
+            checked={budgets}
+            onChange={(event) => setBudgets(event.currentTarget.checked)}
+          />
           <Checkbox label={text.ips} checked={ips} onChange={(event) => setIps(event.currentTarget.checked)} />
           <Refused by={refusal} />
           <Group justify="flex-end">

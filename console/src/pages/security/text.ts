@@ -192,6 +192,11 @@ export const useText = texts({
     ],
     secretSet: ['A secret is set. Leave this empty to keep it.', '已设置；留空则保持不变。'],
     forget: ['Remove secret', '移除密钥'],
+    budgets: [
+      'Email me when a budget of my keys or my plan is nearly used',
+      '我的密钥或套餐的预算即将用完时发邮件给我',
+    ],
+    budgetsAbout: ['If alerts are enabled at this gateway.', '仅在此网关启用警报时有效。'],
     ips: ['Show client IP addresses in my logs', '在我的日志中显示客户端 IP 地址'],
     amountMissing: ['Enter a threshold.', '请填写阈值。'],
     addressMissing: ['Enter an email address.', '请填写邮箱。'],
