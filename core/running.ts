@@ -11,6 +11,7 @@ import { type ConfigurationTools, createConfiguration } from './configuration.ts
 import type { Counters } from './contracts/counters.ts';
 import type { Peers } from './contracts/peers.ts';
 import type {
+  BackupRun,
   BackupSchedule,
   GatewayReport,
   GatewayState,
@@ -47,6 +48,7 @@ export interface RunningTools extends ConfigurationTools {
   readiness(): Readiness;
   counters(): Counters | undefined;
   backups(): BackupSchedule | undefined;
+  backUp(): Promise<BackupRun>;
 }
 
 /** The service, and its start and stop. */
@@ -190,6 +192,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
         return { trusted: trustProxy.length > 0, untrusted: isTrusted ? undefined : untrusted };
       },
       backups: () => tools.backups(),
+      backUp: () => tools.backUp(),
       history: watch.history,
     },
   };

@@ -69,6 +69,17 @@ export const CORE_TABLES: TableOwner = {
       ],
       compatibleFrom: 0,
     },
+    {
+      id: 4,
+      title: 'the latest scheduled backups with what their proofs found',
+      sql: [
+        `CREATE TABLE backup_result (
+          at_ms INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, bytes INTEGER, took_ms INTEGER NOT NULL, reason TEXT,
+          invariants INTEGER, migrations INTEGER
+        ) STRICT`,
+      ],
+      compatibleFrom: 0,
+    },
   ],
 };
 
