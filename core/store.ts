@@ -123,6 +123,11 @@ export async function lastBackup(store: OpenStore): Promise<Backup | undefined> 
   return { atMs: row.at_ms, name: row.name, bytes: row.bytes ?? undefined, tookMs: row.took_ms };
 }
 
+/** The version of the schema: the number of migrations that core and the plugins have run. */
+export async function schemaVersion(store: OpenStore): Promise<number> {
+  return Number((await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM migration'))?.n ?? 0);
+}
+
 /** The id of the master key of the store; undefined if nothing was sealed yet. */
 export async function sealedWith(store: OpenStore): Promise<string | undefined> {
   await store.run(VAULT_TABLE);

@@ -210,7 +210,16 @@ export function createBackups({ configFile, env, store, peers, clock, log, plan 
       if (current === undefined) return undefined;
       const to = typeof current.to === 'string' ? current.to : `${current.to.bucket}/${current.to.prefix ?? ''}`;
       const { everyMs, keep, encrypt } = current;
-      return { everyMs, to, keep, encrypted: encrypt !== undefined, running: running !== undefined, proven, failed, runs };
+      return {
+        everyMs,
+        to,
+        keep,
+        encrypted: encrypt !== undefined,
+        running: running !== undefined,
+        proven,
+        failed,
+        runs,
+      };
     },
   };
 }

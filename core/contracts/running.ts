@@ -79,6 +79,8 @@ export interface Vitals {
   readonly store: {
     /** The file name without its folder. */
     readonly name: string;
+    /** The version of its schema: the number of migrations that core and the plugins have run. */
+    readonly schema: number;
     /** Lists that wait to be written. */
     readonly waiting: number;
     /** False if it cannot be written now. */

@@ -98,7 +98,16 @@ export function changesOf(
       if (wild !== undefined) skipped.push(`${name}: ${wild.field} changes from ${wild.old} to ${wild.new}`);
       else if (!isPlainMatch(info.match) && !isSame(info.match, old?.match))
         skipped.push(`${name}: its names are a new regular expression`);
-      else changes.push({ provider: id, model: info.id, names, fixed: fixed.get(name) ?? [], kind: kindOf(old, amounts), amounts, info });
+      else
+        changes.push({
+          provider: id,
+          model: info.id,
+          names,
+          fixed: fixed.get(name) ?? [],
+          kind: kindOf(old, amounts),
+          amounts,
+          info,
+        });
     }
   }
   if (found < known * LEAST_SHARE) throw new Implausible(`has only ${found} of the ${known} known models`);

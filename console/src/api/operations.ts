@@ -2606,6 +2606,8 @@ export interface Vitals {
   store: {
     /** Its file name without the folder. */
     name: string;
+    /** The version of its schema: the number of migrations that have run. */
+    schema: number;
     /** Lists that wait to be written. */
     waiting: number;
     /** False: currently not writable. */

@@ -93,6 +93,7 @@ const vitalsSchema = record('Vitals', {
   },
   store: object({
     name: { ...text, description: 'Its file name without the folder.' },
+    schema: { ...integer, description: 'The version of its schema: the number of migrations that have run.' },
     waiting: { ...integer, description: 'Lists that wait to be written.' },
     writable: { ...boolean, description: 'False: currently not writable.' },
     keeps_responses: {
@@ -255,6 +256,7 @@ function shownVitals(vitals: Vitals) {
     keeps: vitals.keeps,
     store: {
       name: store.name,
+      schema: store.schema,
       waiting: store.waiting,
       writable: store.writable,
       keeps_responses: !store.scarce,
