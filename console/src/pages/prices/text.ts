@@ -31,8 +31,11 @@ export const useText = texts({
       (count: string, source: string) => `${source} 中有 ${count} 项涉及本网关模型的变动`,
     ],
     showAll: [
-      (count: string) => `Show ${count} changes of models that are not configured`,
-      (count: string) => `显示 ${count} 项未配置模型的变动`,
+      (count: string) =>
+        count === '1'
+          ? 'Show also 1 model that is not configured'
+          : `Show also ${count} models that are not configured`,
+      (count: string) => `同时显示 ${count} 个未配置的模型`,
     ],
     changes: ['Changed prices', '价格变动'],
     none: ['The list has no other prices', '没有价格变动'],
