@@ -137,7 +137,11 @@ describe('scheduled backups', onlyOnSqlite('a server has dumps'), () => {
   it('are started by root alone, with a second factor, and only if they are configured', async () => {
     const ada = await member(gateway, 'ada', { role: 'admin' });
     assert.equal((await ada.post('/api/system/backup', {})).status, 403);
-    const other = await startGateway({ vendor, config: { pipeline: CONSOLE_PIPELINE, console: PATIENT }, env: ROOT_ENV });
+    const other = await startGateway({
+      vendor,
+      config: { pipeline: CONSOLE_PIPELINE, console: PATIENT },
+      env: ROOT_ENV,
+    });
     try {
       const root = await signedIn(other, 'root');
       assert.equal((await root.post('/api/system/backup', {})).body.code, 'verification_required');
@@ -192,7 +196,10 @@ describe('newer list prices', () => {
     const row = (name: string) => changes.getByRole('row').filter({ hasText: name });
     await becomes(() => row('openai gpt-4o-mini').innerText(), /Input\s+\$0\.15\s+\$0\.10\s+-33\.3%\s+Decrease/);
     await becomes(() => row('charged for gpt-4o').first().innerText(), /\$2\.50\s+\$5\.00\s+\+100%\s+Increase/);
-    await becomes(() => row('own: price set').innerText(), /openai gpt-4\.1\s+own: price set in gateway\.yaml, which stays/);
+    await becomes(
+      () => row('own: price set').innerText(),
+      /openai gpt-4\.1\s+own: price set in gateway\.yaml, which stays/,
+    );
     assert.equal(await row('openai gpt-4.1-nano').count(), 0);
     await looksRight(at, 'prices-updates-en');
     await page.getByRole('switch', { name: 'Show also 1 model that is not configured' }).check();
