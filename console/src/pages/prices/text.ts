@@ -66,6 +66,7 @@ export const useText = texts({
       (count: string) => (count === '1' ? 'Take over 1 change' : `Take over ${count} changes`),
       (count: string) => `采用 ${count} 项变动`,
     ],
+    takeAll: [(count: string) => `Take over all (${count})`, (count: string) => `全部采用（${count}）`],
     takeTitle: [
       (count: string) => (count === '1' ? 'Take over 1 changed price?' : `Take over ${count} changed prices?`),
       (count: string) => `采用 ${count} 项价格变动？`,

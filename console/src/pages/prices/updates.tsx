@@ -90,8 +90,12 @@ function Changes({ found, onTaken }: { readonly found: PriceComparison; onTaken(
   const changes = found.changes.map((change, id): Change => ({ ...change, id }));
   const sold = changes.filter(isSold);
   const visible = all ? changes : sold;
-  const [rows, pager] = paged(visible, page, PAGE_SIZE, (to) => setPage(Number(to.page)));
-  const chosen = visible.filter(({ id }) => selected.has(id));
+  const turn = (to: number): void => {
+    setPage(to);
+    setSelected(NOTHING);
+  };
+  const [rows, pager] = paged(visible, page, PAGE_SIZE, (to) => turn(Number(to.page)));
+  const chosen = rows.filter(({ id }) => selected.has(id));
   const take = useAction(
     (which: readonly Change[]) =>
       call('POST /api/price/update', { body: { digest: found.digest, models: which.map(nameOf) } }),
@@ -118,13 +122,22 @@ function Changes({ found, onTaken }: { readonly found: PriceComparison; onTaken(
             checked={all}
             onChange={({ currentTarget }) => {
               setAll(currentTarget.checked);
-              setPage(1);
+              turn(1);
             }}
           />
         )}
       </Group>
       {mayTake && (
-        <SelectionBar ids={visible.map(({ id }) => id)} selected={selected} onSelect={setSelected}>
+        <SelectionBar
+          ids={rows.map(({ id }) => id)}
+          selected={selected}
+          onSelect={setSelected}
+          end={
+            <Button size="compact-xs" variant="default" onClick={() => taking.open(visible)}>
+              {text.takeAll(format.number(visible.length))}
+            </Button>
+          }
+        >
           <Button size="compact-xs" onClick={() => taking.open(chosen)}>
             {text.take(format.number(chosen.length))}
           </Button>
@@ -186,11 +199,11 @@ function ChangeTable({
       key: 'model',
       title: words.model,
       cell: (change) => (
-        <>
+        <div className="price-name">
           {nameOf(change)}
           {change.names.length > 0 && <Small>{text.sells(change.names.join(', '))}</Small>}
           {change.fixed.length > 0 && <Small>{text.fixed(change.fixed.join(', '))}</Small>}
-        </>
+        </div>
       ),
     },
     lines('amount', text.amount, ({ field }) => fieldText(field)),
