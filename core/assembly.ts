@@ -443,6 +443,8 @@ const nothingRuns: Running = {
   history: nobodyRuns,
   proxy: nobodyRuns,
   backups: nobodyRuns,
+  backUp: nobodyRuns,
+  examine: nobodyRuns,
   configuration: nobodyRuns,
   check: nobodyRuns,
   schema: nobodyRuns,

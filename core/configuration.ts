@@ -8,6 +8,7 @@ import { draftRules, refuseForeignFiles } from './config/drafts.ts';
 import { ConfigError, type ConfigFile, draftConfig, readConfig } from './config/file.ts';
 import { createMasks, type Masked } from './config/masks.ts';
 import { editorSchema } from './config/schema.ts';
+import type { Diagnosis } from './contracts/diagnosis.ts';
 import type { Remark, Running, Verdict } from './contracts/running.ts';
 import { createRedactor, type Redactor, SHORTEST_SECRET } from './log.ts';
 import type { Plugin, Sections } from './plugin.ts';
@@ -31,12 +32,14 @@ export interface ConfigurationTools {
   /** Reports changes that need a restart. */
   refuseRestart(next: Plan): void;
   reload(): Promise<void>;
+  /** The findings about the file on disk and this gateway; they may contain secrets. */
+  examine(): Promise<readonly Diagnosis[]>;
 }
 
 /** Creates the configuration part of the service `Running`. */
 export function createConfiguration(
   tools: ConfigurationTools,
-): Pick<Running, 'configuration' | 'check' | 'schema' | 'reload'> {
+): Pick<Running, 'configuration' | 'check' | 'schema' | 'reload' | 'examine'> {
   const { configFile, env, plugins } = tools;
   const name = basename(configFile);
   // Per process: masks of another process cannot be resolved here.
@@ -76,7 +79,37 @@ export function createConfiguration(
     }
   }
 
+  let examination: Promise<readonly Diagnosis[]> | undefined;
+
+  async function examineNow(): Promise<readonly Diagnosis[]> {
+    try {
+      const found = await tools.examine();
+      const { redactor } = maskedOf([readConfig(configFile, env), tools.loaded().plan.file]);
+      const { redact } = redactor;
+      return found.map(({ topic, level, text, advice }) => ({
+        topic,
+        level,
+        text: redact(text),
+        ...(advice !== undefined && { advice: redact(advice) }),
+      }));
+    } catch (error) {
+      // The file cannot be read.
+      return problemsOf(error, maskedOf([tools.loaded().plan.file]).redactor).map(({ message }) => ({
+        topic: 'configuration',
+        level: 'problem',
+        text: message,
+      }));
+    }
+  }
+
   return {
+    examine() {
+      examination ??= examineNow().finally(() => {
+        examination = undefined;
+      });
+      return examination;
+    },
+
     async configuration() {
       const { plan, number, loadedMs } = tools.loaded();
       const file = readConfig(configFile, env);

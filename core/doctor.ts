@@ -29,9 +29,16 @@ export interface GatewayFacts {
   readonly backups: BackupSchedule | null;
 }
 
-/** Examines everything. Never rejects because of a finding. */
-export async function examine(configFile: string, env: Env): Promise<readonly Diagnosis[]> {
-  const plan = await planFrom(configFile, env);
+/** The running gateway that examines itself. */
+export interface SelfExamination {
+  /** Plugins in addition to those of the file. */
+  readonly plugins: Parameters<typeof planFrom>[2];
+  readonly facts: GatewayFacts;
+}
+
+/** Examines everything; without `self`, asks the running gateway, if there is one. Never rejects because of a finding. */
+export async function examine(configFile: string, env: Env, self?: SelfExamination): Promise<readonly Diagnosis[]> {
+  const plan = await planFrom(configFile, env, self?.plugins);
   const found: Diagnosis[] = [nodeVersion()];
   const upstream = await openUpstream(clientOf(plan), systemClock);
   try {
@@ -47,10 +54,12 @@ export async function examine(configFile: string, env: Env): Promise<readonly Di
       ...fileModes(plan, assembly),
       ...certificate(assembly, systemClock.now()),
     );
-    const facts = await factsOf(plan).catch((error: unknown) => {
-      found.push({ topic: 'gateway', level: 'problem', text: reasonOf(error) });
-      return undefined;
-    });
+    const facts =
+      self?.facts ??
+      (await factsOf(plan).catch((error: unknown) => {
+        found.push({ topic: 'gateway', level: 'problem', text: reasonOf(error) });
+        return undefined;
+      }));
     found.push(...(await storeOf(plan, facts)), ...disk(plan), ...proxies(assembly, facts), ...backups(plan, facts));
     found.push(...(await diagnosesOf(assembly)));
     return found;
@@ -59,18 +68,30 @@ export async function examine(configFile: string, env: Env): Promise<readonly Di
   }
 }
 
+/** A plugin that has not answered by then is a finding. */
+const PLUGIN_MS = 20_000;
+
 /** Those of all plugins. */
 async function diagnosesOf({ players }: Assembly): Promise<readonly Diagnosis[]> {
   const all = await Promise.all(
     players.map(async ({ name, parts }): Promise<readonly Diagnosis[]> => {
       try {
-        return (await parts.diagnose?.()) ?? [];
+        return (await withinLimit(parts.diagnose?.())) ?? [];
       } catch (error) {
         return [{ topic: `plugin ${name}`, level: 'problem', text: `it could not be examined: ${reasonOf(error)}` }];
       }
     }),
   );
   return all.flat();
+}
+
+/** Rejects if the work takes longer than `PLUGIN_MS`. */
+function withinLimit<T>(work: T | Promise<T>): Promise<T> {
+  let cancel = (): void => {};
+  const limit = new Promise<never>((_, failed) => {
+    cancel = systemClock.after(PLUGIN_MS, () => failed(new Error(`it did not end within ${PLUGIN_MS / 1_000} s`)));
+  });
+  return Promise.race([work, limit]).finally(cancel);
 }
 
 /** One line per finding, problems last, so that they are on the screen; the advice below it. */

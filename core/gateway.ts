@@ -292,6 +292,11 @@ async function assembleGateway(
     begun: () => begun.added,
     readiness: () => readinessOf(state, store),
     backups: () => backups.schedule(),
+    backUp: () => backups.run(),
+    async examine() {
+      const { examine } = await import('./doctor.ts');
+      return examine(options.configFile, options.env, { plugins: options.plugins ?? [], facts: factsForDoctor() });
+    },
     counters: () => current.assembly.find(Counters),
     loaded: () => current,
     refuseRestart: (next) => refuseRestart(plan, next),
@@ -315,6 +320,12 @@ async function assembleGateway(
     clock,
     log,
     plan: () => current.plan,
+  });
+  const factsForDoctor = (): GatewayFacts => ({
+    version,
+    startedMs,
+    proxy: running.service.proxy(),
+    backups: backups.schedule() ?? null,
   });
   const deadlines = createDeadlines(clock);
   const opaque = createOpaqueCarrier();
@@ -414,15 +425,7 @@ async function assembleGateway(
     {
       ...CORE_COMMANDS.doctor,
       // The command line examines everything else itself.
-      run() {
-        const facts: GatewayFacts = {
-          version,
-          startedMs,
-          proxy: running.service.proxy(),
-          backups: backups.schedule() ?? null,
-        };
-        return JSON.stringify(facts);
-      },
+      run: () => JSON.stringify(factsForDoctor()),
     },
     backupNowCommand(backups, () => current.plan),
     backupCommand(plan, store, { log, clock }),

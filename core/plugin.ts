@@ -163,8 +163,8 @@ export interface Parts {
 
   /**
    * For `turnpike doctor`: whether what it depends on outside the gateway works (vendors, mail servers), at no cost if
-   * possible. Called after `link` in a process that does not serve: without `start`, and without a store. An error it
-   * throws is a problem of the plugin.
+   * possible. Called after `link` on plugins that do not serve: without `start`, and without a store. An error it throws
+   * is a problem of the plugin, and so is an answer that takes more than 20 seconds.
    */
   diagnose?(): Awaitable<readonly Diagnosis[]>;
 

@@ -11,6 +11,7 @@ import { type ConfigurationTools, createConfiguration } from './configuration.ts
 import type { Counters } from './contracts/counters.ts';
 import type { Peers } from './contracts/peers.ts';
 import type {
+  BackupRun,
   BackupSchedule,
   GatewayReport,
   GatewayState,
@@ -27,7 +28,7 @@ import type { ProcessRole } from './place.ts';
 import type { Json, OpenStore } from './plugin.ts';
 import type { ProxyWatch } from './proxies.ts';
 import type { Roll } from './roll.ts';
-import { lastBackup } from './store.ts';
+import { lastBackup, schemaVersion } from './store.ts';
 import { createWatch, type Look, type ProcessVitals, sumOfVitals } from './vitals.ts';
 
 /** The dependencies of `Running`. */
@@ -47,6 +48,7 @@ export interface RunningTools extends ConfigurationTools {
   readiness(): Readiness;
   counters(): Counters | undefined;
   backups(): BackupSchedule | undefined;
+  backUp(): Promise<BackupRun>;
 }
 
 /** The service, and its start and stop. */
@@ -152,9 +154,10 @@ export function createRunning(tools: RunningTools): RunningWatch {
       },
       async vitals(of = 'store') {
         const { plan, number, loadedMs } = loaded();
-        const [room, backup, workers, beside] = await Promise.all([
+        const [room, backup, schema, workers, beside] = await Promise.all([
           disk.look(),
           lastBackup(store),
+          schemaVersion(store),
           others<WorkerVitals>(TOPIC.vitals),
           of === 'store' ? gateways.look() : [],
         ]);
@@ -172,6 +175,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
           keeps: keepsOf(plan.values),
           store: {
             name: nameOfStore(plan.values.store as StoreSection),
+            schema,
             waiting: own.waiting,
             writable: isWritable(),
             scarce: !disk.hasRoom(0),
@@ -190,6 +194,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
         return { trusted: trustProxy.length > 0, untrusted: isTrusted ? undefined : untrusted };
       },
       backups: () => tools.backups(),
+      backUp: () => tools.backUp(),
       history: watch.history,
     },
   };

@@ -69,6 +69,17 @@ export const CORE_TABLES: TableOwner = {
       ],
       compatibleFrom: 0,
     },
+    {
+      id: 4,
+      title: 'the latest scheduled backups with what their proofs found',
+      sql: [
+        `CREATE TABLE backup_result (
+          at_ms INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, bytes INTEGER, took_ms INTEGER NOT NULL, reason TEXT,
+          invariants INTEGER, migrations INTEGER
+        ) STRICT`,
+      ],
+      compatibleFrom: 0,
+    },
   ],
 };
 
@@ -110,6 +121,11 @@ export async function lastBackup(store: OpenStore): Promise<Backup | undefined> 
   );
   if (row === undefined) return undefined;
   return { atMs: row.at_ms, name: row.name, bytes: row.bytes ?? undefined, tookMs: row.took_ms };
+}
+
+/** The version of the schema: the number of migrations that core and the plugins have run. */
+export async function schemaVersion(store: OpenStore): Promise<number> {
+  return Number((await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM migration'))?.n ?? 0);
 }
 
 /** The id of the master key of the store; undefined if nothing was sealed yet. */

@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { driverOf, type Plan, planFrom, rehearse } from './assembly.ts';
-import { copyTo, type Proof, prove } from './backups/proof.ts';
+import { copyTo, prove } from './backups/proof.ts';
 import { systemClock } from './clock.ts';
 import type { StoreSection } from './config/core-sections.ts';
+import type { BackupProof } from './contracts/running.ts';
 import { askControl, controlPath } from './control.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { silentLog } from './log.ts';
@@ -83,7 +84,7 @@ async function copyOf(plan: Plan, file: string): Promise<boolean> {
   return isRunning;
 }
 
-async function tested(plan: Plan, file: string, scratch: string): Promise<Proof> {
+async function tested(plan: Plan, file: string, scratch: string): Promise<BackupProof> {
   try {
     return await prove(plan, file, scratch);
   } catch (error) {

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Plan, planFrom } from '../assembly.ts';
 import { throwIfWrong } from '../config/sections.ts';
+import type { BackupProof } from '../contracts/running.ts';
 import { masterKeyOf } from '../master-key.ts';
 import { keySourceOf } from '../opening.ts';
 import { type BackupSecret, decryptFile, encryptFile } from './encryption.ts';
 import { expendable, type NamedBackup, nameOfBackup } from './names.ts';
-import { type Proof, prove } from './proof.ts';
+import { prove } from './proof.ts';
 import { type BackupSettings, readBackup } from './section.ts';
 import { openStorage } from './storage.ts';
 
@@ -32,7 +33,7 @@ export interface Finished {
   /** The size of the stored file. */
   readonly bytes: number;
   /** Undefined if the proof failed. */
-  readonly proof: Proof | undefined;
+  readonly proof: BackupProof | undefined;
   /** The reason why the proof failed. */
   readonly failure: string | undefined;
   /** The names of the old backups that were deleted. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { driverOf, type Plan, rehearse } from '../assembly.ts';
 import { systemClock } from '../clock.ts';
 import type { StoreSection } from '../config/core-sections.ts';
+import type { BackupProof } from '../contracts/running.ts';
 import { silentLog } from '../log.ts';
 import { openVault } from '../master-key.ts';
 import { keySourceOf } from '../opening.ts';
@@ -11,19 +12,11 @@ import type { OpenStore, StoreDriver } from '../plugin.ts';
 import { reconcile } from '../reconcile.ts';
 import { CORE_TABLES, migrate, openStore, pendingMigrations } from '../store.ts';
 
-/** The result of a proof that succeeded. */
-export interface Proof {
-  /** The invariants that hold. */
-  readonly invariants: number;
-  /** Migrations that ran, because an older version had made the copy. */
-  readonly migrations: number;
-}
-
 /**
  * Restores `file`, an unencrypted backup, into the existing folder `scratch`, which the caller deletes. Throws if it
  * cannot be restored, needs another master key, cannot be migrated, or if an invariant does not hold.
  */
-export async function prove(plan: Plan, file: string, scratch: string): Promise<Proof> {
+export async function prove(plan: Plan, file: string, scratch: string): Promise<BackupProof> {
   const driver = await driverOf(plan);
   const { place, settings, remove } = await restored(driver, plan, file, scratch);
   try {

@@ -43,6 +43,8 @@ const LOOK_MS = 60_000;
 const AGAIN_MS = 3_600_000;
 /** The space that a backup and its proof need, in sizes of the database: the copy, the restored one and its log. */
 const SPACE = 2.5;
+/** How many results are kept. */
+const LATEST = 20;
 /** In addition: the encrypted file, the decrypted one, and the one that is read back. */
 const ENCRYPTED_SPACE = 4.5;
 
@@ -54,6 +56,7 @@ export function createBackups({ configFile, env, store, peers, clock, log, plan 
   let stopped = false;
   let proven: BackupRun | undefined;
   let failed: BackupRun | undefined;
+  let runs: readonly BackupRun[] = [];
 
   const settings = (): BackupSettings | undefined => readBackup(plan().values.backup);
 
@@ -65,6 +68,12 @@ export function createBackups({ configFile, env, store, peers, clock, log, plan 
     };
     proven = last('proven');
     failed = last('failed');
+    runs = (
+      await store.all<ResultRow>(
+        `SELECT at_ms, name, bytes, took_ms, reason, invariants, migrations FROM backup_result
+         ORDER BY at_ms DESC LIMIT ${LATEST}`,
+      )
+    ).map(runOf);
   }
 
   function isDue({ everyMs }: BackupSettings): boolean {
@@ -94,17 +103,18 @@ export function createBackups({ configFile, env, store, peers, clock, log, plan 
     try {
       const finished = await make(atMs);
       const { name, bytes, proof, failure, deleted } = finished;
-      const made = { atMs, name, bytes, tookMs: took(), reason: failure };
+      const made = { atMs, name, bytes, tookMs: took(), reason: failure, proof };
       await record(made);
       if (proof === undefined) throw new ProofFailed(`${name} was stored, but its proof failed: ${failure}`);
-      log.info('a backup was made and proven', { ...made, ...proof, deleted: deleted.length });
+      const { proof: found, ...shown } = made;
+      log.info('a backup was made and proven', { ...shown, ...found, deleted: deleted.length });
       return made;
     } catch (error) {
       if (stopped) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       log.error('the backup failed', { reason, lastProven: proven && new Date(proven.atMs).toISOString() });
       const isRecorded = error instanceof ProofFailed;
-      if (!isRecorded) await record({ atMs, name: '', bytes: undefined, tookMs: took(), reason });
+      if (!isRecorded) await record({ atMs, name: '', bytes: undefined, tookMs: took(), reason, proof: undefined });
       throw error;
     }
   }
@@ -145,11 +155,13 @@ export function createBackups({ configFile, env, store, peers, clock, log, plan 
   }
 
   /** If it fails, the backup is still valid. */
-  async function record({ atMs, name, bytes, tookMs, reason }: BackupRun): Promise<void> {
+  async function record(run: BackupRun): Promise<void> {
+    const { atMs, name, bytes, tookMs, reason, proof } = run;
     const kind = reason === undefined ? 'proven' : 'failed';
     const row = { kind, atMs, name, bytes: bytes ?? null, tookMs, reason: reason ?? null } as const;
-    if (kind === 'proven') [proven, failed] = [{ atMs, name, bytes, tookMs, reason }, undefined];
-    else failed = { atMs, name, bytes, tookMs, reason };
+    if (kind === 'proven') [proven, failed] = [run, undefined];
+    else failed = run;
+    runs = [run, ...runs.filter((each) => each.atMs !== atMs)].slice(0, LATEST);
     try {
       await store.atomic([
         // A success ends the failure before it.
@@ -157,6 +169,20 @@ export function createBackups({ configFile, env, store, peers, clock, log, plan 
         {
           sql: 'INSERT INTO backup_run (kind, at_ms, name, bytes, took_ms, reason) VALUES (?, ?, ?, ?, ?, ?)',
           params: [row.kind, row.atMs, row.name, row.bytes, row.tookMs, row.reason],
+        },
+        { sql: 'DELETE FROM backup_result WHERE at_ms = ?', params: [atMs] },
+        {
+          sql: `INSERT INTO backup_result (at_ms, name, bytes, took_ms, reason, invariants, migrations)
+                VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          params: [
+            ...[row.atMs, row.name, row.bytes, row.tookMs, row.reason],
+            ...[proof?.invariants ?? null, proof?.migrations ?? null],
+          ],
+        },
+        {
+          sql: `DELETE FROM backup_result WHERE at_ms NOT IN
+                (SELECT at_ms FROM backup_result ORDER BY at_ms DESC LIMIT ${LATEST})`,
+          params: [],
         },
       ]);
       if (kind === 'proven') await recordBackup(store, { atMs, name, bytes, tookMs });
@@ -183,7 +209,17 @@ export function createBackups({ configFile, env, store, peers, clock, log, plan 
       const current = settings();
       if (current === undefined) return undefined;
       const to = typeof current.to === 'string' ? current.to : `${current.to.bucket}/${current.to.prefix ?? ''}`;
-      return { everyMs: current.everyMs, to, running: running !== undefined, proven, failed };
+      const { everyMs, keep, encrypt } = current;
+      return {
+        everyMs,
+        to,
+        keep,
+        encrypted: encrypt !== undefined,
+        running: running !== undefined,
+        proven,
+        failed,
+        runs,
+      };
     },
   };
 }
@@ -191,15 +227,22 @@ export function createBackups({ configFile, env, store, peers, clock, log, plan 
 /** The copy was stored and recorded. */
 class ProofFailed extends Error {}
 
-interface RunRow {
-  readonly kind: 'proven' | 'failed';
+interface ResultRow {
   readonly at_ms: number;
   readonly name: string;
   readonly bytes: number | null;
   readonly took_ms: number;
   readonly reason: string | null;
+  readonly invariants?: number | null;
+  readonly migrations?: number | null;
 }
 
-function runOf({ at_ms, name, bytes, took_ms, reason }: RunRow): BackupRun {
-  return { atMs: at_ms, name, bytes: bytes ?? undefined, tookMs: took_ms, reason: reason ?? undefined };
+interface RunRow extends ResultRow {
+  readonly kind: 'proven' | 'failed';
+}
+
+function runOf({ at_ms, name, bytes, took_ms, reason, invariants, migrations }: ResultRow): BackupRun {
+  const proof =
+    typeof invariants === 'number' && typeof migrations === 'number' ? { invariants, migrations } : undefined;
+  return { atMs: at_ms, name, bytes: bytes ?? undefined, tookMs: took_ms, reason: reason ?? undefined, proof };
 }

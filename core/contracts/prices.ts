@@ -107,8 +107,10 @@ export interface PriceChange {
   /** Its names in the list. */
   readonly provider: string;
   readonly model: string;
-  /** The public names that cost its list price; empty: it is not sold here. */
+  /** The public names that cost its list price; empty: none does. */
   readonly names: readonly string[];
+  /** The public names that it serves at a price of gateway.yaml, which the change does not affect. */
+  readonly fixed: readonly string[];
   /** `new`: the model had no price. `structure`: amounts are added or removed. `mixed`: some rise, others fall. */
   readonly kind: 'new' | 'increase' | 'decrease' | 'mixed' | 'structure';
   readonly amounts: readonly ChangedAmount[];
@@ -133,10 +135,36 @@ export interface PriceUpdates {
   /** Downloads the list and compares it. Refuses (502) if that fails or the list is implausible. */
   compare(): Promise<PriceComparison>;
   /**
-   * Takes all changes over, for all gateways on the store and for calls that begin in two minutes or later. Refuses
-   * (409) if the list is no longer the one with this digest.
+   * Takes changes over, for all gateways on the store and for calls that begin in two minutes or later: all, or those
+   * of some models (`PROVIDER MODEL`). Refuses (409) if the list is no longer the one with this digest.
    */
-  takeOver(actor: Actor, digest: string): Promise<PriceComparison>;
+  takeOver(actor: Actor, digest: string, only?: readonly string[]): Promise<PriceComparison>;
+  /** The prices that were taken over, the last to become valid first; at most 1,000. */
+  history(): Promise<readonly TakenPrice[]>;
+  /** The rule of `prices.updates`, and when the list was last compared (unix milliseconds; undefined: never). */
+  rule(): Promise<{ readonly rule: PriceUpdateRule | undefined; readonly checkedMs: number | undefined }>;
+}
+
+/** A published price that was taken over. */
+export interface TakenPrice {
+  readonly provider: string;
+  readonly model: string;
+  /** When it became valid, or will. */
+  readonly fromMs: number;
+  readonly takenMs: number;
+  readonly takenBy: string;
+  /** The URL or file of the list. */
+  readonly source: string;
+}
+
+/** The section `prices.updates`. */
+export interface PriceUpdateRule {
+  /** The interval of the scheduled comparison; undefined: none. */
+  readonly everyMs: number | undefined;
+  /** What the scheduled comparison takes over. */
+  readonly apply: 'none' | 'decreases' | 'all';
+  /** The largest plausible change of an amount, in percent. */
+  readonly maxChange: number;
 }
 
 /**

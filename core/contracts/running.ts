@@ -1,6 +1,7 @@
 /** The state of the gateway: running calls, health and configuration, over all its processes. Provided by core. */
 import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import type { KeyRecord } from './keys.ts';
 
 /** `waiting`: no upstream attempt yet; `asking`: a vendor was called; `answering`: the client has received bytes. */
@@ -78,6 +79,8 @@ export interface Vitals {
   readonly store: {
     /** The file name without its folder. */
     readonly name: string;
+    /** The version of its schema: the number of migrations that core and the plugins have run. */
+    readonly schema: number;
     /** Lists that wait to be written. */
     readonly waiting: number;
     /** False if it cannot be written now. */
@@ -158,6 +161,16 @@ export interface Backup {
 export interface BackupRun extends Backup {
   /** Why it failed, or its proof; undefined: it was restored, migrated and reconciled. `name` is empty if nothing was stored. */
   readonly reason: string | undefined;
+  /** What the proof found; undefined: it failed, or a version that did not record it made the backup. */
+  readonly proof: BackupProof | undefined;
+}
+
+/** The result of a proof that succeeded. */
+export interface BackupProof {
+  /** The invariants that hold. */
+  readonly invariants: number;
+  /** Migrations that ran, because an older version had made the copy. */
+  readonly migrations: number;
 }
 
 /** Scheduled backups, as the store had them within the last minute. */
@@ -165,12 +178,17 @@ export interface BackupSchedule {
   readonly everyMs: number;
   /** The folder, or `bucket/prefix`. */
   readonly to: string;
+  /** Which backups are kept: the newest, and the newest of each of so many days and weeks. */
+  readonly keep: { readonly last: number; readonly daily: number; readonly weekly: number };
+  readonly encrypted: boolean;
   /** One is running in this process. */
   readonly running: boolean;
   /** The last that was proven; undefined: none. */
   readonly proven: BackupRun | undefined;
   /** The last failure since; undefined: none. */
   readonly failed: BackupRun | undefined;
+  /** The latest, at most 20, newest first: proven and failed. */
+  readonly runs: readonly BackupRun[];
 }
 
 /** A sample of the last hour; one every ten seconds. */
@@ -256,6 +274,16 @@ export interface Running {
   proxy(): { readonly trusted: boolean; readonly untrusted: string | undefined };
   /** Scheduled backups, without a query: for metrics. Undefined: none are configured. */
   backups(): BackupSchedule | undefined;
+  /**
+   * Makes a scheduled backup now, or waits for the running one; `backups().running` is true at once. Rejects if it or
+   * its proof failed, which is recorded and logged, and if none are configured.
+   */
+  backUp(): Promise<BackupRun>;
+  /**
+   * Examines what `turnpike doctor` does, as far as a running gateway can be examined; without secrets. Each plugin has
+   * 20 seconds. While an examination runs, others wait for its result.
+   */
+  examine(): Promise<readonly Diagnosis[]>;
   configuration(): Promise<Configuration>;
   /**
    * Checks a draft of gateway.yaml; nothing is written, started or loaded. Masks represent the secrets of the file on

@@ -126,6 +126,10 @@ export const errors = defineErrors(
       text: (name: string) => `"${name}" already has this role.`,
       help: 'The user already has this role.',
     },
+    no_backups_configured: {
+      status: 409,
+      help: 'No scheduled backups are configured. Add the section `backup` to gateway.yaml.',
+    },
     in_debt: {
       status: 409,
       text: (name: string, debt: number) => `"${name}" owes ${debt} quota. Credit that amount first (mode add).`,

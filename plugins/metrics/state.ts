@@ -28,9 +28,21 @@ export function createStateGauges(registers: readonly Registry[]) {
   const diskFree = gauge('turnpike_store_disk_free_bytes', 'Free space on the disk of the database.');
   const backupTime = gauge(
     'turnpike_last_backup_timestamp_seconds',
-    'When the last `turnpike backup` began, unix time; absent if there was none.',
+    'When the last backup began, scheduled or by `turnpike backup`, unix time; absent if there was none.',
   );
   const backupSize = gauge('turnpike_last_backup_size_bytes', 'Size of the last backup.');
+  const backupInterval = gauge(
+    'turnpike_backup_interval_seconds',
+    'Interval of scheduled backups; absent if none are configured, like the other metrics of scheduled backups.',
+  );
+  const backupProven = gauge(
+    'turnpike_backup_proven_timestamp_seconds',
+    'When the last scheduled backup began that was proven by a restore, unix time; 0 if there was none.',
+  );
+  const backupFailed = gauge(
+    'turnpike_backup_failed',
+    '1 if the last scheduled backup or its proof failed; otherwise 0.',
+  );
   const circuit = gauge(
     'turnpike_channel_circuit',
     '1 for the circuit state of the channel, which is that of its worst model; 0 for the other states.',
@@ -58,7 +70,7 @@ export function createStateGauges(registers: readonly Registry[]) {
       );
       const vitals = await running?.vitals('gateway');
       if (vitals === undefined) return;
-      const { store, backup } = vitals;
+      const { store, backup, backups } = vitals;
       info.show([[1, vitals.version, vitals.node]]);
       ready.show([[vitals.gateways[0]?.report?.readiness === 'ready' ? 1 : 0]]);
       inFlight.show([[vitals.inFlight]]);
@@ -71,6 +83,9 @@ export function createStateGauges(registers: readonly Registry[]) {
       diskFree.show(known(store.room?.free));
       backupTime.show(known(backup === undefined ? undefined : backup.atMs / 1_000));
       backupSize.show(known(backup?.bytes));
+      backupInterval.show(known(backups && backups.everyMs / 1_000));
+      backupProven.show(known(backups && (backups.proven?.atMs ?? 0) / 1_000));
+      backupFailed.show(known(backups && (backups.failed === undefined ? 0 : 1)));
     },
   };
 }

@@ -12,7 +12,7 @@ import { errors } from './errors.ts';
 import { DATA_NAME, dataVersion } from './list-prices.ts';
 import { receiptOf } from './receipt.ts';
 import { type PricesSection, pricesSchema } from './section.ts';
-import { firstChannel, isPriced, priceLines, priceTable, soldAtListPrice } from './table.ts';
+import { firstChannel, isPriced, priceLines, priceTable, soldFrom } from './table.ts';
 import { createTariff, upstreamOf } from './tariff.ts';
 import { shownPrice } from './text.ts';
 import { createPriceUpdates, migrations } from './updates.ts';
@@ -31,7 +31,7 @@ export default definePlugin({
     const catalog = host.use(Catalog);
     /** The service that the ledger charges by. Without a ledger, nothing is charged and no call is refused. */
     let ledger: Pick<TariffOptions, 'perUnit' | 'unpriced'> = { perUnit: 1, unpriced: 'free' };
-    const updates = createPriceUpdates({ host, section, sold: () => soldAtListPrice(catalog, book, clock.now()) });
+    const updates = createPriceUpdates({ host, section, sold: () => soldFrom(catalog, book, clock.now()) });
     const book = createPriceBook({
       prices: prices as PricesSection,
       epochs: updates,

@@ -51,6 +51,8 @@ export function readList(text: string): PublishedList {
 export interface CompareOptions {
   /** The public names that cost the list price of a model. Key: `provider model`. */
   readonly sold: ReadonlyMap<string, readonly string[]>;
+  /** Those that it serves at a price of gateway.yaml. */
+  readonly fixed: ReadonlyMap<string, readonly string[]>;
   /** The largest plausible change of an amount, in percent: 300 is four times as much, or a quarter. */
   readonly maxChange: number;
 }
@@ -70,7 +72,7 @@ export interface Changes {
 export function changesOf(
   current: readonly Provider[],
   { providers }: PublishedList,
-  { sold, maxChange }: CompareOptions,
+  { sold, fixed, maxChange }: CompareOptions,
 ): Changes {
   const published = new Map(providers.map((provider) => [provider.id, provider]));
   const changes: FoundChange[] = [];
@@ -96,12 +98,24 @@ export function changesOf(
       if (wild !== undefined) skipped.push(`${name}: ${wild.field} changes from ${wild.old} to ${wild.new}`);
       else if (!isPlainMatch(info.match) && !isSame(info.match, old?.match))
         skipped.push(`${name}: its names are a new regular expression`);
-      else changes.push({ provider: id, model: info.id, names, kind: kindOf(old, amounts), amounts, info });
+      else
+        changes.push({
+          provider: id,
+          model: info.id,
+          names,
+          fixed: fixed.get(name) ?? [],
+          kind: kindOf(old, amounts),
+          amounts,
+          info,
+        });
     }
   }
   if (found < known * LEAST_SHARE) throw new Implausible(`has only ${found} of the ${known} known models`);
-  return { changes: changes.sort((a, b) => Math.sign(b.names.length) - Math.sign(a.names.length)), skipped };
+  return { changes: changes.sort((a, b) => rankOf(a) - rankOf(b)), skipped };
 }
+
+/** Models that are sold at list prices come first, then those that are sold at others. */
+const rankOf = ({ names, fixed }: PriceChange): number => (names.length > 0 ? 0 : fixed.length > 0 ? 1 : 2);
 
 /** The public names of rates, by their names in the data. */
 const FIELD_OF = new Map<string, string>(RATE_NAMES.map((rate) => [RATES[rate].published, rate]));

@@ -130,24 +130,28 @@ export function firstChannel({ from }: Model): Model['from'][number] | undefined
   return from.toSorted((a, b) => a.channel.priority - b.channel.priority)[0];
 }
 
-/** The public names that cost the list price of a model, by its names in the data: `acme model-1`. */
-export function soldAtListPrice(
+/**
+ * The public names that the models of the data serve, by the models' names there (`acme model-1`): those that cost the
+ * list price, and those whose price is in gateway.yaml.
+ */
+export function soldFrom(
   catalog: Catalog,
   book: PriceBook,
   atMs: number,
-): ReadonlyMap<string, readonly string[]> {
-  const sold = new Map<string, string[]>();
+): Readonly<Record<'sold' | 'fixed', ReadonlyMap<string, readonly string[]>>> {
+  const [sold, fixed] = [new Map<string, string[]>(), new Map<string, string[]>()];
   for (const name of catalog.names()) {
     const model = catalog.require(name);
     for (const upstream of model.from.map(upstreamOf)) {
-      if (book.found(model, upstream, atMs)?.kind !== 'published') continue;
+      const kind = book.found(model, upstream, atMs)?.kind;
       const listed = book.lists.nameOf(upstream, atMs);
-      if (listed === undefined) continue;
-      const names = sold.get(listed) ?? [];
-      if (!names.includes(name)) sold.set(listed, [...names, name]);
+      if (kind === undefined || listed === undefined) continue;
+      const by = kind === 'published' ? sold : fixed;
+      const names = by.get(listed) ?? [];
+      if (!names.includes(name)) by.set(listed, [...names, name]);
     }
   }
-  return sold;
+  return { sold, fixed };
 }
 
 function sourced({ row, kind, source, from }: FoundPrice): SourcedPrice {

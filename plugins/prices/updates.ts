@@ -7,7 +7,7 @@ import type { Host, Migration } from '../../core/plugin.ts';
 import { type Chore, createChore, durationMs } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { type Epoch, type Epochs, merged } from './list-prices.ts';
-import { changesOf, type FoundChange, Implausible, readList } from './published-list.ts';
+import { type CompareOptions, changesOf, type FoundChange, Implausible, readList } from './published-list.ts';
 import type { UpdatesSection } from './section.ts';
 
 /** `info` is the entry of the list, as JSON. */
@@ -43,8 +43,8 @@ const TAKEN = 'prices.taken over';
 export interface UpdateTools {
   readonly host: Host;
   readonly section: UpdatesSection | undefined;
-  /** The public names that cost a list price, by `provider model`. */
-  sold(): ReadonlyMap<string, readonly string[]>;
+  /** The public names that cost a list price, and those that do not, by `provider model`. */
+  sold(): Pick<CompareOptions, 'sold' | 'fixed'>;
 }
 
 /** The prices that were taken over, and how others are. */
@@ -54,7 +54,6 @@ export interface TakenPrices extends PriceUpdates, Epochs {
   stop(): Promise<void>;
   /** The same as `takeOver`, from a URL or an absolute path, at a time in unix milliseconds. */
   update(how: UpdateOptions): Promise<PriceComparison>;
-  history(): Promise<readonly Taken[]>;
 }
 
 /** How prices are updated. */
@@ -69,15 +68,6 @@ export interface UpdateOptions {
   readonly takes?: (change: FoundChange) => boolean;
   /** The list must be this one. */
   readonly digest?: string | undefined;
-}
-
-/** A price that was taken over. */
-export interface Taken {
-  readonly provider: string;
-  readonly model: string;
-  readonly fromMs: number;
-  readonly takenMs: number;
-  readonly takenBy: string;
 }
 
 /** Creates them. Nothing is read before `start`. */
@@ -120,7 +110,7 @@ export function createPriceUpdates({ host, section, sold }: UpdateTools): TakenP
     try {
       list = readList(await fetchList(source, host.fetch));
       const maxChange = section?.maxChange ?? DEFAULT_MAX_CHANGE;
-      found = changesOf(await currentList(), list, { sold: sold(), maxChange });
+      found = changesOf(await currentList(), list, { ...sold(), maxChange });
     } catch (error) {
       if (error instanceof Implausible) throw errors.price_list_refused(`the list ${error.message}`);
       throw errors.price_list_refused(error instanceof Error ? error.message : String(error));
@@ -207,7 +197,20 @@ export function createPriceUpdates({ host, section, sold }: UpdateTools): TakenP
     },
     update,
     compare: () => update({}),
-    takeOver: (actor, digest) => update({ actor, digest }),
+    takeOver(actor, digest, only) {
+      const chosen = only && new Set(only);
+      const takes = ({ provider, model }: FoundChange): boolean => chosen?.has(`${provider} ${model}`) ?? true;
+      return update({ actor, digest, takes });
+    },
+    async rule() {
+      const last = await store.one<{ at_ms: number }>('SELECT at_ms FROM price_check WHERE one = 1');
+      const rule = section && {
+        everyMs: section.every === undefined ? undefined : durationMs(section.every),
+        apply: section.apply,
+        maxChange: section.maxChange,
+      };
+      return { rule, checkedMs: last?.at_ms };
+    },
     async history() {
       const rows = await store.all<{
         provider: string;
@@ -215,10 +218,13 @@ export function createPriceUpdates({ host, section, sold }: UpdateTools): TakenP
         from_ms: number;
         taken_ms: number;
         taken_by: string;
+        source: string;
       }>(
-        'SELECT provider, model, from_ms, taken_ms, taken_by FROM price_update ORDER BY from_ms DESC, provider, model LIMIT 1000',
+        `SELECT provider, model, from_ms, taken_ms, taken_by, source FROM price_update
+         ORDER BY from_ms DESC, provider, model LIMIT 1000`,
       );
-      return rows.map(({ provider, model, from_ms, taken_ms, taken_by }) => ({
+      return rows.map(({ provider, model, from_ms, taken_ms, taken_by, source }) => ({
+        source,
         provider,
         model,
         fromMs: from_ms,

@@ -572,11 +572,14 @@ describe('the answers of /api', () => {
       rmSync(folder, { recursive: true });
       writeFileSync(folder, '');
       await assert.rejects(gateway.command('backup now'), /EEXIST/);
+      await check();
+      await post(boss, '/api/system/backup');
     }
     for (let turn = 0; turn < 20 && (await get(boss, '/api/alerts')).open.length === 0; turn++) {
       await advanced(gateway, clock, 5_000);
     }
     await post(boss, '/api/alerts/test');
+    await get(boss, '/api/system/doctor');
     await get(boss, '/api/system');
     await get(boss, '/api/system/history');
     await get(boss, '/api/config/schema');
@@ -591,6 +594,7 @@ describe('the answers of /api', () => {
     await check();
     const { digest } = await get(boss, '/api/price/update');
     await post(boss, '/api/price/update', { digest });
+    await get(boss, '/api/price/update/history');
     await post(boss, '/api/config/reload');
   });
 
@@ -598,7 +602,8 @@ describe('the answers of /api', () => {
     assert.ok(rows.length > 120, `only ${rows.length} rows`);
     assert.deepEqual(
       rows.filter(({ asked }) => asked === 0).map(({ name }) => name),
-      [],
+      // A server has backups of its own.
+      isOnPostgres() ? ['POST /api/system/backup'] : [],
     );
   });
 

@@ -40,7 +40,15 @@ describe('the metrics of a gateway', () => {
 
   before(async () => {
     vendor = await fakeVendor();
-    gateway = await startGateway({ vendor, config: { pipeline, limits: { requestsPerMinute: 20 } } });
+    gateway = await startGateway({
+      vendor,
+      config: {
+        pipeline,
+        limits: { requestsPerMinute: 20 },
+        // A file, in which nothing can be stored.
+        ...(!isOnPostgres() && { backup: { to: './gateway.yaml/backups' } }),
+      },
+    });
     await (await gateway.chat({})).text();
     await (await gateway.chat({ stream: true })).text();
     assert.equal((await gateway.chat({ model: 'nobody-has-it' })).status, 404);
@@ -50,7 +58,10 @@ describe('the metrics of a gateway', () => {
     for (let i = 0; i < 5; i++) assert.ok((await gateway.chat({})).status >= 500);
     const authorization = `Bearer ${gateway.key}`;
     assert.equal((await fetch(`${gateway.url}/v1/responses/none`, { headers: { authorization } })).status, 404);
-    if (!isOnPostgres()) await gateway.command(`backup ${join(gateway.dir, 'copy.db')}`);
+    if (!isOnPostgres()) {
+      await gateway.command(`backup ${join(gateway.dir, 'copy.db')}`);
+      assert.equal((await gateway.tryCommand('backup now')).code, 1);
+    }
     families = await metricsOf(gateway);
   });
   after(async () => {
@@ -119,12 +130,32 @@ describe('the metrics of a gateway', () => {
     assert.ok(ageS >= 0 && ageS < 600, `${ageS}`);
   });
 
+  it('say that scheduled backups fail, and that none was proven', onlyOnSqlite('a server has dumps'), () => {
+    assert.equal(valueIn(families, 'turnpike_backup_interval_seconds'), 86_400);
+    assert.equal(valueIn(families, 'turnpike_backup_proven_timestamp_seconds'), 0);
+    assert.equal(valueIn(families, 'turnpike_backup_failed'), 1);
+  });
+
+  it('say that scheduled backups are proven', onlyOnSqlite('a server has dumps'), async () => {
+    const other = await startGateway({ config: { pipeline, backup: { to: './backups' } } });
+    try {
+      await other.command('backup now');
+      const its = await metricsOf(other);
+      const ageS = Date.now() / 1_000 - valueIn(its, 'turnpike_backup_proven_timestamp_seconds')!;
+      assert.ok(ageS >= 0 && ageS < 600, `${ageS}`);
+      assert.equal(valueIn(its, 'turnpike_backup_failed'), 0);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('have no sample of a backup before there is one', async () => {
     const other = await startGateway({ config: { pipeline } });
     try {
       const its = await metricsOf(other);
       assert.ok(its.some(({ name }) => name === 'turnpike_last_backup_timestamp_seconds'));
       assert.equal(valueIn(its, 'turnpike_last_backup_timestamp_seconds'), undefined);
+      assert.equal(valueIn(its, 'turnpike_backup_failed'), undefined);
     } finally {
       await other.stop();
     }

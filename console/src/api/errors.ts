@@ -155,6 +155,7 @@ export const HELP = {
   last_root: 'The last root account cannot be deleted, disabled or demoted.',
   no_password: 'The account has no password. Set up a second factor within five minutes after a sign-in.',
   role_unchanged: 'The user already has this role.',
+  no_backups_configured: 'No scheduled backups are configured. Add the section backup to gateway.yaml.',
   in_debt: 'The account owes quota. Credit it first.',
   department_not_empty: 'The department has members or departments. Move or delete them first.',
   no_budget: 'The department has no budget to raise. Set one first.',

@@ -447,8 +447,38 @@ export interface Operations {
     body: {
       /** Of the list that was compared. */
       digest: string;
+      /** Only the changes of these: `PROVIDER MODEL`, as compared. Default: all. */
+      models?: string[];
     };
     data: PriceUpdate;
+  };
+  'GET /api/price/update/history': {
+    data: {
+      /** The section `prices.updates` of gateway.yaml; null: there is none. */
+      rule: {
+        /** The interval in seconds; null: only on request. */
+        every: number | null;
+        /** What the scheduled comparison takes over; none: it only logs. */
+        apply: 'none' | 'decreases' | 'all';
+        /** Refused is a list that changes a sold model by more percent. */
+        max_change: number;
+      } | null;
+      /** The last comparison, unix seconds; null: never. */
+      checked_at: number | null;
+      /** The last to become valid first. */
+      updates: {
+        /** Unix seconds. */
+        taken_at: number;
+        /** A username, `command line` or `schedule`. */
+        taken_by: string;
+        /** Unix seconds. */
+        valid_from: number;
+        /** The URL or file of the list. */
+        source: string;
+        /** `PROVIDER MODEL` */
+        models: string[];
+      }[];
+    };
   };
   'GET /api/pricing': {
     data: {
@@ -621,6 +651,8 @@ export interface Operations {
     };
   };
   'GET /api/system': { data: Vitals };
+  'POST /api/system/backup': { data: { running: boolean } };
+  'GET /api/system/doctor': { data: Diagnosis[] };
   'GET /api/system/history': { data: VitalsSample[] };
   'GET /api/team/budgets': {
     search: {
@@ -2240,8 +2272,10 @@ export interface PriceChange {
   provider: string;
   /** Its name in the list. */
   model: string;
-  /** Models here that cost its list price; empty: it is not sold. */
+  /** Models here that cost its list price; empty: none does. */
   names: string[];
+  /** Models here that it serves at a price of gateway.yaml, which the change does not affect. */
+  fixed: string[];
   /** new: it had no price. structure: amounts are added or removed. */
   kind: 'new' | 'increase' | 'decrease' | 'mixed' | 'structure';
   amounts: {
@@ -2636,6 +2670,8 @@ export interface Vitals {
   store: {
     /** Its file name without the folder. */
     name: string;
+    /** The version of its schema: the number of migrations that have run. */
+    schema: number;
     /** Lists that wait to be written. */
     waiting: number;
     /** False: currently not writable. */
@@ -2668,6 +2704,16 @@ export interface Vitals {
     every: number;
     /** The folder, or bucket and prefix. */
     to: string;
+    /** Which backups are kept. */
+    keep: {
+      /** The newest. */
+      last: number;
+      /** The newest of each of this many days. */
+      daily: number;
+      /** The newest of each of this many weeks. */
+      weekly: number;
+    };
+    encrypted: boolean;
     /** One is running in this gateway. */
     running: boolean;
     /** The last that was restored, migrated and reconciled; null: none. */
@@ -2688,6 +2734,23 @@ export interface Vitals {
       name: string;
       reason: string;
     } | null;
+    /** The latest, at most 20, newest first. */
+    runs: {
+      /** Unix seconds. */
+      at: number;
+      /** Empty: nothing was stored. */
+      name: string;
+      /** Its size; null: nothing was stored. */
+      bytes: number | null;
+      /** Duration of backup and proof in milliseconds. */
+      ms: number;
+      /** Why it or its proof failed; null: it was proven. */
+      reason: string | null;
+      /** The invariants that its restored copy fulfills; null: the proof failed. */
+      invariants: number | null;
+      /** Migrations of its restored copy. */
+      migrations: number | null;
+    }[];
   } | null;
   /** The address of a proxy that is missing in `listen.trustProxy`, so that all users share its address. Null: none. */
   untrusted_proxy: string | null;
@@ -2747,6 +2810,15 @@ export interface Gateway {
       shared: boolean | null;
     } | null;
   } | null;
+}
+export interface Diagnosis {
+  /** What was examined: `clock`, `channel main`. */
+  topic: string;
+  /** problem: it does not work, or will soon not. warning: it works, but is not advisable. */
+  level: 'ok' | 'warning' | 'problem';
+  text: string;
+  /** What to do; null: nothing. */
+  advice: string | null;
 }
 export interface VitalsSample {
   /** Unix seconds. */

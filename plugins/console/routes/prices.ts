@@ -1,5 +1,12 @@
 /** Prices of all models and their sources, and differences from the published prices; for administrators. */
-import { type PriceComparison, type PricedModel, Prices, type SourcedPrice } from '../../../core/contracts/prices.ts';
+import {
+  type PriceComparison,
+  type PricedModel,
+  Prices,
+  type PriceUpdateRule,
+  type SourcedPrice,
+  type TakenPrice,
+} from '../../../core/contracts/prices.ts';
 import { priceSchema } from '../records/price.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { bodyOf, boolean, integer, list, listOf, object, objectOrNull, record, text, unixSeconds } from '../schemas.ts';
@@ -74,7 +81,12 @@ const comparison = {
       names: {
         type: 'array',
         items: text,
-        description: 'Models here that cost its list price; empty: it is not sold.',
+        description: 'Models here that cost its list price; empty: none does.',
+      },
+      fixed: {
+        type: 'array',
+        items: text,
+        description: 'Models here that it serves at a price of gateway.yaml, which the change does not affect.',
       },
       kind: {
         enum: ['new', 'increase', 'decrease', 'mixed', 'structure'],
@@ -118,16 +130,80 @@ export function priceRoutes({ need }: Tools): readonly ApiRoute[] {
       verified: true,
       errors: ['price_list_refused', 'price_list_changed'],
       summary:
-        'Takes over all changes of the published price list, for calls that begin in two minutes or later, on all gateways.',
-      body: bodyOf(['digest'], { digest: { ...text, description: 'Of the list that was compared.' } }),
+        'Takes over changes of the published price list, for calls that begin in two minutes or later, on all gateways.',
+      body: bodyOf(['digest'], {
+        digest: { ...text, description: 'Of the list that was compared.' },
+        models: {
+          type: 'array',
+          items: text,
+          minItems: 1,
+          description: 'Only the changes of these: `PROVIDER MODEL`, as compared. Default: all.',
+        },
+      }),
       answer: record('PriceUpdate', { ...comparison, taken: object({ count: integer, valid_from: unixSeconds }) }),
       async handle({ actor, body }) {
-        const done = await need(Prices).updates.takeOver(actor, body.digest);
+        const done = await need(Prices).updates.takeOver(actor, body.digest, body.models);
         const { count = 0, fromMs = 0 } = done.taken ?? {};
         return { ...shownComparison(done), taken: { count, valid_from: secondsOf(fromMs) } };
       },
     }),
+    route('admin', 'GET', '/api/price/update/history', {
+      summary: 'Lists the published prices that were taken over, and the rule that does so. Downloads nothing.',
+      answer: object({
+        rule: objectOrNull('The section `prices.updates` of gateway.yaml; null: there is none.', {
+          every: { type: ['integer', 'null'], description: 'The interval in seconds; null: only on request.' },
+          apply: {
+            enum: ['none', 'decreases', 'all'],
+            description: 'What the scheduled comparison takes over; none: it only logs.',
+          },
+          max_change: { ...integer, description: 'Refused is a list that changes a sold model by more percent.' },
+        }),
+        checked_at: { type: ['integer', 'null'], description: 'The last comparison, unix seconds; null: never.' },
+        updates: {
+          ...list({
+            taken_at: unixSeconds,
+            taken_by: { ...text, description: 'A username, `command line` or `schedule`.' },
+            valid_from: unixSeconds,
+            source: { ...text, description: 'The URL or file of the list.' },
+            models: { type: 'array', items: text, description: '`PROVIDER MODEL`' },
+          }),
+          description: 'The last to become valid first.',
+        },
+      }),
+      async handle() {
+        const { updates } = need(Prices);
+        const [taken, { rule, checkedMs }] = await Promise.all([updates.history(), updates.rule()]);
+        return {
+          rule: rule === undefined ? null : shownRule(rule),
+          checked_at: checkedMs === undefined ? null : secondsOf(checkedMs),
+          updates: shownHistory(taken),
+        };
+      },
+    }),
   ];
+}
+
+function shownRule({ everyMs, apply, maxChange }: PriceUpdateRule) {
+  return { every: everyMs === undefined ? null : secondsOf(everyMs), apply, max_change: maxChange };
+}
+
+/** Prices that were taken over together are one update. */
+function shownHistory(taken: readonly TakenPrice[]) {
+  const updates = new Map<string, { readonly first: TakenPrice; readonly models: string[] }>();
+  for (const price of taken) {
+    const key = `${price.fromMs} ${price.takenMs} ${price.takenBy} ${price.source}`;
+    const name = `${price.provider} ${price.model}`;
+    const update = updates.get(key);
+    if (update === undefined) updates.set(key, { first: price, models: [name] });
+    else update.models.push(name);
+  }
+  return [...updates.values()].map(({ first, models }) => ({
+    taken_at: secondsOf(first.takenMs),
+    taken_by: first.takenBy,
+    valid_from: secondsOf(first.fromMs),
+    source: first.source,
+    models,
+  }));
 }
 
 function shownComparison({ source, digest, changes, skipped }: PriceComparison) {

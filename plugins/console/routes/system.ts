@@ -1,4 +1,5 @@
 /** The health of all gateways and of this machine, for administrators. */
+import { Audit } from '../../../core/contracts/audit.ts';
 import {
   type BackupSchedule,
   type GatewayState,
@@ -7,8 +8,9 @@ import {
   type Sample,
   type Vitals,
 } from '../../../core/contracts/running.ts';
+import { errors } from '../errors.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { boolean, integer, listOf, number, object, objectOrNull, record, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, list, listOf, number, object, objectOrNull, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 const route = tagged('System');
@@ -91,6 +93,7 @@ const vitalsSchema = record('Vitals', {
   },
   store: object({
     name: { ...text, description: 'Its file name without the folder.' },
+    schema: { ...integer, description: 'The version of its schema: the number of migrations that have run.' },
     waiting: { ...integer, description: 'Lists that wait to be written.' },
     writable: { ...boolean, description: 'False: currently not writable.' },
     keeps_responses: {
@@ -114,6 +117,15 @@ const vitalsSchema = record('Vitals', {
   backups: objectOrNull('Scheduled backups; null: none are configured (`backup:` in gateway.yaml).', {
     every: { ...integer, description: 'Their interval in seconds.' },
     to: { ...text, description: 'The folder, or bucket and prefix.' },
+    keep: {
+      ...object({
+        last: { ...integer, description: 'The newest.' },
+        daily: { ...integer, description: 'The newest of each of this many days.' },
+        weekly: { ...integer, description: 'The newest of each of this many weeks.' },
+      }),
+      description: 'Which backups are kept.',
+    },
+    encrypted: boolean,
     running: { ...boolean, description: 'One is running in this gateway.' },
     proven: objectOrNull('The last that was restored, migrated and reconciled; null: none.', {
       at: unixSeconds,
@@ -126,6 +138,21 @@ const vitalsSchema = record('Vitals', {
       name: { ...text, description: 'The stored copy whose proof failed; empty: none was stored.' },
       reason: text,
     }),
+    runs: {
+      ...list({
+        at: unixSeconds,
+        name: { ...text, description: 'Empty: nothing was stored.' },
+        bytes: { type: ['integer', 'null'], description: 'Its size; null: nothing was stored.' },
+        ms: { ...integer, description: 'Duration of backup and proof in milliseconds.' },
+        reason: { type: ['string', 'null'], description: 'Why it or its proof failed; null: it was proven.' },
+        invariants: {
+          type: ['integer', 'null'],
+          description: 'The invariants that its restored copy fulfills; null: the proof failed.',
+        },
+        migrations: { type: ['integer', 'null'], description: 'Migrations of its restored copy.' },
+      }),
+      description: 'The latest, at most 20, newest first.',
+    },
   }),
   untrusted_proxy: {
     type: ['string', 'null'],
@@ -149,7 +176,7 @@ const historySchema = listOf('VitalsSample', {
   waiting: { ...integer, description: 'Lists that waited to be written.' },
 });
 
-export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
+export function systemRoutes({ host, need }: Tools): readonly ApiRoute[] {
   return [
     route('admin', 'GET', '/api/system', {
       alsoAt: ['/api/system/'],
@@ -164,6 +191,40 @@ export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
       summary: 'Returns samples of the last hour, one every ten seconds, oldest first; kept in memory.',
       answer: historySchema,
       handle: () => need(Running).history().map(shownSample),
+    }),
+    route('root', 'GET', '/api/system/doctor', {
+      // It may make a test call to a vendor.
+      changes: true,
+      summary:
+        'Examines what `turnpike doctor` does: configuration, files, disk, TLS, proxies, backups, vendors, mail server. May make a test call to a vendor whose list of models is public.',
+      answer: listOf('Diagnosis', {
+        topic: { ...text, description: 'What was examined: `clock`, `channel main`.' },
+        level: {
+          enum: ['ok', 'warning', 'problem'],
+          description: 'problem: it does not work, or will soon not. warning: it works, but is not advisable.',
+        },
+        text,
+        advice: { type: ['string', 'null'], description: 'What to do; null: nothing.' },
+      }),
+      async handle() {
+        const found = await need(Running).examine();
+        return found.map(({ topic, level, text, advice }) => ({ topic, level, text, advice: advice ?? null }));
+      },
+    }),
+    route('root', 'POST', '/api/system/backup', {
+      verified: true,
+      errors: ['no_backups_configured'],
+      summary:
+        'Starts a scheduled backup now, and returns at once. `GET /api/system` reports when it is stored and proven, or why not.',
+      answer: object({ running: boolean }),
+      async handle({ actor }) {
+        const running = need(Running);
+        if (running.backups() === undefined) throw errors.no_backups_configured();
+        // A failure is recorded and logged.
+        running.backUp().catch(() => {});
+        await host.find(Audit)?.note({ actor, action: 'backup.start', object: 'database' });
+        return { running: running.backups()?.running === true };
+      },
     }),
   ];
 }
@@ -195,6 +256,7 @@ function shownVitals(vitals: Vitals) {
     keeps: vitals.keeps,
     store: {
       name: store.name,
+      schema: store.schema,
       waiting: store.waiting,
       writable: store.writable,
       keeps_responses: !store.scarce,
@@ -215,10 +277,12 @@ function shownVitals(vitals: Vitals) {
 
 function shownBackups(schedule: BackupSchedule | undefined) {
   if (schedule === undefined) return null;
-  const { everyMs, to, running, proven, failed } = schedule;
+  const { everyMs, to, keep, encrypted, running, proven, failed, runs } = schedule;
   return {
     every: secondsOf(everyMs),
     to,
+    keep,
+    encrypted,
     running,
     proven:
       proven === undefined
@@ -226,6 +290,15 @@ function shownBackups(schedule: BackupSchedule | undefined) {
         : { at: secondsOf(proven.atMs), name: proven.name, bytes: proven.bytes ?? null, ms: proven.tookMs },
     failed:
       failed === undefined ? null : { at: secondsOf(failed.atMs), name: failed.name, reason: failed.reason ?? '' },
+    runs: runs.map(({ atMs, name, bytes, tookMs, reason, proof }) => ({
+      at: secondsOf(atMs),
+      name,
+      bytes: bytes ?? null,
+      ms: tookMs,
+      reason: reason ?? null,
+      invariants: proof?.invariants ?? null,
+      migrations: proof?.migrations ?? null,
+    })),
   };
 }
 

@@ -108,6 +108,8 @@ const EN = {
   'prompt.read': ({ actor, object }) => `${actor} read the prompt and answer of the ${object}`,
   'audit.export': ({ actor, fact }) => `${actor} exported ${fact('entries')} entries of the audit log`,
   'config.reload': ({ actor }) => `${actor} reloaded gateway.yaml`,
+  'backup.start': ({ actor }) => `${actor} started a backup`,
+  'prices.update': ({ actor, fact }) => `${actor} took over ${fact('count')} published prices`,
 } as const satisfies Readonly<Record<string, Sentence>>;
 
 /** An action that has a sentence. */
@@ -193,6 +195,8 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'prompt.read': ({ actor, object }) => `${actor} 查看了一次调用的提示词和回答（${object}）`,
   'audit.export': ({ actor, fact }) => `${actor} 导出了 ${fact('entries')} 条审计日志`,
   'config.reload': ({ actor }) => `${actor} 重新加载了 gateway.yaml`,
+  'backup.start': ({ actor }) => `${actor} 开始了一次备份`,
+  'prices.update': ({ actor, fact }) => `${actor} 采用了 ${fact('count')} 项公布价格`,
 };
 
 /** The sentences by action. */

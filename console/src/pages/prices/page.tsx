@@ -9,7 +9,7 @@ import { pageOf, useAddress } from '../../parts/address.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { type Column, DataTable, paged } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Page, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { Page, PageTabs, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { type AmountField, amountsOf, unitOf, useAmount, useAmountText } from '../../parts/price-amounts.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { State } from '../../parts/values.tsx';
@@ -17,27 +17,39 @@ import { useFormat } from '../../shell/format.ts';
 import { PriceDrawer } from './price-drawer.tsx';
 import { inOrder, isIn, type Priced, priceFits, useDay, useSource, VIEWS, type View } from './priced.ts';
 import { useText } from './text.ts';
+import { Updates } from './updates.tsx';
 
 const PAGE_SIZE = 50;
 
 export default function PricesPage() {
   const text = useText();
-  const [address, change] = useAddress({ q: '', show: 'all', page: '1', model: '' });
+  const [address, change] = useAddress({ tab: 'prices', q: '', show: 'all', page: '1', model: '' });
   const prices = useApi('GET /api/price/');
   return (
     <Page name="prices" about={text.about}>
-      <Loaded query={prices} height={320}>
-        {({ models, snapshot }) => (
-          <>
-            {address.show !== 'unpriced' && (
-              <UnpricedNote models={models} onShow={() => change({ show: 'unpriced', q: '' })} />
-            )}
-            <Section flush title={text.prices} about={text.snapshot(snapshot.name, snapshot.version)}>
-              <Prices models={models} address={address} onChange={change} />
-            </Section>
-          </>
-        )}
-      </Loaded>
+      <PageTabs
+        label={text.prices}
+        tab={address.tab === 'updates' ? 'updates' : 'prices'}
+        names={{ prices: text.prices, updates: text.updates.tab }}
+        onChange={(tab) => change({ tab })}
+        contents={{
+          prices: (
+            <Loaded query={prices} height={320}>
+              {({ models, snapshot }) => (
+                <Stack gap="md">
+                  {address.show !== 'unpriced' && (
+                    <UnpricedNote models={models} onShow={() => change({ show: 'unpriced', q: '' })} />
+                  )}
+                  <Section flush title={text.prices} about={text.snapshot(snapshot.name, snapshot.version)}>
+                    <Prices models={models} address={address} onChange={change} />
+                  </Section>
+                </Stack>
+              )}
+            </Loaded>
+          ),
+          updates: <Updates />,
+        }}
+      />
       <PriceDrawer name={address.model} models={prices.data?.models} onClose={() => change({ model: '' })} />
     </Page>
   );

@@ -14,6 +14,116 @@ export const useText = texts({
     (name: string, version: string) =>
       `以货币单位计。公布价格来自随网关附带的 ${name} ${version}；以 gateway.yaml 中的价格为准。`,
   ],
+  updates: {
+    tab: ['List price updates', '公布价格更新'],
+    title: ['Newer list prices', '更新的公布价格'],
+    about: [
+      'Downloads the published price list and compares it with the current list prices. Nothing is changed, and nothing is downloaded before you press the button.',
+      '下载已发布的价格表，并与当前的公布价格比较。不会修改任何内容，按下按钮之前也不会下载。',
+    ],
+    compare: ['Compare', '比较'],
+    notCompared: ['Not compared since this page was opened.', '打开本页后还没有比较。'],
+    found: [
+      (count: string, source: string) =>
+        count === '1'
+          ? `1 change for models of this gateway in ${source}`
+          : `${count} changes for models of this gateway in ${source}`,
+      (count: string, source: string) => `${source} 中有 ${count} 项涉及本网关模型的变动`,
+    ],
+    showAll: [
+      (count: string) =>
+        count === '1'
+          ? 'Show also 1 model that is not configured'
+          : `Show also ${count} models that are not configured`,
+      (count: string) => `同时显示 ${count} 个未配置的模型`,
+    ],
+    changes: ['Changed prices', '价格变动'],
+    none: ['The list has no other prices', '没有价格变动'],
+    noneAbout: [
+      'The prices of all models of this gateway are those of the published list.',
+      '本网关所有模型的公布价格都是最新的。',
+    ],
+    sells: [(names: string) => `charged for ${names}`, (names: string) => `用于 ${names} 的计费`],
+    fixed: [
+      (names: string) => `${names}: price set in gateway.yaml, which stays`,
+      (names: string) => `${names}：价格在 gateway.yaml 中设置，保持不变`,
+    ],
+    amount: ['Amount', '计费项'],
+    old: ['Old', '原价格'],
+    new: ['New', '新价格'],
+    change: ['Change', '变动'],
+    kind: ['Kind', '类型'],
+    kinds: {
+      new: ['New model', '新模型'],
+      increase: ['Increase', '上涨'],
+      decrease: ['Decrease', '下降'],
+      mixed: ['Up and down', '有涨有跌'],
+      structure: ['Other amounts', '计费项变化'],
+    },
+    above: [(tokens: string) => `above ${tokens} tokens`, (tokens: string) => `超过 ${tokens} Token`],
+    from: [(day: string) => `from ${day}`, (day: string) => `自 ${day} 起`],
+    take: [
+      (count: string) => (count === '1' ? 'Take over 1 change' : `Take over ${count} changes`),
+      (count: string) => `采用 ${count} 项变动`,
+    ],
+    takeAll: [(count: string) => `Take over all (${count})`, (count: string) => `全部采用（${count}）`],
+    takeTitle: [
+      (count: string) => (count === '1' ? 'Take over 1 changed price?' : `Take over ${count} changed prices?`),
+      (count: string) => `采用 ${count} 项价格变动？`,
+    ],
+    takeOver: ['Take over', '采用'],
+    takeAbout: [
+      'Calls that begin in two minutes or later are charged at the new prices, on all gateways. Earlier calls cost what they cost. To go back, set a price in gateway.yaml.',
+      '两分钟后开始的调用会在所有网关上按新价格计费，之前的调用不受影响。如需恢复，请在 gateway.yaml 中设置价格。',
+    ],
+    taken: [
+      (count: string, from: string) =>
+        `${count === '1' ? '1 price was' : `${count} prices were`} taken over, valid from ${from}`,
+      (count: string, from: string) => `已采用 ${count} 项价格，自 ${from} 起生效`,
+    ],
+    onlyRoot: ['Only root can take prices over.', '只有 root 可以采用价格。'],
+    skipped: ['Not taken over, because implausible', '因不合理而不会采用'],
+    rule: ['Rule in force', '当前规则'],
+    noRule: [
+      'No scheduled comparison: prices change only if root takes them over.',
+      '没有定时比较：只有 root 采用后价格才会改变。',
+    ],
+    rules: {
+      none: [
+        (every: string, most: string) =>
+          `Every ${every} the list is compared and changes are logged; none is taken over. A list that changes a configured model by more than ${most} is refused.`,
+        (every: string, most: string) =>
+          `每 ${every} 比较一次，只记录变动，不采用。如果某个已配置模型的变动超过 ${most}，则拒绝该价格表。`,
+      ],
+      decreases: [
+        (every: string, most: string) =>
+          `Every ${every} the list is compared, and prices that only fall are taken over. A list that changes a configured model by more than ${most} is refused.`,
+        (every: string, most: string) =>
+          `每 ${every} 比较一次，只采用下降的价格。如果某个已配置模型的变动超过 ${most}，则拒绝该价格表。`,
+      ],
+      all: [
+        (every: string, most: string) =>
+          `Every ${every} the list is compared, and all changes are taken over. A list that changes a configured model by more than ${most} is refused.`,
+        (every: string, most: string) =>
+          `每 ${every} 比较一次，采用所有变动。如果某个已配置模型的变动超过 ${most}，则拒绝该价格表。`,
+      ],
+    },
+    checked: ['Last compared:', '上次比较：'],
+    fixedAbout: [
+      'Prices in gateway.yaml (`prices:`, or `price:` of a model) always take precedence: an update never changes what such a model costs. If its price then differs from the list price by more than 10%, the tab Prices marks it as different.',
+      'gateway.yaml 中的价格（`prices:` 或模型的 `price:`）始终优先：更新不会改变这些模型的费用。如果与公布价格相差超过 10%，“价格”标签页会标出差异。',
+    ],
+    history: ['History', '历史'],
+    historyAbout: ['List prices that were taken over, newest first.', '已采用的公布价格，最新的在前。'],
+    noHistory: ['No published prices were taken over', '还没有采用公布价格'],
+    noHistoryAbout: ['The list prices of this version apply.', '使用此版本附带的公布价格。'],
+    takenAt: ['Taken over', '采用时间'],
+    takenBy: ['By', '操作者'],
+    validFrom: ['Valid from', '生效时间'],
+    models: ['Models', '模型'],
+    source: ['Source', '来源'],
+    more: [(count: string) => `${count} more`, (count: string) => `另外 ${count} 个`],
+  },
   find: ['Find a model or channel', '查找模型或渠道'],
   all: [(count: string) => `All (${count})`, (count: string) => `全部（${count}）`],
   unpriced: [(count: string) => `Unpriced (${count})`, (count: string) => `无价格（${count}）`],

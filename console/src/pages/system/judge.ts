@@ -7,6 +7,8 @@ import type { Tone } from '../../parts/values.tsx';
 export type Vitals = api.Vitals;
 /** A gateway on the database. */
 export type Gateway = Vitals['gateways'][number];
+/** Scheduled backups. */
+export type Schedule = NonNullable<Vitals['backups']>;
 /** A sample of the last hour. */
 export type Sample = VitalsSample;
 
@@ -79,4 +81,11 @@ export function writingTone({ store: { writable, waiting } }: Vitals): Tone {
 /** `nowS`: unix seconds. */
 export function backupTone({ backup }: Vitals, nowS: number): Tone {
   return backup === null || nowS - backup.at > BACKUP_S ? 'warn' : 'good';
+}
+
+/** Critical after a failure, or if two intervals passed without a proven backup. `nowS`: unix seconds. */
+export function scheduleTone({ every, proven, failed }: Schedule, nowS: number): 'good' | 'warn' | 'bad' {
+  if (failed !== null) return 'bad';
+  if (proven === null) return 'warn';
+  return nowS - proven.at > 2 * every ? 'bad' : 'good';
 }

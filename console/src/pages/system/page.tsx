@@ -10,64 +10,18 @@ import { Loaded } from '../../parts/notes.tsx';
 import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { Figure, Meter, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
+import { Backups } from './backups.tsx';
+import { Doctor } from './doctor.tsx';
 import { Gateways, Reading, StoreReadings } from './gateways.tsx';
-import {
-  backupTone,
-  coresUsed,
-  cpuTone,
-  heapTone,
-  lagTone,
-  loadTone,
-  memoryTone,
-  type Sample,
-  type Vitals,
-} from './judge.ts';
+import { coresUsed, cpuTone, heapTone, lagTone, loadTone, memoryTone, type Sample, type Vitals } from './judge.ts';
 import { LiveCalls } from './live.tsx';
 import { useText } from './text.ts';
 import './system.css';
 
-const COMMAND = 'npx turnpike backup turnpike-$(date +%F).db';
-/** A percent sign in a crontab must be escaped. */
-const CRON = '0 3 * * * cd /path/to/turnpike && npx turnpike backup /backups/turnpike-$(date +\\%F).db';
-
-/** The last backup, and what to do if it is too old. */
-function Backups({ vitals }: { readonly vitals: Vitals }) {
-  const text = useText();
-  const format = useFormat();
-  const { backup, store } = vitals;
-  const tone = backupTone(vitals, Date.now() / 1_000);
-  return (
-    <Section flush title={text.backup}>
-      <Reading
-        name={text.backupLast}
-        tone={tone}
-        value={backup === null ? text.backupNone : <When at={backup.at} />}
-        about={backup === null ? text.backupNoneAbout : tone === 'good' ? text.backupFine : text.backupOld}
-      >
-        {backup !== null && (
-          <Small>
-            {text.backupOf(
-              backup.name,
-              backup.bytes === null ? '–' : format.bytes(backup.bytes),
-              format.duration(backup.ms),
-            )}
-          </Small>
-        )}
-      </Reading>
-      <Stack gap="xs" p="sm">
-        <Snippet label={text.backupCommand} code={COMMAND} />
-        <Text size="sm">
-          <Coded>{text.backupDaily}</Coded>
-        </Text>
-        <Snippet label={text.backupCron} code={CRON} />
-        <Muted>{text.backupKey(`${store.name}.key`)}</Muted>
-      </Stack>
-    </Section>
-  );
-}
-
 const LIVE_MS = 5_000;
 const VITALS_MS = 10_000;
+/** While a backup runs, also if the page is not refreshed otherwise: the user waits for its result. */
+const BACKUP_MS = 2_000;
 /** Charts are refreshed less often, because they change little. */
 const HISTORY_MS = 30_000;
 
@@ -76,7 +30,10 @@ export default function SystemPage() {
   const format = useFormat();
   const [running, setRunning] = useState(true);
   const every = (ms: number): number | false => (running ? ms : false);
-  const vitals = useApi('GET /api/system', undefined, { refetchInterval: every(VITALS_MS) });
+  const mayConfigure = isRoot(useSelf());
+  const vitals = useApi('GET /api/system', undefined, {
+    refetchInterval: ({ state }) => (state.data?.backups?.running === true ? BACKUP_MS : every(VITALS_MS)),
+  });
   const history = useApi('GET /api/system/history', undefined, { refetchInterval: every(HISTORY_MS) });
   return (
     <Page
@@ -119,10 +76,14 @@ export default function SystemPage() {
             )}
             {now.gateways.length > 1 && <Gateways gateways={now.gateways} />}
             <Figures vitals={now} />
+            <Muted>
+              <Coded>{text.versions(now.version, format.number(now.store.schema))}</Coded>
+            </Muted>
             <ProcessReadings vitals={now} history={history.data ?? []} />
             <LiveCalls every={every(LIVE_MS)} />
             <StoreReadings vitals={now} />
             <Backups vitals={now} />
+            {mayConfigure && <Doctor />}
             <Loaded query={history} height={320}>
               {(samples) => <LastHour history={samples} />}
             </Loaded>

@@ -151,8 +151,77 @@ export const useText = texts({
   },
   nothingKept: ['not kept', '不保留'],
 
+  versions: [
+    (version: string, schema: string) =>
+      `Version ${version}, database schema ${schema}. After a new version was installed, \`turnpike upgrade\` tests it with this configuration and a copy of the database, migrates the database of a stopped gateway, and restores it if that fails.`,
+    (version: string, schema: string) =>
+      `版本 ${version}，数据库架构 ${schema}。安装新版本后，\`turnpike upgrade\` 会用当前配置和数据库副本测试它，在网关停止时迁移数据库，如果失败则恢复原状。`,
+  ],
+
   backup: ['Backup', '备份'],
   backupLast: ['Last backup', '最近一次备份'],
+  backUpNow: ['Back up now', '立即备份'],
+  backupRunning: ['A backup is running', '正在备份'],
+  backupStarted: ['The backup was started. Its result appears here.', '备份已开始，结果会显示在此处。'],
+  backupSchedule: [
+    'To make scheduled backups, each proven by a restore, add this to gateway.yaml. `to` can also be S3-compatible object storage.',
+    '如需定时备份，并通过恢复来验证每个备份，请在 gateway.yaml 中添加以下内容。`to` 也可以是兼容 S3 的对象存储。',
+  ],
+  backupByCommand: ['Or make one by command:', '或者用命令备份：'],
+  backupUnproven: [
+    'A backup by command, made in addition to the scheduled ones. It was not proven.',
+    '通过命令进行的备份，不属于定时备份，未经验证。',
+  ],
+  backupFailed: ['The last scheduled backup failed', '最近一次定时备份失败'],
+  backupFailedAbout: [
+    'Nothing was stored. Correct the cause, then start a backup with the button. Without that, it is tried again after an hour.',
+    '没有存储任何内容。请排除原因，然后用按钮开始备份；否则一小时后会自动重试。',
+  ],
+  proofFailedAbout: [
+    (name: string) =>
+      `The copy was stored as \`${name}\`, but do not rely on it: restoring it would fail. No older backup was deleted. Run \`turnpike reconcile\` and \`turnpike doctor\`.`,
+    (name: string) =>
+      `副本已存储为 \`${name}\`，但不可依赖：恢复会失败。没有删除任何旧备份。请运行 \`turnpike reconcile\` 和 \`turnpike doctor\`。`,
+  ],
+  provenLast: ['Last proven backup', '最近一次已验证的备份'],
+  provenFine: [
+    'It was restored into a scratch database, migrated, and all its invariants hold.',
+    '已恢复到临时数据库并完成迁移，所有不变量均成立。',
+  ],
+  provenNone: ['The first one is made within a minute of the start.', '第一次备份会在启动后一分钟内进行。'],
+  provenOld: [
+    'No backup was proven for more than two intervals. Read the log of the gateway, and start one with the button.',
+    '超过两个间隔没有已验证的备份。请查看网关日志，并用按钮开始备份。',
+  ],
+  provenFailed: ['This one can be restored. All later ones failed.', '此备份可以恢复，之后的备份都失败了。'],
+  schedule: ['Schedule', '备份计划'],
+  scheduleAbout: [
+    'Configured in gateway.yaml. Backups that none of the numbers covers are deleted after a proven one was stored.',
+    '在 gateway.yaml 中配置。存储已验证的备份后，会删除不在保留范围内的备份。',
+  ],
+  scheduleEvery: ['Every', '间隔'],
+  scheduleTo: ['Stored in', '存储位置'],
+  scheduleKeep: ['Kept', '保留'],
+  kept: [
+    (last: string, daily: string, weekly: string) => `${last} newest, ${daily} daily, ${weekly} weekly`,
+    (last: string, daily: string, weekly: string) => `最新 ${last} 个，每日 ${daily} 个，每周 ${weekly} 个`,
+  ],
+  scheduleEncrypted: ['Encrypted', '加密'],
+  isEncrypted: ['yes', '是'],
+  isPlain: ['no', '否'],
+  runs: ['Latest scheduled backups', '最近的定时备份'],
+  runAt: ['Time', '时间'],
+  runResult: ['Result', '结果'],
+  runTook: ['Duration', '用时'],
+  runFound: ['Proof', '验证'],
+  runName: ['File', '文件'],
+  runProof: [
+    (invariants: string, migrations: string) => `restored, ${migrations} migrations, ${invariants} invariants hold`,
+    (invariants: string, migrations: string) => `已恢复，${migrations} 次迁移，${invariants} 项不变量成立`,
+  ],
+  proven: ['Proven', '已验证'],
+  notProven: ['Not proven', '未通过验证'],
+  notStored: ['Failed', '失败'],
   backupOf: [
     (name: string, bytes: string, ms: string) => `${name}, ${bytes}, made in ${ms}`,
     (name: string, bytes: string, ms: string) => `${name}，${bytes}，用时 ${ms}`,
@@ -194,6 +263,26 @@ export const useText = texts({
       `Backups do not contain the master key that encrypts secrets. Keep a separate copy of ${file} (or of TURNPIKE_MASTER_KEY).`,
     (file: string) => `备份不包含用于加密机密的主密钥。请另外保存一份 ${file}（或 TURNPIKE_MASTER_KEY）。`,
   ],
+
+  doctor: {
+    title: ['Doctor', '诊断'],
+    about: [
+      'The checks of `turnpike doctor`: configuration, files, disk, TLS, proxies, backups, clock, vendors, mail server. To test the key of a vendor whose list of models is public, it makes one short call at your expense.',
+      '`turnpike doctor` 的检查：配置、文件、磁盘、TLS、代理、备份、时钟、供应商、邮件服务器。如果供应商的模型列表是公开的，会进行一次短调用来测试密钥，费用由您承担。',
+    ],
+    run: ['Run checks', '开始检查'],
+    none: ['Nothing was checked since this page was opened.', '打开本页后还没有检查。'],
+    sum: [
+      (problems: string, warnings: string, good: string) =>
+        `${problems} problems, ${warnings} warnings, ${good} checks passed`,
+      (problems: string, warnings: string, good: string) =>
+        `${problems} 个问题，${warnings} 个提示，${good} 项检查通过`,
+    ],
+    result: ['Result', '结果'],
+    topic: ['Topic', '项目'],
+    finding: ['Finding and remedy', '结果与处理方法'],
+    levels: { ok: ['Good', '正常'], warning: ['Note', '提示'], problem: ['Problem', '问题'] },
+  },
 
   liveAbout: [
     'Oldest first. While the pointer is over the list, ended calls stay in it.',
