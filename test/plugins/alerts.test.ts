@@ -33,7 +33,9 @@ beforeEach(async () => {
   clock = fakeClock();
   free = 50;
   drift = [];
-  schedule = { everyMs: DAY_MS, to: '/backups', running: false, proven: undefined, failed: undefined };
+  const keep = { last: 1, daily: 0, weekly: 0 };
+  const none = { running: false, proven: undefined, failed: undefined, runs: [] };
+  schedule = { everyMs: DAY_MS, to: '/backups', keep, encrypted: false, ...none };
   driven = await drive([alerts], {
     store,
     clock,
@@ -102,7 +104,8 @@ describe('conditions', () => {
   it('are a failed backup, an overdue one, and a price that differs', async () => {
     await driven.start();
     drift = [{ field: 'input', configured: '1', published: '2', percent: -50 }];
-    schedule = { ...schedule, failed: { atMs: 0, name: '', bytes: undefined, tookMs: 1, reason: 'no space left' } };
+    const failed = { atMs: 0, name: '', bytes: undefined, tookMs: 1, reason: 'no space left', proof: undefined };
+    schedule = { ...schedule, failed };
     await pass(MINUTE_MS);
     assert.deepEqual(
       await told(),
