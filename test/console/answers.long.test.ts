@@ -472,6 +472,20 @@ describe('the answers of /api', () => {
     await put(boss, '/api/user/', { id, display_name: 'Bert' });
     await get(boss, '/api/user/');
     await get(boss, '/api/user/search?keyword=bert');
+    await check();
+    const token = await post(boss, '/api/service-token/', {
+      name: 'ci',
+      scopes: ['users:read'],
+      addresses: ['127.0.0.1', '::1'],
+    });
+    await get(boss, '/api/service-token/');
+    await remove(boss, `/api/service-token/${token.id}`);
+    await get(boss, '/api/token/users');
+    await get(boss, `/api/token/${people.keyId}/limits`);
+    const { id: batched } = await boss.data('POST', '/api/user/', { username: 'batched', password: PASSWORD });
+    await post(boss, '/api/user/batch', { ids: [batched], action: 'disable' });
+    const { id: passing } = await boss.data('POST', '/api/department/', { name: 'Passing' });
+    await post(boss, '/api/department/batch', { ids: [passing], action: 'delete' });
     await post(boss, '/api/user/manage', { id, action: 'disable' });
 
     const top = await post(boss, '/api/department/', { name: 'Research', quota: 1_000_000, monthly_quota: 500_000 });

@@ -56,12 +56,12 @@ describe('a list', () => {
       own.map(({ name }: Any) => name),
       ['Alpha', 'beta', 'gamma'],
     );
-    const found = await items('/api/token/all?keyword=ALPH');
+    const found = await items('/api/token/users?keyword=ALPH');
     assert.deepEqual(
       found.map(({ name, username, key }) => [name, username, key.includes('*')]),
       [['Alpha', 'mia', true]],
     );
-    assert.equal(verdictOf(await mia.get('/api/token/all')), '403 role_insufficient');
+    assert.equal(verdictOf(await mia.get('/api/token/users')), '403 role_insufficient');
   });
 
   it('is a file with every matching row, which names no secret and runs no formula', async () => {
@@ -76,7 +76,7 @@ describe('a list', () => {
       ["'=1+1", 'adam', 'eve', 'mia', 'root', 'Zoe'],
     );
     assert.match(text, /,'@SUM\(A1\)\r\n/);
-    const keys = await boss.get('/api/token/all?format=csv');
+    const keys = await boss.get('/api/token/users?format=csv');
     assert.match(keys.text, /,mia,Alpha,sk-/);
     for (const key of await all.gateway.host.use(Keys).list())
       assert.ok(!keys.text.includes(key.prefix.slice(3) + key.suffix));
@@ -91,7 +91,7 @@ describe('a list', () => {
 
   it('is a file only after a verification', async () => {
     const fresh = await signedIn(all.gateway, 'eve');
-    for (const path of ['/api/user/?format=csv', '/api/token/all?format=csv', '/api/user/topup?format=csv']) {
+    for (const path of ['/api/user/?format=csv', '/api/token/users?format=csv', '/api/user/topup?format=csv']) {
       assert.equal(verdictOf(await fresh.get(path)), '403 verification_required', path);
     }
   });
@@ -107,7 +107,7 @@ describe('a list', () => {
     const cookie = [...boss.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const { text, chunked } = await new Promise<{ text: string; chunked: boolean }>((resolve, reject) => {
       request(
-        `${all.gateway.url}/api/token/all?format=csv&keyword=bulk&sort=id`,
+        `${all.gateway.url}/api/token/users?format=csv&keyword=bulk&sort=id`,
         { headers: { cookie } },
         async (answer) => {
           let text = '';

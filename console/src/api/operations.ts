@@ -889,20 +889,6 @@ export interface Operations {
     };
     data: Key;
   };
-  'GET /api/token/all': {
-    search: {
-      p?: number;
-      page_size?: number;
-      ps?: number;
-      size?: number;
-      keyword?: string;
-      token?: string;
-      user_id?: number;
-      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
-      format?: 'json' | 'csv';
-    };
-    data: OwnedKeyPage;
-  };
   'POST /api/token/batch': { body: { action?: 'delete' | 'enable' | 'disable'; ids: number[] }; data: number };
   'GET /api/token/default': { data: Key };
   'GET /api/token/search': {
@@ -926,6 +912,20 @@ export interface Operations {
       dates: string[];
       items: KeyUsage[];
     };
+  };
+  'GET /api/token/users': {
+    search: {
+      p?: number;
+      page_size?: number;
+      ps?: number;
+      size?: number;
+      keyword?: string;
+      token?: string;
+      user_id?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
+      format?: 'json' | 'csv';
+    };
+    data: OwnedKeyPage;
   };
   'GET /api/token/{id}': { params: { id: string }; data: Key };
   'DELETE /api/token/{id}': { params: { id: string }; data: null };
@@ -3018,6 +3018,18 @@ export interface KeyLimit {
   /** Quota units that may be spent in each calendar month (UTC); null: no such limit. */
   monthly_budget: number | null;
 }
+export interface KeyUsage {
+  token_id: number;
+  name: string;
+  /** Quota units, with a fraction if there is one. */
+  quota: number[];
+  /** Calls that were served, or cost something. */
+  calls: number[];
+  /** Calls that were refused or failed, and cost nothing. */
+  errors: number[];
+  /** To the minute, Unix seconds; null: never. */
+  last_used_at: number | null;
+}
 export interface OwnedKeyPage {
   page: number;
   page_size: number;
@@ -3055,18 +3067,6 @@ export interface OwnedKey {
   /** Its own limits, in addition to those of all keys. */
   limits: KeyLimit[];
   username: string;
-}
-export interface KeyUsage {
-  token_id: number;
-  name: string;
-  /** Quota units, with a fraction if there is one. */
-  quota: number[];
-  /** Calls that were served, or cost something. */
-  calls: number[];
-  /** Calls that were refused or failed, and cost nothing. */
-  errors: number[];
-  /** To the minute, Unix seconds; null: never. */
-  last_used_at: number | null;
 }
 export interface KeyLimitUsage {
   /** Empty: all calls of the key. */

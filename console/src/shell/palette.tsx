@@ -131,7 +131,7 @@ function useFound(query: string, admin: boolean): readonly Found[] {
   const options = { staleTime: 30_000, ...KEEPS_DATA };
   const users = useApi('GET /api/user/search', { search }, { ...options, enabled: isWanted && admin });
   const own = useApi('GET /api/token/search', { search }, { ...options, enabled: isWanted && !admin });
-  const all = useApi('GET /api/token/all', { search }, { ...options, enabled: isWanted && admin });
+  const all = useApi('GET /api/token/users', { search }, { ...options, enabled: isWanted && admin });
   const models = useApi('GET /api/user/models', undefined, { staleTime: 60_000, enabled: isWanted });
   if (isId) {
     const href = admin ? logsHref({ open: typed }, { allUsers: true }) : callHref(typed);

@@ -232,7 +232,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
       ...list,
       summary: 'Searches your keys by a part of their name or the end of their secret.',
     }),
-    route('admin', 'GET', '/api/token/all', {
+    route('admin', 'GET', '/api/token/users', {
       errors: ['verification_required'],
       summary: 'Lists the keys of all users, newest first, without their secrets.',
       search: allQuery,
