@@ -130,7 +130,7 @@ describe('masks', () => {
     const shipped = readFileSync(join(import.meta.dirname, '../../gateway.yaml'), 'utf8');
     const { text, secrets } = masks(shipped);
     // Examples in comments, among them lists of names of keys: `keys:` may hold secrets elsewhere.
-    assert.ok(secrets.length <= 6, `masked: ${secrets.join(', ')}`);
+    assert.ok(secrets.length <= 7, `masked: ${secrets.join(', ')}`);
     assert.deepEqual(parseYaml(text).doc.toJS(), parseYaml(shipped).doc.toJS());
   });
 

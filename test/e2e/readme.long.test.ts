@@ -306,6 +306,7 @@ describe('the parts of gateway.yaml that the documentation shows', () => {
     DATABASE_URL: 'postgres://turnpike@127.0.0.1/turnpike',
     VALKEY_URL: 'valkeys://cache.example.com:6379/0',
     SMTP_URL: 'smtps://name:password@mail.example.com',
+    SLACK_WEBHOOK: 'https://hooks.example.com/services/1',
   };
   /** The variables that must be set, with something that fits. */
   const environment = (code: string): Record<string, string> =>
@@ -343,9 +344,14 @@ describe('the examples in the comments of the gateway.yaml that ships', () => {
         ANTHROPIC_API_KEY: 'something',
         GEMINI_API_KEY: 'something',
         GROQ_API_KEY: 'something',
+        GROQ_API_KEY_2: 'something else',
+        SMTP_URL: 'smtps://name:password@mail.example.com',
         METRICS_TOKEN: 'a token for the scraper',
         VALKEY_URL: 'valkeys://cache.example.com:6379/0',
         OTLP_AUTH: 'something for the collector',
+        PROXY_PASSWORD: 'something',
+        ALERTS_SECRET: 'something to sign with',
+        SLACK_WEBHOOK: 'https://hooks.example.com/services/1',
         EVENTS_SECRET: 'something to sign with',
         S3_KEY: 'something',
         S3_SECRET: 'something for the bucket',
