@@ -249,7 +249,9 @@ export function outagesReport(measured: Rounds<Outage>): string {
     hanging: 'receivers never answer',
   };
   return [
-    heading('Outages of the collector, the webhooks, the object store and the mail server: whole answers, 64 connections'),
+    heading(
+      'Outages of the collector, the webhooks, the object store and the mail server: whole answers, 64 connections',
+    ),
     table(
       ['', 'CPU µs/call', '× nothing sent', '× receivers answer', 'calls/s, × receivers answer', 'p99 µs', 'failed'],
       [...measured.keys()].map((outage) => [
