@@ -161,7 +161,7 @@ function fileModes(plan: Plan, { listen }: Assembly): readonly Diagnosis[] {
   return problems.length > 0 ? problems : [{ topic: 'files', level: 'ok', text: 'only this user can read secrets' }];
 }
 
-/** Undefined: nobody else has these permissions, or there is no such file. */
+/** Undefined: no other user has these permissions, or there is no such file. */
 function modeOf(file: string, forbidden: number, why: string): Diagnosis | undefined {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & forbidden) === 0) return undefined;

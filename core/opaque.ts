@@ -173,7 +173,7 @@ export function createOpaqueCarrier(): OpaqueCarrier {
 
 const agentOptions = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS } as const;
 
-/** Time for a proxy to open a tunnel, and for TLS in it: the request may have been aborted meanwhile. */
+/** Time for a proxy to open a tunnel, and for TLS in it: the request may have been aborted before they are done. */
 const TUNNEL_MS = 30_000;
 
 /** The agent connects through a proxy. */

@@ -47,7 +47,7 @@ export function watchFiles(running: () => Pick<ConfigFile, 'sources'>, clock: Cl
     const looked = sources;
     const now = contentOf(await Promise.all([...looked.keys()].map(read)));
     looking = false;
-    // A reload has replaced the files meanwhile.
+    // A reload has replaced the files since the look began.
     if (looked !== running().sources) return;
     if (now === seen && now !== taken) {
       taken = now;

@@ -19,7 +19,7 @@ export interface Environment {
   readonly trouble: string | undefined;
 }
 
-/** Reads `.env` (lines `NAME=value`) in the folder of gateway.yaml, each time anew. */
+/** Reads `.env` (lines `NAME=value`) in the folder of gateway.yaml. Nothing is cached. */
 export function readEnvironment(dir: string, given: Env): Environment {
   const file = join(dir, '.env');
   try {

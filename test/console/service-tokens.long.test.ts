@@ -142,7 +142,7 @@ describe('a service token', () => {
     assert.ok(open > 60 && closed > 20, `${open} open, ${closed} closed`);
   });
 
-  it('cannot make tokens, set passwords, or change administrators, whoever made it', async () => {
+  it('cannot make tokens, set passwords, or change administrators, whichever administrator made it', async () => {
     const secret = await gateway.command(`token create --name boss --scopes ${SERVICE_SCOPES.join(',')}`);
     const boss = machine(secret.trim());
     const eve = await signedIn(gateway, 'eve', { role: 'admin' });

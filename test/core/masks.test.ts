@@ -129,7 +129,7 @@ describe('masks', () => {
   it('leave the shipped file nearly unchanged, with the same meaning', () => {
     const shipped = readFileSync(join(import.meta.dirname, '../../gateway.yaml'), 'utf8');
     const { text, secrets } = masks(shipped);
-    // Examples in comments, among them lists of names of keys: `keys:` may hold secrets elsewhere.
+    // Examples in comments, among them lists of names of keys: `keys:` may hold secrets in other places.
     assert.ok(secrets.length <= 7, `masked: ${secrets.join(', ')}`);
     assert.deepEqual(parseYaml(text).doc.toJS(), parseYaml(shipped).doc.toJS());
   });

@@ -54,7 +54,7 @@ class Receiver {
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
-  /** Titles of the events that came to a path, in their order. */
+  /** Titles of the events that a path received, in their order. */
   titles(path = '/hook'): readonly string[] {
     const bodies = this.posts.filter((post) => post.path === path).map(({ body }) => body);
     return bodies.flatMap(({ alerts }) => (alerts as { title: string }[]).map(({ title }) => title));

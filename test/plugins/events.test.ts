@@ -284,7 +284,7 @@ describe('the delivery of events', () => {
 });
 
 describe('files of events', () => {
-  it('begin anew at their size and with each day, and are deleted when they are old', async () => {
+  it('are followed by new ones at their size and with each day, and are deleted when they are old', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'turnpike-events-'));
     try {
       const clock = fakeClock(Date.UTC(2026, 10, 26, 23));

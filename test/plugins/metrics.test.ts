@@ -224,7 +224,7 @@ describe('the metrics of a gateway', () => {
       }
     });
 
-    it('are all explained to whoever is woken by them', () => {
+    it('have a summary and a description for the person who is paged', () => {
       for (const { alert, labels, annotations } of rules) {
         assert.match(labels.severity, /^(critical|warning|info)$/);
         assert.ok(annotations.summary && annotations.description, alert);

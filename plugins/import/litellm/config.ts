@@ -59,7 +59,7 @@ function addFallbacks(
   }
 }
 
-/** Router settings that have an equivalent, or are read elsewhere. */
+/** Router settings that have an equivalent, or that another function reads. */
 const ROUTER = new Set([
   'model_group_alias',
   'fallbacks',

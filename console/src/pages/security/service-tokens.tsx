@@ -18,18 +18,6 @@ import { useText } from './text.ts';
 type Scope = ServiceToken['scopes'][number];
 type ScopeGroup = Scope extends `${infer G}:${string}` ? G : never;
 
-const GROUPS = [
-  'keys',
-  'users',
-  'departments',
-  'usage',
-  'prompts',
-  'payments',
-  'models',
-  'system',
-  'audit',
-  'config',
-] as const satisfies readonly ScopeGroup[];
 const TONES: Readonly<Record<ServiceToken['status'], Tone>> = { valid: 'good', expired: 'idle', revoked: 'idle' };
 const CHANGES = ['GET /api/service-token/'] as const;
 
@@ -153,12 +141,14 @@ type Right = 'none' | 'read' | 'write';
 
 function NewToken({ self, onClose, onMade }: { readonly self: Self; onClose(): void; onMade(secret: string): void }) {
   const { service: text, words } = useText();
+  // Every group has its words, in the order in which it is shown.
+  const groups = Object.keys(text.groups) as readonly ScopeGroup[];
   const [name, setName] = useState('');
   const [rights, setRights] = useState<Partial<Readonly<Record<ScopeGroup, Right>>>>({});
   const [days, setDays] = useState<number | string>(90);
   const [addresses, setAddresses] = useState('');
   const refusal = useFormRefusal('name', 'expires_days', 'addresses');
-  const scopes = GROUPS.flatMap((group): readonly Scope[] => {
+  const scopes = groups.flatMap((group): readonly Scope[] => {
     const right = rights[group] ?? 'none';
     return right === 'none' ? [] : [`${group}:${right}`];
   });
@@ -197,18 +187,23 @@ function NewToken({ self, onClose, onMade }: { readonly self: Self; onClose(): v
         <Text size="sm" fw={500}>
           {text.scopes}
         </Text>
-        {GROUPS.filter((group) => group !== 'config' || isRoot(self)).map((group) => (
-          <Group key={group} justify="space-between" gap="xs" wrap="nowrap">
-            <Text size="sm">{text.groups[group]}</Text>
-            <SegmentedControl
-              size="xs"
-              aria-label={text.groups[group]}
-              value={rights[group] ?? 'none'}
-              onChange={(right) => setRights({ ...rights, [group]: right })}
-              data={(['none', 'read', 'write'] as const).map((right) => ({ value: right, label: text.rights[right] }))}
-            />
-          </Group>
-        ))}
+        {groups
+          .filter((group) => group !== 'config' || isRoot(self))
+          .map((group) => (
+            <Group key={group} justify="space-between" gap="xs" wrap="nowrap">
+              <Text size="sm">{text.groups[group]}</Text>
+              <SegmentedControl
+                size="xs"
+                aria-label={text.groups[group]}
+                value={rights[group] ?? 'none'}
+                onChange={(right) => setRights({ ...rights, [group]: right })}
+                data={(['none', 'read', 'write'] as const).map((right) => ({
+                  value: right,
+                  label: text.rights[right],
+                }))}
+              />
+            </Group>
+          ))}
       </Stack>
       <NumberInput
         label={text.days}
