@@ -11,6 +11,7 @@ import { factsOf } from './facts.ts';
 import { createHealth, type Health } from './health.ts';
 import { createHealthState } from './health-state.ts';
 import { listRoutes } from './lists.ts';
+import { createOffered } from './offered.ts';
 import { createOffers, type Offers } from './offers.ts';
 import { createProbe } from './probe.ts';
 import { countAttempt, countCall, createRecent, type Recent } from './recent.ts';
@@ -82,7 +83,13 @@ export default definePlugin({
           styles: host.styles(),
           allows: (who, name) => allows(who.identity, name),
         });
-        read = { channels: channelSet, catalog, offers, probe: createProbe(host, channelSet, catalog) };
+        read = {
+          channels: channelSet,
+          catalog,
+          offers,
+          probe: createProbe(host, channelSet, catalog),
+          offered: createOffered(host, channelSet),
+        };
       }
       return read;
     };
@@ -96,6 +103,7 @@ export default definePlugin({
       facts: (name) => factsOf(name, { catalog: ready().catalog, health, recent: byModel, styles: host.styles() }),
       channels: () => channelStatus(ready().channels, ready().catalog, health, host.clock, byChannel),
       probe: (channel, model) => ready().probe(channel, model),
+      offered: (channel) => ready().offered(channel),
     });
 
     // Without the plugin `keys`, keys are not restricted.
@@ -151,6 +159,7 @@ interface Read {
   readonly catalog: ModelCatalog;
   readonly offers: Offers;
   readonly probe: Catalog['probe'];
+  readonly offered: Catalog['offered'];
 }
 
 /** The targets with their state. If none is available, the one that recovers first would be tried. */

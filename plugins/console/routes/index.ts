@@ -15,6 +15,7 @@ import { personWith } from '../subordinate.ts';
 import { secondsOf } from '../units.ts';
 import { auditRoutes } from './audit.ts';
 import { configRoutes } from './config.ts';
+import { configEditorRoutes } from './config-editor.ts';
 import { departmentRoutes } from './departments.ts';
 import { emailRoutes } from './email.ts';
 import { forecastRoutes } from './forecast.ts';
@@ -113,6 +114,7 @@ export function tableOf(tools: Tools): readonly ApiRoute[] {
     ...inFlightRoutes(tools),
     ...systemRoutes(tools),
     ...configRoutes(tools),
+    ...configEditorRoutes(tools),
     ...teamRoutes(tools),
     ...usageRoutes(tools),
     ...forecastRoutes(tools),
