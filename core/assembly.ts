@@ -9,6 +9,7 @@ import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, type Problem, pathText, readConfig } from './config/file.ts';
 import { nearest } from './config/nearest.ts';
 import { type CheckedSections, checkSections, throwIfWrong } from './config/sections.ts';
+import { Configuring } from './contracts/configuring.ts';
 import { coreErrors } from './contracts/errors.ts';
 import { FirstStart } from './contracts/first-start.ts';
 import type { KnownError } from './contracts/host.ts';
@@ -87,6 +88,17 @@ export async function planFrom(
   extra: readonly Plugin<Sections>[] = [],
 ): Promise<Plan> {
   return planOf(readConfig(path, env), env, extra);
+}
+
+/**
+ * The plan of what is read before the database is open: its section and the address. The pipeline and the rest follow
+ * when the database is open.
+ */
+export async function earlyPlanOf(file: ConfigFile, env: Plan['env']): Promise<Plan> {
+  const { listen, store, config, upstream } = { ...coreSections, ...(await storeSectionOf(file)) };
+  const sections = { listen, store, config, upstream };
+  const value = Object.fromEntries(Object.entries(file.value).filter(([name]) => name in sections));
+  return { file, plugins: [], sections, errors: new Map(), ...checkSections({ ...file, value }, sections), env };
 }
 
 /** The same for a file that was already read. */
@@ -369,6 +381,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
     provided: new Map<string, unknown>([
       [FirstStart.id, { begin: () => {}, note: () => {}, signIn: () => {} } satisfies FirstStart],
       [Running.id, nothingRuns],
+      [Configuring.id, nothingChanges],
     ]),
     ...real,
   });
@@ -415,6 +428,19 @@ const nothingRuns: Running = {
   check: nobodyRuns,
   schema: nobodyRuns,
   reload: nobodyRuns,
+};
+
+const nothingChanges: Configuring = {
+  current: nobodyRuns,
+  check: nobodyRuns,
+  edit: nobodyRuns,
+  save: nobodyRuns,
+  versions: nobodyRuns,
+  version: nobodyRuns,
+  restore: nobodyRuns,
+  setSecret: nobodyRuns,
+  deleteSecret: nobodyRuns,
+  candidate: nobodyRuns,
 };
 
 const closed = (): Promise<never> => Promise.reject(new Error('no store is open yet; it may be used from `start` on'));

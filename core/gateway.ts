@@ -9,8 +9,8 @@ import {
   type Assembly,
   assemble,
   CORE_PATHS,
+  earlyPlanOf,
   type Plan,
-  planFrom,
   planOf,
   rehearse,
   type Surroundings,
@@ -22,10 +22,14 @@ import { aloneOf, type ClusterPeers, joinPeers } from './cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
 import { readListen, type UpstreamSection } from './config/core-sections.ts';
-import { readConfig, reasons } from './config/file.ts';
+import { type ConfigFile, readConfig, reasons } from './config/file.ts';
+import { type KeptConfig, keepConfig, revisionOf } from './config/kept.ts';
 import { throwIfWrong } from './config/sections.ts';
-import type { Loaded } from './configuration.ts';
+import { type ConfigSource, isInStore, needsStore, sourceOf } from './config/source.ts';
+import { type ConfigurationTools, createJudge, type Loaded } from './configuration.ts';
+import { CHANGED, createConfiguring } from './configuring.ts';
 import { Catalog } from './contracts/catalog.ts';
+import { Configuring } from './contracts/configuring.ts';
 import { Counters } from './contracts/counters.ts';
 import { coreErrors } from './contracts/errors.ts';
 import { Explaining } from './contracts/explaining.ts';
@@ -62,7 +66,7 @@ import { COMMAND_ROLE, type ProcessRole, roleAt } from './place.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { createProxyWatch, type ProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
-import { refuseRestart, watchFile } from './reloading.ts';
+import { refuseRestart, type SourceWatch, watchSource } from './reloading.ts';
 import { createRoll, type Tally } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning, gatewayName, version } from './running.ts';
@@ -130,10 +134,19 @@ export interface Gateway {
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const file = readConfig(options.configFile, options.env);
   await prepareStore(file);
-  const plan = await planOf(file, options.env, options.plugins ?? []);
-  // All checks run before the store is opened.
+  return openPlanned(await planToOpen(file, options), options, false);
+}
+
+/** The plan to open a gateway with: all checks run before the store is opened, unless the rest is in there. */
+async function planToOpen(file: ConfigFile, { env, plugins }: GatewayOptions): Promise<Plan> {
+  if (needsStore(file)) {
+    const plan = await earlyPlanOf(file, env);
+    throwIfWrong(file);
+    return plan;
+  }
+  const plan = await planOf(file, env, plugins ?? []);
   await rehearse(plan);
-  return openPlanned(plan, options, false);
+  return plan;
 }
 
 /** The same for a rehearsed plan. `alone`: for a command, without an address; `listen` is not called. */
@@ -174,7 +187,9 @@ export async function openWorker(
   options: GatewayOptions,
   joined: () => Promise<unknown>,
 ): Promise<Gateway> {
-  const plan = await planFrom(options.configFile, options.env, options.plugins);
+  const { configFile, env, plugins = [] } = options;
+  const file = readConfig(configFile, env);
+  const plan = needsStore(file) ? await earlyPlanOf(file, env) : await planOf(file, env, plugins);
   throwIfWrong(plan.file);
   const store = await attachStore(plan, options.log, boot);
   await joined();
@@ -205,14 +220,27 @@ async function assembleInRole(
     tellKnownTables(peers, ownersOf(plan));
     return await exclusively(store, async () => {
       const vault = await vaultOf(plan, store, mayMake);
+      const kept = keepConfig(store, vault, clock);
+      const source = sourceOf(options.configFile, options.env, kept, isInStore(plan.file) ? 'store' : 'file');
+      // Before the configuration is complete: `turnpike config` can set what it lacks.
+      if (mayMake && needsStore(plan.file)) await migrate(store, [CORE_TABLES], clock);
+      const full = needsStore(plan.file) ? await fullPlan(source, options) : plan;
       const around = { store, log, clock, vault, peers, lasting: new LastingStates(), provided };
-      return assembleGateway(plan, around, { store, options, firstSecrets, processRole, cluster, mayMake, failed });
+      const opened = { store, options, firstSecrets, processRole, cluster, mayMake, failed, kept, source };
+      return assembleGateway(full, around, opened);
     });
   } catch (error) {
     processRole.close();
     await store.close();
     throw error;
   }
+}
+
+/** The plan of what is in the database. Throws `ConfigError`. */
+async function fullPlan(source: ConfigSource, { env, plugins = [] }: GatewayOptions): Promise<Plan> {
+  const plan = await planOf(await source.read(), env, plugins);
+  await rehearse(plan);
+  return plan;
 }
 
 const ownersOf = ({ plugins }: Plan): readonly TableOwner[] => [CORE_TABLES, ...plugins];
@@ -256,10 +284,13 @@ async function assembleGateway(
     /** Migrations may run. */
     readonly mayMake: boolean;
     readonly failed: Promise<Error>;
+    readonly kept: KeptConfig;
+    readonly source: ConfigSource;
   },
 ): Promise<Gateway> {
   const { log, clock, peers } = outside;
-  const { store, options, firstSecrets, processRole, cluster, mayMake, failed } = opened;
+  const { store, options, firstSecrets, processRole, cluster, mayMake, failed, kept, source } = opened;
+  const isWorker = processRole.role === 'worker';
   const upstream = await openUpstream((plan.values.upstream as UpstreamSection).client, clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
@@ -268,14 +299,22 @@ async function assembleGateway(
   }));
   const proxies = watchProxies(peers, log, () => current.generation);
   const begun: Tally = { added: 0 };
+  const texts: ConfigurationTools = {
+    source,
+    env: options.env,
+    plugins: options.plugins ?? [],
+    loaded: () => current,
+    refuseRestart: (next) => refuseRestart(plan, next),
+    reload: () => reload(),
+  };
+  const judge = createJudge(texts);
   const running = createRunning({
+    ...texts,
+    judge,
     peers,
     cluster,
     role: processRole.role,
     proxies,
-    configFile: options.configFile,
-    env: options.env,
-    plugins: options.plugins ?? [],
     clock,
     log,
     store,
@@ -283,9 +322,16 @@ async function assembleGateway(
     begun: () => begun.added,
     readiness: () => readinessOf(state, store),
     counters: () => current.assembly.find(Counters),
-    loaded: () => current,
-    refuseRestart: (next) => refuseRestart(plan, next),
-    reload: () => reload(),
+  });
+  const configuring = createConfiguring({
+    ...texts,
+    judge,
+    kept,
+    running: running.service,
+    upstream,
+    peers,
+    clock,
+    log,
   });
   const around: Surroundings = {
     ...outside,
@@ -294,6 +340,7 @@ async function assembleGateway(
       [Explaining.id, explaining],
       [Inspecting.id, createInspecting(() => current.generation, clock)],
       [Running.id, running.service],
+      [Configuring.id, configuring.service],
     ]),
     ask: (vendors) => createAsk(upstream, vendors, clock),
   };
@@ -305,7 +352,7 @@ async function assembleGateway(
   let state: State = 'starting';
   let server: Server | undefined;
   let control: { close(): Promise<void> } | undefined;
-  let stopWatching = (): void => {};
+  let watch: SourceWatch | undefined;
   let reloading: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
 
@@ -404,7 +451,7 @@ async function assembleGateway(
 
   const reloadNow = async (): Promise<void> => {
     if (state === 'draining') return;
-    const next = await planFrom(options.configFile, options.env, options.plugins);
+    const next = await planOf(await source.read(), options.env, options.plugins ?? []);
     refuseRestart(plan, next);
     await rehearse(next);
     const before = current;
@@ -412,7 +459,11 @@ async function assembleGateway(
     tellKnownTables(peers, ownersOf(next));
     const { tls } = current.assembly;
     if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);
-    if (processRole.role !== 'worker') log.info('gateway.yaml was reloaded');
+    watch?.took(revisionOf(next.file.text));
+    if (!isWorker) {
+      await configuring.loaded(next.file.text);
+      log.info('gateway.yaml was reloaded');
+    }
     const retired = before.generation.live
       .empty()
       .then(() => before.assembly.stop(patience))
@@ -425,6 +476,10 @@ async function assembleGateway(
     const done = reloading.then(reloadNow);
     reloading = done.catch(() => {});
     return done;
+  };
+
+  const reloadOrLog = (): void => {
+    reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
   };
 
   /** Ends all running requests, with an error if the client can still receive one. */
@@ -450,7 +505,7 @@ async function assembleGateway(
     state = 'draining';
     const calls = [current.generation, ...retiring.keys()].reduce((sum, { live }) => sum + live.size, 0);
     if (calls > 0) log.info('waiting for running calls', { calls, atMostMs: current.assembly.listen.drainMs });
-    stopWatching();
+    watch?.stop();
     running.stop();
     const cancel = clock.after(current.assembly.listen.drainMs, cutAll);
     // Until its workers have ended, the owner answers their routes and keeps the store open.
@@ -481,7 +536,6 @@ async function assembleGateway(
     hurry: cutAll,
     async listen() {
       const { listen, tls, file } = current.assembly;
-      const isWorker = processRole.role === 'worker';
       if (!isWorker)
         control = await openControl(controlPath(storeFileOf(current.plan)), (line) => runCommand(commands(), line));
       server = createGatewayServer({
@@ -496,10 +550,11 @@ async function assembleGateway(
         proxies,
       });
       const port = await processRole.listen(server);
-      if (!isWorker)
-        stopWatching = watchFile(file, clock, () => {
-          reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
-        });
+      if (!isWorker) {
+        await configuring.loaded(file.text);
+        watch = watchSource(source, clock, revisionOf(file.text), reloadOrLog);
+        peers.on(CHANGED, () => void reloadOrLog());
+      }
       running.start();
       state = 'ready';
       processRole.ready();

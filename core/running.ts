@@ -7,7 +7,7 @@ import type { Clock } from './clock.ts';
 import { createOtherGateways, digestOf, NO_OTHERS } from './cluster/gateways.ts';
 import type { ClusterPeers } from './cluster/peers.ts';
 import { nameOfStore, readListen, type StoreSection } from './config/core-sections.ts';
-import { type ConfigurationTools, createConfiguration } from './configuration.ts';
+import { type ConfigurationTools, createConfiguration, type Judge } from './configuration.ts';
 import type { Counters } from './contracts/counters.ts';
 import type { Peers } from './contracts/peers.ts';
 import type {
@@ -31,6 +31,7 @@ import { createWatch, type Look, type ProcessVitals, sumOfVitals } from './vital
 
 /** The dependencies of `Running`. */
 export interface RunningTools extends ConfigurationTools {
+  readonly judge: Judge;
   readonly clock: Clock;
   readonly log: Log;
   readonly store: OpenStore;
@@ -132,7 +133,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
       disk.stop();
     },
     service: {
-      ...createConfiguration(tools),
+      ...createConfiguration(tools, tools.judge),
       async inFlight(query) {
         const gateway = cluster !== undefined && cluster.count > 1 ? name() : undefined;
         const found = [

@@ -1,4 +1,4 @@
-/** The sections of gateway.yaml that core reads itself: `listen`, `store`, `upstream`, `pipeline`. */
+/** The sections of gateway.yaml that core reads itself: `config`, `configuration`, `listen`, `store`, `upstream`, `pipeline`. */
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Schema, schema } from '../definitions.ts';
@@ -153,12 +153,20 @@ const budget = (description: string, total: string, perAccount: string) => ({
 
 const onDisconnect = (normally: OnDisconnect) => ({ enum: ['cancel', 'drain'], default: normally });
 
+/** `configuration` as written and as used. */
+export interface ConfigurationSection {
+  /** It can be changed in the console and through `/api`. */
+  readonly editor: boolean;
+}
+
 /** The schemas of core's own sections. */
 export const coreSections: {
   readonly listen: Schema<ListenSection>;
   readonly store: Schema<StoreSection>;
   readonly upstream: Schema<UpstreamSection>;
   readonly pipeline: Schema<PipelineSection>;
+  readonly config: Schema<'file' | 'store'>;
+  readonly configuration: Schema<ConfigurationSection>;
 } = {
   listen: schema<ListenSection>({
     type: 'object',
@@ -315,6 +323,26 @@ export const coreSections: {
         description: "The HTTP client for calls: the gateway's own, or the package undici.",
         enum: ['own', 'undici'],
         default: 'own',
+      },
+    },
+    default: {},
+  }),
+  config: schema<'file' | 'store'>({
+    type: 'string',
+    description:
+      'Where the configuration is: in this file, or, except for listen and store, in the database. A change needs a restart.',
+    enum: ['file', 'store'],
+    default: 'file',
+  }),
+  configuration: schema<ConfigurationSection>({
+    type: 'object',
+    description: 'The configuration editor.',
+    additionalProperties: false,
+    properties: {
+      editor: {
+        type: 'boolean',
+        description: 'Whether root can change the configuration in the console and through /api.',
+        default: true,
       },
     },
     default: {},

@@ -37,7 +37,7 @@ export interface SecretAbout {
 export interface CurrentText {
   /** `store`: the text is in the database (`config: store`); otherwise in gateway.yaml. */
   readonly source: 'file' | 'store';
-  /** The path of the file; undefined if the text is in the database. */
+  /** The name of the file without its folder; undefined if the text is in the database. */
   readonly path: string | undefined;
   /** Why it cannot be changed here; undefined: it can. */
   readonly reason: { readonly code: 'off' | 'unwritable'; readonly message: string } | undefined;

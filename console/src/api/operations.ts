@@ -1490,7 +1490,7 @@ export interface Configuration {
   report: string[];
   /** store: the text is in the database (`config: store`). */
   source: 'file' | 'store';
-  /** The path of the file; null if the text is in the database. */
+  /** The name of the file without its folder; null if the text is in the database. */
   path: string | null;
   writable: boolean;
   /** Why it cannot be changed here; null: it can. off: `configuration.editor` is false. */

@@ -13,7 +13,10 @@ const route = tagged('Configuration');
 /** The members of the current text for the editor. */
 const editorProperties = {
   source: { enum: ['file', 'store'], description: 'store: the text is in the database (`config: store`).' },
-  path: { type: ['string', 'null'], description: 'The path of the file; null if the text is in the database.' },
+  path: {
+    type: ['string', 'null'],
+    description: 'The name of the file without its folder; null if the text is in the database.',
+  },
   writable: boolean,
   reason: {
     type: ['object', 'null'],
