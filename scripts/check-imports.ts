@@ -33,6 +33,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   stripe: ['plugins/payments'],
   tsx: ['plugins/stores', 'scripts'],
   undici: ['core'],
+  diff: ['core'],
   yaml: ['core'],
 };
 /** The packages of the console; none of them runs in the gateway. `~icons` are the icons that its build takes from Tabler's data. */

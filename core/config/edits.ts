@@ -6,20 +6,30 @@ import type { Json } from '../contracts/json.ts';
 import { pathText } from './file.ts';
 import { type Path, parseYaml } from './yaml.ts';
 
+/** More changes of single values would block the process: each is proven by reading the text again. */
+const MOST_STEPS = 500;
+
 /**
  * Applies edits one after the other. Comments stay unless they are inside or on the line of a removed value. Throws a
  * `RangeError` that names the path of an edit that is impossible.
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
-  return edits.reduce(applyEdit, text);
+  let known = read(text);
+  let steps = 0;
+  for (const edit of edits) {
+    for (const step of stepsOf(edit, known.value)) {
+      if (++steps > MOST_STEPS) throw new RangeError(`more than ${MOST_STEPS} values change; edit the text itself`);
+      known = changed(known, step);
+    }
+  }
+  return known.text;
 }
 
-function applyEdit(text: string, { path, value, remove, rename }: TextEdit): string {
-  if (remove === true) return changed(text, { kind: 'remove', path });
-  if (rename !== undefined) return changed(text, { kind: 'rename', path, name: rename });
-  if (value === undefined)
-    throw new RangeError(`${pathText(path)} has neither \`value\` nor \`remove\` nor \`rename\``);
-  return stepsTo(documentOf(text).value, path, value).reduce(changed, text);
+function stepsOf({ path, value, remove, rename }: TextEdit, whole: unknown): readonly Step[] {
+  if (remove === true) return [{ kind: 'remove', path }];
+  if (rename !== undefined) return [{ kind: 'rename', path, name: rename }];
+  if (value !== undefined) return stepsTo(whole, path, value);
+  throw new RangeError(`${pathText(path)} has neither \`value\` nor \`remove\` nor \`rename\``);
 }
 
 /** A change of one place. */
@@ -56,25 +66,26 @@ function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> 
 }
 
 /** Makes one change and proves it: the new text has exactly the expected values. */
-function changed(text: string, step: Step): string {
-  const { doc, value } = documentOf(text);
+function changed({ doc, text, value }: Known, step: Step): Known {
   const expected = valueAfter(value, step);
   const edit = editOf(doc, text, step);
-  const next = text.slice(0, edit.start) + edit.put + text.slice(edit.end);
-  if (isDeepStrictEqual(documentOf(next).value, expected)) return next;
+  const next = read(text.slice(0, edit.start) + edit.put + text.slice(edit.end));
+  if (isDeepStrictEqual(next.value, expected)) return next;
   throw new RangeError(`${pathText(step.path)} cannot be changed without changing other values; edit the text itself`);
 }
 
 interface Known {
+  readonly text: string;
   readonly doc: Document;
   readonly value: unknown;
 }
 
-function documentOf(text: string): Known {
+function read(text: string): Known {
   const { doc, problems } = parseYaml(text);
   if (problems.length > 0) throw new RangeError(`the text is not YAML: ${problems[0]!.message}`);
   try {
-    return { doc, value: doc.toJS() ?? {} };
+    // Copied, so that what aliases repeat are different values.
+    return { text, doc, value: JSON.parse(JSON.stringify(doc.toJS() ?? {})) };
   } catch {
     throw new RangeError('the text repeats too much of itself by aliases (*name)');
   }

@@ -71,7 +71,7 @@ export function configEditorRoutes({ need, audited }: Tools): readonly ApiRoute[
         text: textProperty,
         edits: {
           type: 'array',
-          maxItems: 5_000,
+          maxItems: 500,
           items: {
             type: 'object',
             additionalProperties: false,
