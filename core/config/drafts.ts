@@ -95,10 +95,12 @@ function placed(path: Path, text: string): string {
   return `${JSON.stringify(path.map((step) => (typeof step === 'number' ? 0 : step)))} ${text}`;
 }
 
-/** The names in `${…}`: `NAME`, `file:PATH`, without the default. */
+/** The names in `${…}`: `NAME`, `file:PATH`, without the default. Secrets of the database may be used everywhere. */
 function referencesOf(text: string): readonly string[] {
   return [...text.matchAll(/\$\$\{|\$\{([^}]*)\}/g)].flatMap(([, inside]) =>
-    inside === undefined ? [] : [inside.startsWith('file:') ? inside : inside.replace(/:-.*$/s, '')],
+    inside === undefined || inside.startsWith('secret:')
+      ? []
+      : [inside.startsWith('file:') ? inside : inside.replace(/:-.*$/s, '')],
   );
 }
 

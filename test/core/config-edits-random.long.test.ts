@@ -20,7 +20,8 @@ describe('random edits', () => {
         fc.property(fc.infiniteStream(fc.nat()), (stream) => {
           const pick = (): number => stream.next().value as number;
           const edit = editsOf(text, pick);
-          const kept = commentsOf(text).filter(({ at }) => !isInside(text, edit, at));
+          const isInside = insideOf(text, edit);
+          const kept = commentsOf(text).filter(({ at }) => !isInside(at));
           const next = applyEdits(text, [edit]);
           const left = commentsOf(next).map((comment) => comment.text);
           for (const { text: comment } of kept) {
@@ -39,9 +40,9 @@ describe('random edits', () => {
   });
 });
 
-/** Whether a comment belongs to what an edit removes: inside it, on its lines, or indented below it. */
-function isInside(text: string, { path, value, remove }: TextEdit, at: number): boolean {
-  if (remove !== true && value === undefined) return false;
+/** Tells whether a comment belongs to what an edit removes: inside it, on its lines, or indented below it. */
+function insideOf(text: string, { path, value, remove }: TextEdit): (at: number) => boolean {
+  if (remove !== true && value === undefined) return () => false;
   const lines = new LineCounter();
   const doc = parseDocument(text, { lineCounter: lines });
   const holder = path.length === 1 ? doc.contents : doc.getIn(path.slice(0, -1), true);
@@ -51,17 +52,16 @@ function isInside(text: string, { path, value, remove }: TextEdit, at: number): 
     : undefined;
   const node = pair?.value ?? (isSeq(holder) ? (holder.items[name as number] as Node | undefined) : undefined);
   const start = pair?.key.range?.[0] ?? node?.range?.[0];
-  if (node?.range == null || start === undefined) return false;
+  if (node?.range == null || start === undefined) return () => false;
+  const [, end, behind] = node.range;
   // Setting a value keeps the comment behind it.
-  if (remove !== true) return at > start && at < node.range[1];
+  if (remove !== true) return (at) => at > start && at < end;
   const column = lines.linePos(start).col - (isSeq(holder) ? 2 : 0);
-  const own = lines.linePos(at);
-  return (
-    at > start &&
-    (at < node.range[1] ||
-      own.line <= lines.linePos(node.range[1] - 1).line ||
-      (at < node.range[2] && own.col > column))
-  );
+  const lastLine = lines.linePos(end - 1).line;
+  return (at) => {
+    const own = lines.linePos(at);
+    return at > start && (at < end || own.line <= lastLine || (at < behind && own.col > column));
+  };
 }
 
 /** The values after an edit, made another way: by the document of the package. */
