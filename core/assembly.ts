@@ -9,6 +9,7 @@ import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, type Problem, pathText, readConfig } from './config/file.ts';
 import { nearest } from './config/nearest.ts';
 import { type CheckedSections, checkSections, throwIfWrong } from './config/sections.ts';
+import { needsStore } from './config/source.ts';
 import { Configuring } from './contracts/configuring.ts';
 import { coreErrors } from './contracts/errors.ts';
 import { FirstStart } from './contracts/first-start.ts';
@@ -99,6 +100,12 @@ export async function earlyPlanOf(file: ConfigFile, env: Plan['env']): Promise<P
   const sections = { listen, store, config, upstream };
   const value = Object.fromEntries(Object.entries(file.value).filter(([name]) => name in sections));
   return { file, plugins: [], sections, errors: new Map(), ...checkSections({ ...file, value }, sections), env };
+}
+
+/** What is needed to open the store: `earlyPlanOf` if the rest is in there, otherwise the whole plan. */
+export async function planForStore(path: string, env: Plan['env']): Promise<Plan> {
+  const file = readConfig(path, env);
+  return needsStore(file) ? earlyPlanOf(file, env) : planOf(file, env, []);
 }
 
 /** The same for a file that was already read. */
@@ -438,6 +445,7 @@ const nothingChanges: Configuring = {
   versions: nobodyRuns,
   version: nobodyRuns,
   restore: nobodyRuns,
+  secrets: nobodyRuns,
   setSecret: nobodyRuns,
   deleteSecret: nobodyRuns,
   candidate: nobodyRuns,

@@ -1,5 +1,4 @@
 /** gateway.yaml for plugins: the running configuration, the file on disk, and the check of a draft. */
-import { randomBytes } from 'node:crypto';
 import { type Plan, planOf, rehearse } from './assembly.ts';
 import { reportOf } from './check.ts';
 import { draftRules, refuseForeignFiles } from './config/drafts.ts';
@@ -10,6 +9,7 @@ import type { ConfigSource } from './config/source.ts';
 import type { Remark, Running, Verdict } from './contracts/running.ts';
 import { createRedactor, type Redactor, SHORTEST_SECRET } from './log.ts';
 import type { Plugin, Sections } from './plugin.ts';
+import type { Vault } from './vault.ts';
 
 /** The running configuration. */
 export interface Loaded {
@@ -35,8 +35,7 @@ export interface ConfigurationTools {
 /** Masks and checks texts; secrets never leave it. */
 export interface Judge {
   /**
-   * Masked files, each without the secrets of any of them; and the function that masks them in messages. The same
-   * secret has the same mask as long as the process runs.
+  Masked files, each without the secrets of any of them; and the function that masks them in messages.
    */
   maskedOf(files: readonly ConfigFile[]): { readonly masked: readonly Masked[]; readonly redactor: Redactor };
   /** The problems that keep the gateway from accepting a file, as remarks. */
@@ -56,10 +55,10 @@ export interface Judge {
 }
 
 /** Creates it. */
-export function createJudge(tools: ConfigurationTools): Judge {
+export function createJudge(tools: ConfigurationTools, vault: Vault): Judge {
   const { source, env, plugins } = tools;
-  // Per process: masks of another process cannot be resolved here.
-  const masks = createMasks(randomBytes(32));
+  // The same in every gateway on the store: what one has shown can be saved at another.
+  const masks = createMasks(vault.derive('masks of the configuration'));
 
   const judge: Judge = {
     maskedOf(files) {

@@ -1,6 +1,5 @@
 /** Changes the configuration: checks a text, writes it, loads it, and records it as a version. Provides `Configuring`. */
-import { createAsk } from './ask.ts';
-import { planOf, rehearse } from './assembly.ts';
+import { planOf, rehearse, type Surroundings } from './assembly.ts';
 import type { Clock } from './clock.ts';
 import { compare } from './config/compare.ts';
 import { applyEdits } from './config/edits.ts';
@@ -11,7 +10,6 @@ import type { CheckedText, Configuring, CurrentText, Draft, Saved, SecretAbout }
 import type { Peers } from './contracts/peers.ts';
 import type { Running } from './contracts/running.ts';
 import type { Log } from './log.ts';
-import type { Upstream } from './upstream.ts';
 
 /** Told to the other processes on the store after a change of a secret or of the text in the database. */
 export const CHANGED = 'core.configuration changed';
@@ -21,7 +19,8 @@ export interface ConfiguringTools extends ConfigurationTools {
   readonly kept: KeptConfig;
   readonly judge: Judge;
   readonly running: Pick<Running, 'check' | 'reload'>;
-  readonly upstream: Upstream;
+  /** Calls vendors for candidates. */
+  readonly ask: Surroundings['ask'];
   readonly peers: Peers;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,6 +31,8 @@ export interface ConfiguringWatch {
   readonly service: Configuring;
   /** A text was loaded: records it if it was changed outside. */
   loaded(text: string): Promise<void>;
+  /** Saves a text of the operator of the machine: it may name every variable and file, even if the editor is off. */
+  replace(text: string, about: Pick<Draft, 'note' | 'actor' | 'steps'>): Promise<Saved>;
 }
 
 /** Creates it. */
@@ -85,6 +86,14 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
     }
   }
 
+  /** Why a text cannot be loaded; undefined: it can. It may name everything, because it was current once. */
+  async function judged(text: string): Promise<Saved | undefined> {
+    const file = await source.as(text);
+    const { redactor } = judge.maskedOf([file]);
+    const { problems } = await judge.judge(file, redactor);
+    return problems.length > 0 ? { outcome: 'wrong', problems } : undefined;
+  }
+
   async function conflict(current: ConfigFile): Promise<Saved> {
     const revision = revisionOf(current.text);
     const newest = await kept.newest();
@@ -110,14 +119,16 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
     return places;
   }
 
+  async function secrets(): Promise<readonly SecretAbout[]> {
+    const used = await usedSecrets();
+    return (await kept.listSecrets()).map((secret) => ({ ...secret, usedIn: used.get(secret.name) ?? [] }));
+  }
+
   const service: Configuring = {
+    secrets,
     async current() {
       const current = await source.read();
       const { masked } = judge.maskedOf([tools.loaded().plan.file, current]);
-      const used = await usedSecrets();
-      const secrets = (await kept.listSecrets()).map(
-        (secret): SecretAbout => ({ ...secret, usedIn: used.get(secret.name) ?? [] }),
-      );
       const variables = current.references.filter(({ kind }) => kind === 'variable').map(({ name }) => name);
       return {
         source: source.kind,
@@ -125,7 +136,7 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
         reason: await reasonAgainst(),
         text: masked[1]!.text,
         revision: revisionOf(current.text),
-        secrets,
+        secrets: await secrets(),
         environment: [...new Set(variables)].sort(),
       };
     },
@@ -159,10 +170,7 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
       const version = await kept.version(id);
       if (version === undefined) return undefined;
       return change(draft, async () => {
-        const file = await source.as(version.text);
-        const { redactor } = judge.maskedOf([file]);
-        const { problems } = await judge.judge(file, redactor);
-        return problems.length > 0 ? { outcome: 'wrong', problems } : version.text;
+        return (await judged(version.text)) ?? version.text;
       });
     },
 
@@ -184,8 +192,8 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
       try {
         if (isForeign) throw new ConfigError(draft.file, draft.problems);
         const plan = await planOf(draft, tools.env, tools.plugins);
-        const { clock } = tools;
-        const assembly = await rehearse(plan, { clock, ask: (vendors) => createAsk(tools.upstream, vendors, clock) });
+        const { clock, ask } = tools;
+        const assembly = await rehearse(plan, { clock, ask });
         return { result: await work({ find: (service) => assembly.find(service) }) };
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
@@ -196,6 +204,13 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
 
   return {
     service,
+    replace: (text, about) =>
+      alone(async () => {
+        const obstacle = await source.obstacle();
+        if (obstacle !== undefined) return { outcome: 'refused', reason: { code: 'unwritable', message: obstacle } };
+        const verdict = await judged(text);
+        return verdict ?? replace(await source.read(), text, about);
+      }),
     async loaded(text) {
       const revision = revisionOf(text);
       if (saving === revision) return;

@@ -26,8 +26,10 @@ import { type ConfigFile, readConfig, reasons } from './config/file.ts';
 import { type KeptConfig, keepConfig, revisionOf } from './config/kept.ts';
 import { throwIfWrong } from './config/sections.ts';
 import { type ConfigSource, isInStore, needsStore, sourceOf } from './config/source.ts';
+import { createConfigCommands } from './config-commands.ts';
 import { type ConfigurationTools, createJudge, type Loaded } from './configuration.ts';
 import { CHANGED, createConfiguring } from './configuring.ts';
+import { Audit } from './contracts/audit.ts';
 import { Catalog } from './contracts/catalog.ts';
 import { Configuring } from './contracts/configuring.ts';
 import { Counters } from './contracts/counters.ts';
@@ -307,7 +309,7 @@ async function assembleGateway(
     refuseRestart: (next) => refuseRestart(plan, next),
     reload: () => reload(),
   };
-  const judge = createJudge(texts);
+  const judge = createJudge(texts, outside.vault);
   const running = createRunning({
     ...texts,
     judge,
@@ -328,7 +330,7 @@ async function assembleGateway(
     judge,
     kept,
     running: running.service,
-    upstream,
+    ask: (vendors) => createAsk(upstream, vendors, clock),
     peers,
     clock,
     log,
@@ -439,6 +441,12 @@ async function assembleGateway(
       },
     },
     backupCommand(plan, store, { log, clock }),
+    ...createConfigCommands({
+      source,
+      configuring,
+      judge,
+      audit: () => current.assembly.find(Audit),
+    }),
     {
       ...CORE_COMMANDS.explain,
       run(request) {

@@ -219,8 +219,16 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
 }
 
 /** Prints the effective configuration, or all errors of the file. */
-async function check({ configFile }: Invocation): Promise<string> {
-  return (await import('./check.ts')).describeAssembly(configFile, process.env);
+async function check(invocation: Invocation): Promise<number | string> {
+  const { configFile } = invocation;
+  const [{ describeAssembly }, { needsStore }] = await Promise.all([
+    import('./check.ts'),
+    import('./config/source.ts'),
+  ]);
+  if (!needsStore(readConfig(configFile, process.env))) return describeAssembly(configFile, process.env);
+  const line = { argv: CORE_COMMANDS.configCheck.name.split(' '), stdin: '', cwd: process.cwd() };
+  const result = (await askRunning(configFile, line)) ?? (await runHere(configFile, line, invocation));
+  return show(result, invocation) === EXIT.done ? EXIT.done : EXIT.config;
 }
 
 /** Lists the errors of core and the plugins. */
@@ -250,12 +258,12 @@ async function newPlugin({ positionals, values }: Invocation): Promise<string> {
 
 /** Replaces the database with a backup. Only while no gateway runs on it. */
 async function restore({ positionals, configFile, say, complain }: Invocation): Promise<number> {
-  const [{ driverOf, planFrom }, { throwIfWrong }, { storeFileOf, unfitKey }] = await Promise.all([
+  const [{ driverOf, planForStore }, { throwIfWrong }, { storeFileOf, unfitKey }] = await Promise.all([
     import('./assembly.ts'),
     import('./config/sections.ts'),
     import('./opening.ts'),
   ]);
-  const plan = await planFrom(configFile, process.env);
+  const plan = await planForStore(configFile, process.env);
   throwIfWrong(plan.file);
   const driver = await driverOf(plan);
   if (driver.restore === undefined) throw new Error(`the database is on a server: ${driver.server?.backup}`);

@@ -43,6 +43,14 @@ export function needsStore(file: ConfigFile): boolean {
   return isInStore(file) || file.references.some(({ kind }) => kind === 'secret');
 }
 
+/** Throws if the configuration is in the database, for commands that need all of it before they open that. */
+export function requireFile(file: ConfigFile): void {
+  if (!isInStore(file)) return;
+  throw new Error(
+    'the configuration is in the database: write a file with `turnpike config export` and the sections listen and store, and name it with --config',
+  );
+}
+
 type Env = Sources['env'];
 
 /** The source of a gateway whose database is open. `kind`: by the file at the start; changing it needs a restart. */

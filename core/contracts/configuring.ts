@@ -133,6 +133,8 @@ export interface Configuring {
     readonly items: readonly VersionAbout[];
   }>;
   version(id: number): Promise<Version | undefined>;
+  /** The secrets of the database, in order of their names. */
+  secrets(): Promise<readonly SecretAbout[]>;
   /** Saves the text of a version again. Undefined: there is no such version. */
   restore(id: number, draft: Omit<Draft, 'text'>): Promise<Saved | undefined>;
   /** Sets or replaces a secret, and loads the configuration again if it uses it. Returns the problems of that. */
