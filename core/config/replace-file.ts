@@ -24,7 +24,9 @@ export async function obstacleOf(file: string): Promise<string | undefined> {
  * written.
  */
 export async function replaceFile(file: string, from: string, to: string): Promise<boolean> {
-  const target = await realpath(file);
+  const target = await realpath(file).catch((error: unknown) => {
+    throw new Error(reasonOf(error, file), { cause: error });
+  });
   const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
   try {
     const { mode, uid, gid } = await stat(target);

@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { CONSOLE_PIPELINE, checked, PATIENT, ROOT_ENV, root, said, type Visitor, visitor } from '../kit/console.ts';
+import { fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { noPostgres, onlyOnSqlite, type PostgresServer, startPostgres } from '../kit/postgres.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
@@ -68,6 +69,43 @@ describe('a secret that is missing', onlyOnSqlite('the commands have a file'), (
       assert.equal((await run('config secret delete MAIN_KEY')).stdout, 'MAIN_KEY is deleted\n');
     } finally {
       await gateway.stop();
+    }
+  });
+});
+
+describe('workers', onlyOnSqlite('a cluster has no workers'), () => {
+  it('get the secrets of the database, and a rotated one, too', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'turnpike-workers-'));
+    const file = join(dir, 'gateway.yaml');
+    const vendor = await fakeVendor();
+    const run = (line: string, stdin = '') =>
+      turnpike([...line.split(' '), '--config', file], { cwd: dir, stdin, env: ROOT_ENV });
+    const small = SMALL.replace('port: 0', 'port: 0, workers: 2').replace('http://127.0.0.1:9/v1', vendor.url);
+    writeFileSync(file, small.replace(' }   # no key', ' }').replace('"${secret:MAIN_KEY}"', 'a'));
+    const first = await startProcess(file, { cwd: dir, env: ROOT_ENV });
+    const key = (await run('key create --name k --user root --unlimited')).stdout.trim();
+    await run('config secret set MAIN_KEY --value-stdin', 'first-secret');
+    await first.stop();
+    writeFileSync(file, small);
+    const gateway = await startProcess(file, { cwd: dir, env: ROOT_ENV });
+    try {
+      const credential = async (): Promise<string | undefined> => {
+        const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+          body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }),
+        });
+        assert.equal(answer.status, 200, await answer.text());
+        return vendor.requests.at(-1)?.headers.authorization;
+      };
+      assert.equal(await credential(), 'Bearer first-secret');
+      const set = await run('config secret set MAIN_KEY --value-stdin', 'second-secret');
+      assert.equal(set.stderr, '');
+      for (let call = 0; call < 10; call++) assert.equal(await credential(), 'Bearer second-secret');
+    } finally {
+      await gateway.stop();
+      await vendor.close();
+      rmSync(dir, { recursive: true });
     }
   });
 });
@@ -175,7 +213,11 @@ describe('two gateways with one configuration in the database', { skip: missing 
     const answers = await Promise.all(
       people.map((person, i) => person.put('/api/config', { text: `${text}# of ${i}\n`, revision })),
     );
-    assert.deepEqual(answers.map(said).sort(), ['200 ok', '409 configuration_conflict'], answers.map((each) => each.text).join());
+    assert.deepEqual(
+      answers.map(said).sort(),
+      ['200 ok', '409 configuration_conflict'],
+      answers.map((each) => each.text).join(),
+    );
     const { revision: won } = answers.find(({ status }) => status === 200)!.body.data;
     for (const person of people) {
       const now = async () => person.data('GET', '/api/config');
