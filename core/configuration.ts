@@ -37,7 +37,10 @@ export interface Judge {
   /**
   Masked files, each without the secrets of any of them; and the function that masks them in messages.
    */
-  maskedOf(files: readonly ConfigFile[]): { readonly masked: readonly Masked[]; readonly redactor: Redactor };
+  maskedOf(files: readonly Pick<ConfigFile, 'text' | 'secrets'>[]): {
+    readonly masked: readonly Masked[];
+    readonly redactor: Redactor;
+  };
   /** The problems that keep the gateway from accepting a file, as remarks. */
   problemsOf(error: unknown, redactor: Redactor): readonly Remark[];
   judge(file: ConfigFile, redactor: Redactor): Promise<Verdict>;

@@ -59,8 +59,10 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
   async function check(text: string): Promise<CheckedText> {
     const verdict = await running.check(text);
     const current = await source.read();
-    const { masked } = judge.maskedOf([current]);
-    return { ...verdict, diff: compare(masked[0]!.text, text) };
+    // A new secret is masked, too; masks of the text stand for secrets, and stay as they are.
+    const full = judge.maskedOf([current]).masked[0]!.unmask(text);
+    const { masked } = judge.maskedOf([current, { text: full, secrets: [] }]);
+    return { ...verdict, diff: compare(masked[0]!.text, masked[1]!.text) };
   }
 
   /** Writes a text that was checked, loads it, and records it. */
