@@ -52,6 +52,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // The licences of the packages that are compiled in.
+    license: { fileName: 'third-party.json' },
     rollupOptions: {
       output: {
         codeSplitting: {

@@ -1,5 +1,7 @@
 /** Writes answers to clients: common headers, and errors in the format of the client's style. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
@@ -105,6 +107,21 @@ export function send(
   }
   setHeader(headers, 'content-length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.length));
   response.writeHead(status, headers).end(body);
+}
+
+/** A client that reads nothing of a long answer for this long is disconnected. */
+const STALLED_MS = 120_000;
+
+/** Writes an answer of unknown length piece by piece. Rejects if it was truncated, by the client or by an error of `body`. */
+export async function sendPieces(
+  response: ServerResponse,
+  status: number,
+  headers: SentHeaders,
+  body: AsyncIterable<string>,
+): Promise<void> {
+  response.setTimeout(STALLED_MS, () => response.destroy());
+  response.writeHead(status, headers);
+  await pipeline(Readable.from(body), response);
 }
 
 /** A complete answer as bytes, for a connection that has no response object. */

@@ -1,6 +1,7 @@
 /** Builds the gateway of a gateway.yaml: loads plugins, checks their sections, creates them, providers first. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readBackup, SHORTEST_MS } from './backups/section.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { aloneOf } from './cluster/peers.ts';
 import { CORE_COMMANDS } from './commands.ts';
@@ -23,7 +24,7 @@ import { boot } from './id.ts';
 import { LastingStates } from './lasting.ts';
 import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
-import { type Log, silentLog } from './log.ts';
+import { type LogSettings, type ProcessLog, silentLog } from './log.ts';
 import type { Player } from './pipeline.ts';
 import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
@@ -64,13 +65,18 @@ export interface Plan {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** The settings of the logger. */
+export function loggerOf({ values }: Pick<Plan, 'values'>): LogSettings {
+  return values.logger as LogSettings;
+}
+
 /** Core's own routes, in every generation. */
 export const CORE_PATHS = { alive: '/healthz', ready: '/readyz' } as const;
 
 /** Shared by every assembly of a process. */
 export interface Surroundings {
   readonly store: Store;
-  readonly log: Log;
+  readonly log: ProcessLog;
   readonly clock: Clock;
   readonly vault: Vault;
   readonly peers: Peers;
@@ -92,12 +98,12 @@ export async function planFrom(
 }
 
 /**
- * The plan of what is read before the database is open: its section and the address. The pipeline and the rest follow
+ * The plan of what is read before the database is open: its section, the address and the log. The pipeline and the rest follow
  * when the database is open.
  */
 export async function earlyPlanOf(file: ConfigFile, env: Plan['env']): Promise<Plan> {
-  const { listen, store, config, upstream } = { ...coreSections, ...(await storeSectionOf(file)) };
-  const sections = { listen, store, config, upstream };
+  const { listen, store, config, upstream, logger } = { ...coreSections, ...(await storeSectionOf(file)) };
+  const sections = { listen, store, config, upstream, logger };
   const value = Object.fromEntries(Object.entries(file.value).filter(([name]) => name in sections));
   return { file, plugins: [], sections, errors: new Map(), ...checkSections({ ...file, value }, sections), env };
 }
@@ -205,13 +211,22 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const spoolDirectory = spoolFolder(listen.body, file);
   const order = inOrderOfNeeds(plugins, around.provided, file);
   throwIfWrong(file);
+  for (const name of Object.keys(loggerOf(plan).plugins)) {
+    if (plugins.some((plugin) => plugin.name === name)) continue;
+    const near = nearest(
+      name,
+      plugins.map((plugin) => plugin.name),
+    );
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    file.problem(['logger', 'plugins', name], `no plugin of the pipeline has this name${hint}`);
+  }
   const placeOf = (name: string) => ['pipeline', plugins.findIndex((plugin) => plugin.name === name)];
 
   const created = new Map<string, Parts>();
   for (const plugin of order) {
     const host: Host = {
       store: around.store,
-      log: around.log,
+      log: around.log.of(plugin.name),
       clock: around.clock,
       boot,
       peers: around.peers,
@@ -377,6 +392,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
     const cure = driver.server === undefined ? 'remove this line' : 'start several gateways on it instead';
     plan.file.problem(['listen', 'workers'], `a store of the driver "${name}" cannot be used by workers: ${cure}`);
   }
+  await checkBackup(plan, driver);
   const assembly = await assemble(plan, {
     store: noStore,
     log: silentLog,
@@ -394,6 +410,18 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
   });
   assembly.link();
   return assembly;
+}
+
+/** Reports why scheduled backups cannot be made as configured. */
+async function checkBackup({ file, values }: Plan, driver: StoreDriver): Promise<void> {
+  const backup = readBackup(values.backup);
+  if (backup === undefined) return;
+  if (backup.everyMs < SHORTEST_MS) file.problem(['backup', 'every'], 'must be at least 1m');
+  if (driver.restore !== undefined) return;
+  const tools = driver.server?.backup ?? 'it has no backups';
+  const missing = driver.dumps === undefined ? `this database is backed up with its own tools: ${tools}` : undefined;
+  const problem = missing ?? (await driver.dumps?.missing());
+  if (problem !== undefined) file.problem(['backup'], problem);
 }
 
 /** Finds further mistakes of a file that has some, with valid values for wrong ones, and adds them to its problems. */
@@ -431,6 +459,7 @@ const nothingRuns: Running = {
   hasRoom: nobodyRuns,
   history: nobodyRuns,
   proxy: nobodyRuns,
+  backups: nobodyRuns,
   configuration: nobodyRuns,
   check: nobodyRuns,
   schema: nobodyRuns,

@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { EventKind, StreamRelay, Style } from './contracts/style.ts';
-import type { Channel, Frames } from './contracts/vendor.ts';
+import { type Channel, type Frames, keyNameOf } from './contracts/vendor.ts';
 import type { Conveyance } from './conveyance.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
@@ -99,7 +99,14 @@ export function endAttempt(
   const { offer, failure, status, reason } = attempt;
   if (failure !== undefined && failure !== 'refused') {
     const { model, channel } = offer;
-    tools.log.warn('an attempt failed', { exchange: x.id, channel: channel.name, model, failure, status, reason });
+    tools.log.warn('an attempt failed', {
+      exchange: x.id,
+      channel: keyNameOf(channel),
+      model,
+      failure,
+      status,
+      reason,
+    });
   }
   tools.pipeline.attempted(x as LiveExchange & Known, attempt);
 }

@@ -1,8 +1,10 @@
 /** `turnpike check` reports what gateway.yaml configures; `turnpike errors`, the errors of core and plugins. */
-import { type Assembly, planFrom, rehearse } from './assembly.ts';
+import { readFileSync } from 'node:fs';
+import { type Assembly, type Plan, planFrom, rehearse } from './assembly.ts';
 import { systemClock } from './clock.ts';
 import { problemLine } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
+import { parseYaml } from './config/yaml.ts';
 import { Site } from './contracts/site.ts';
 import { createDeadlines } from './deadlines.ts';
 import { silentLog } from './log.ts';
@@ -20,7 +22,20 @@ export async function describeAssembly(configFile: string, env: Env): Promise<st
   const assembly = await rehearse(plan);
   const missing = isOnServer(plan) ? undefined : missingKey(keySourceOf(plan), storeFileOf(plan));
   if (missing !== undefined) assembly.file.warn(['store'], missing);
-  return reportOf(assembly, assembly.file.file);
+  return reportOf(assembly, assembly.file.file) + describeUnlisted(plan);
+}
+
+const SHIPPED = new URL('../gateway.yaml', import.meta.url);
+
+/** A note that names the plugins of the shipped pipeline that this one neither lists nor has as a comment, `# - NAME`. */
+function describeUnlisted({ file, plugins }: Plan): string {
+  const shipped = parseYaml(readFileSync(SHIPPED, 'utf8')).doc.toJS() as { readonly pipeline: readonly string[] };
+  const unlisted = shipped.pipeline.filter(
+    (use) =>
+      !plugins.some(({ name }) => name === use) && !new RegExp(`^\\s*#\\s*- ${use}(?![\\w/-])`, 'm').test(file.text),
+  );
+  if (unlisted.length === 0) return '';
+  return `note: \`pipeline\` lacks plugins that ship with this version: ${unlisted.join(', ')}. Add those that you want, and the others as comments: "# - ${unlisted[0]}"\n`;
 }
 
 /** The errors of core and of the plugins, as a table. Throws `ConfigError` with everything that is wrong. */

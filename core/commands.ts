@@ -35,6 +35,11 @@ export const CORE_COMMANDS = {
     // `npm start` sets it: prints the first-start secrets for a person.
     options: { welcome: { type: 'boolean', internal: true } },
   },
+  init: {
+    name: 'init',
+    summary: 'writes an annotated gateway.yaml, and a .env for its secrets, into a folder; overwrites nothing',
+    positionals: ['[FOLDER]'],
+  },
   check: { name: 'check', summary: 'validates gateway.yaml and prints the effective configuration, or all its errors' },
   configCheck: { name: 'config check', summary: 'the same with the configuration and the secrets in the database' },
   configExport: {
@@ -78,11 +83,39 @@ export const CORE_COMMANDS = {
     options: { kind: { type: 'string', value: 'vendor|style|guard|route' } },
     positionals: ['NAME'],
   },
+  doctor: {
+    name: 'doctor',
+    summary:
+      'examines clock, disk, files, TLS, proxies, store, backups, vendors and mail server, and says what to do; exit code 1 if there is a problem',
+    options: { json: { type: 'boolean' } },
+  },
+  upgrade: {
+    name: 'upgrade',
+    summary:
+      'after a new version was installed: backs up, tests the version on a copy, migrates a stopped gateway; on failure nothing changes',
+    options: { 'dry-run': { type: 'boolean' } },
+  },
   help: { name: 'help', summary: 'lists the commands' },
   version: { name: 'version', summary: 'prints the version' },
   reconcile: {
     name: 'reconcile',
     summary: 'checks the invariants of the accounting, one line each; exit code 1 if one fails',
+  },
+  // Before `backup`, whose FILE they would be.
+  backupNow: {
+    name: 'backup now',
+    summary: 'makes a scheduled backup now: stores it as the section `backup` says, and proves it by a restore',
+  },
+  backupList: { name: 'backup list', summary: 'lists the stored backups, newest first' },
+  backupFetch: {
+    name: 'backup fetch',
+    summary: 'writes a stored backup to a file, decrypted, for `turnpike restore`',
+    positionals: ['NAME', 'FILE'],
+  },
+  backupProve: {
+    name: 'backup prove',
+    summary: 'proves a backup file: restores it into a scratch database, migrates that, and checks all invariants',
+    positionals: ['FILE'],
   },
   backup: {
     name: 'backup',
@@ -206,7 +239,8 @@ export function readWords(
       allowPositionals: expected !== undefined,
       strict: true,
     });
-    if (expected !== undefined && positionals.length !== expected.length) {
+    const required = expected?.filter((word) => !word.startsWith('[')) ?? [];
+    if (expected !== undefined && (positionals.length < required.length || positionals.length > expected.length)) {
       throw new UsageError(`expected ${expected.join(' ')}`);
     }
     return { values: values as CommandRequest['values'], positionals };

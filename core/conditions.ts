@@ -40,17 +40,33 @@ function joined(conditions: readonly (Condition | undefined)[], by: string): Con
   return { sql: `(${given.map(({ sql }) => sql).join(by)})`, params: given.flatMap(({ params }) => params) };
 }
 
-/** The number of rows of a table that meet a condition, and one page of them, highest `id` first. */
+/** The order of a list. */
+export interface Sorting<Name extends string = string> {
+  readonly by: Name;
+  readonly descending: boolean;
+}
+
+/** The ORDER BY of a sorting, by SQL expressions; rows that are equal in it: highest `id` first. */
+export function orderOf<Name extends string>(
+  sort: Sorting<NoInfer<Name>> | undefined,
+  expressions: Readonly<Record<Name, string>>,
+): string {
+  if (sort === undefined) return 'id DESC';
+  return `${expressions[sort.by]} ${sort.descending ? 'DESC' : 'ASC'}, id DESC`;
+}
+
+/** The number of rows of a table that meet a condition, and one page of them, in an order (`orderOf`); default: highest `id` first. */
 export async function readPage<Row>(
   read: Reader,
   table: string,
   columns: string,
   { sql, params }: Condition,
   { offset, limit }: { readonly offset: number; readonly limit: number },
+  order = 'id DESC',
 ): Promise<{ readonly total: number; readonly rows: readonly Row[] }> {
   const counted = await read.one<{ total: number }>(`SELECT COUNT(*) AS total FROM ${table} WHERE ${sql}`, ...params);
   const rows = await read.all<Row>(
-    `SELECT ${columns} FROM ${table} WHERE ${sql} ORDER BY id DESC LIMIT ? OFFSET ?`,
+    `SELECT ${columns} FROM ${table} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`,
     ...params,
     limit,
     offset,

@@ -6,7 +6,7 @@ import { contentOf, fieldNames } from './content.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { JsonBody, JsonObject } from './contracts/json.ts';
 import type { AnswerFacts, Patch, Relay, StreamRelay, Warnings } from './contracts/style.ts';
-import type { Attachments } from './contracts/vendor.ts';
+import { type Attachments, keyNameOf } from './contracts/vendor.ts';
 import { fetchFor, fetchGuarded } from './guarded-fetch.ts';
 import { scanAnswer } from './json.ts';
 import type { Awaitable } from './plugin.ts';
@@ -80,10 +80,11 @@ function untouched(parties: Parties): Conveyance {
   const { channel, model, quirks } = offer;
   const warnings = warningsOf(parties);
   // The channel that stored the earlier answer only needs its id.
-  const body = call.earlier?.channel === channel.name ? call.earlier.body : call.body;
+  const body =
+    call.earlier !== undefined && call.earlier.channel === keyNameOf(channel) ? call.earlier.body : call.body;
   const to = {
     model,
-    channel: channel.name,
+    channel: keyNameOf(channel),
     quirks,
     askUsage: asksUsage(parties),
     maxOutput: x.outputLimit,
@@ -115,7 +116,7 @@ async function withFiles(parties: Parties): Promise<Conveyance> {
   const warnings = warningsOf(parties);
   const fetch = parties.fetch ?? ((url: string, param: string) => fetchFor(x, url, param));
   const { base64, bodyStream } = createPlacing();
-  const to = { model, channel: channel.name, quirks, askUsage: asksUsage(parties), warnings, fetch, base64 };
+  const to = { model, channel: keyNameOf(channel), quirks, askUsage: asksUsage(parties), warnings, fetch, base64 };
   const { as, fields, files } = await clientStyle.relay.outgoing!(x.call, to);
   const body = withFieldQuirks(fields, quirks, warnings);
   const spelled = dialect.request?.({ ...body }, offer, { list: files, base64 }, warnings);
@@ -182,7 +183,7 @@ function observedWhole(plain: Conveyance, parties: Parties, revisions: Revisions
   return async (bytes, type) => {
     const answer = await plain.whole(bytes, type);
     if (answer === undefined || answer.error !== undefined) return answer;
-    const origin = { channel: offer.channel.name, model: offer.model };
+    const origin = { channel: keyNameOf(offer.channel), model: offer.model };
     const reply = replyReader(vendorStyle).decodeReply(answer.value()!, origin, collectWarnings({}));
     if (reply === undefined) return answer;
     const seen = reviseReply({ ...reply, usage: answer.usage }, revisions);

@@ -18,7 +18,7 @@ import type { Attempt, FailureKind, Headers, Offer } from './contracts/call.ts';
 import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
-import type { Channel, Vendor } from './contracts/vendor.ts';
+import { type Channel, keyNameOf, type Vendor } from './contracts/vendor.ts';
 import { type Conveyance, convey } from './conveyance.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
@@ -163,7 +163,7 @@ async function attemptOffer(
     return error;
   }
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
-  let request = toUpstream(parties, conveyance.body);
+  let request = toUpstream(parties, attempt, conveyance.body);
   if (vendor.sign !== undefined) {
     const signing = await signed(request, vendor, parties, tools);
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
@@ -178,7 +178,7 @@ async function attemptOffer(
   const { earlier } = x.call;
   // For a client that has disconnected, a running attempt may finish, but no new one starts.
   if (x.stoppedBy !== undefined) return judge(x, attempt, result, vendor, conveyance, tools);
-  if (refused && earlier?.channel === parties.offer.channel.name) {
+  if (refused && earlier?.channel === keyNameOf(parties.offer.channel)) {
     // The vendor may have deleted the earlier answer; the gateway still has it.
     x.call = { ...x.call, earlier: { ...earlier, channel: undefined } };
     return attemptOffer(parties, attempt, vendor, tools);
@@ -486,7 +486,7 @@ export function pathOf({ x, offer, dialect }: Parties): string {
 }
 
 /** The upstream request. */
-function toUpstream(parties: Parties, body: Conveyance['body']): UpstreamRequest {
+function toUpstream(parties: Parties, attempt: Attempt, body: Conveyance['body']): UpstreamRequest {
   const { x, offer, clientStyle, vendorStyle, dialect } = parties;
   const { call } = x;
   const { channel } = offer;
@@ -499,6 +499,7 @@ function toUpstream(parties: Parties, body: Conveyance['body']): UpstreamRequest
     'user-agent': 'turnpike',
     ...dialect.headers(channel, call, clientStyle === vendorStyle ? x : undefined),
   };
+  if (x.upstreamHeaders !== undefined) addHeaders(headers, x.upstreamHeaders(attempt));
   addHeaders(headers, channel.headers);
   return { origin, path, headers, body, connectMs: channel.timeout.connectMs };
 }

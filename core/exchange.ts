@@ -109,6 +109,8 @@ export class LiveExchange extends Entry implements Exchange, Member {
   outputLimit: number | undefined;
   /** The decoded request; set before `admit`. */
   #call: Call | undefined;
+  /** Headers of plugins for an upstream attempt. */
+  upstreamHeaders: ((attempt: Attempt) => Headers) | undefined;
   #search: string;
   #query: URLSearchParams | undefined;
   #abort: AbortController | undefined;
@@ -204,6 +206,11 @@ export class LiveExchange extends Entry implements Exchange, Member {
 
   drop(field: string): void {
     this.dropped = [...this.dropped, field];
+  }
+
+  addUpstreamHeaders(make: (attempt: Attempt) => Headers): void {
+    const earlier = this.upstreamHeaders;
+    this.upstreamHeaders = earlier === undefined ? make : (attempt) => ({ ...earlier(attempt), ...make(attempt) });
   }
 
   note(facts: JsonObject): void {

@@ -12,6 +12,7 @@ import type { Decision, ExplainedOffer, Explaining, KnownBounds, Named, Refusal 
 import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { FormReader, Style } from './contracts/style.ts';
+import { keyNameOf } from './contracts/vendor.ts';
 import { convey } from './conveyance.ts';
 import { partiesOf, pathOf } from './deliver.ts';
 import type { GatewayError } from './errors.ts';
@@ -222,7 +223,7 @@ async function explainOffer(
       difference = { changed: changesOf(x.call.earlier?.body ?? x.call.body, body) };
   });
   return {
-    channel: offer.channel.name,
+    channel: keyNameOf(offer.channel),
     model: offer.model,
     priced: offer.priced,
     style: offer.style,

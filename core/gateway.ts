@@ -10,11 +10,14 @@ import {
   assemble,
   CORE_PATHS,
   earlyPlanOf,
+  loggerOf,
   type Plan,
   planOf,
   rehearse,
   type Surroundings,
 } from './assembly.ts';
+import { type Backups, createBackups } from './backups/schedule.ts';
+import { readBackup } from './backups/section.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { digestOf } from './cluster/gateways.ts';
@@ -43,6 +46,7 @@ import { type Readiness, Running } from './contracts/running.ts';
 import { controlPath, openControl } from './control.ts';
 import { readOrigins } from './cors.ts';
 import { createDeadlines } from './deadlines.ts';
+import type { GatewayFacts } from './doctor.ts';
 import { type Door, stopListening, takeAddress } from './door.ts';
 import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
@@ -50,12 +54,13 @@ import { runExplain } from './explain-command.ts';
 import { boot } from './id.ts';
 import { createIntake } from './intake.ts';
 import { LastingStates } from './lasting.ts';
-import { type Log, silentLog } from './log.ts';
+import { type Log, type ProcessLog, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import {
   attachStore,
   backupCommand,
   isOnServer,
+  keepKey,
   keySourceOf,
   openForCommand,
   openToServe,
@@ -90,7 +95,7 @@ export interface GatewayOptions {
   /** Path of gateway.yaml. */
   readonly configFile: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly log: Log;
+  readonly log: ProcessLog;
   readonly clock?: Clock;
   /** Plugins in addition to those of the file, at the end of the pipeline. */
   readonly plugins?: readonly Plugin<Sections>[];
@@ -154,7 +159,9 @@ async function planToOpen(file: ConfigFile, { env, plugins }: GatewayOptions): P
 /** The same for a rehearsed plan. `alone`: for a command, without an address; `listen` is not called. */
 export async function openPlanned(plan: Plan, options: GatewayOptions, alone: boolean): Promise<Gateway> {
   const { log } = options;
+  // A command prints warnings only, whatever the gateway logs.
   if (alone) return assembleInRole(COMMAND_ROLE, plan, await openForCommand(plan, log), options);
+  log.configure(loggerOf(plan));
   const { workers } = readListen(plan.values.listen);
   if (workers > 1) return openOwner(plan, options, workers);
   return openInRole(await openToServe(plan, log), plan, options, roleAt);
@@ -193,6 +200,7 @@ export async function openWorker(
   const file = readConfig(configFile, env);
   const plan = needsStore(file) ? await earlyPlanOf(file, env) : await planOf(file, env, plugins);
   throwIfWrong(plan.file);
+  options.log.configure(loggerOf(plan));
   const store = await attachStore(plan, options.log, boot);
   await joined();
   return assembleInRole(processRole, plan, store, options);
@@ -227,6 +235,7 @@ async function assembleInRole(
       // Before the configuration is complete: `turnpike config` can set what it lacks.
       if (mayMake && needsStore(plan.file)) await migrate(store, [CORE_TABLES], clock);
       const full = needsStore(plan.file) ? await fullPlan(source, options) : plan;
+      if (processRole.role !== 'command') log.configure(loggerOf(full));
       const around = { store, log, clock, vault, peers, lasting: new LastingStates(), provided };
       const opened = { store, options, firstSecrets, processRole, cluster, mayMake, failed, kept, source };
       return assembleGateway(full, around, opened);
@@ -293,6 +302,7 @@ async function assembleGateway(
   const { log, clock, peers } = outside;
   const { store, options, firstSecrets, processRole, cluster, mayMake, failed, kept, source } = opened;
   const isWorker = processRole.role === 'worker';
+  const startedMs = clock.now();
   const upstream = await openUpstream((plan.values.upstream as UpstreamSection).client, clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
@@ -323,6 +333,7 @@ async function assembleGateway(
     rolls: () => [current.generation, ...retiring.keys()].map(({ live }) => live),
     begun: () => begun.added,
     readiness: () => readinessOf(state, store),
+    backups: () => backups.schedule(),
     counters: () => current.assembly.find(Counters),
   });
   const configuring = createConfiguring({
@@ -346,6 +357,15 @@ async function assembleGateway(
     ]),
     ask: (vendors) => createAsk(upstream, vendors, clock),
   };
+  const backups = createBackups({
+    configFile: options.configFile,
+    env: options.env,
+    store,
+    peers,
+    clock,
+    log,
+    plan: () => current.plan,
+  });
   const deadlines = createDeadlines(clock);
   const opaque = createOpaqueCarrier();
   const intake = createIntake();
@@ -440,6 +460,20 @@ async function assembleGateway(
         return text;
       },
     },
+    {
+      ...CORE_COMMANDS.doctor,
+      // The command line examines everything else itself.
+      run() {
+        const facts: GatewayFacts = {
+          version,
+          startedMs,
+          proxy: running.service.proxy(),
+          backups: backups.schedule() ?? null,
+        };
+        return JSON.stringify(facts);
+      },
+    },
+    backupNowCommand(backups, () => current.plan),
     backupCommand(plan, store, { log, clock }),
     ...createConfigCommands({
       source,
@@ -464,6 +498,7 @@ async function assembleGateway(
     await rehearse(next);
     const before = current;
     current = await exclusively(store, () => build(next, before.number + 1));
+    log.configure(loggerOf(next));
     tellKnownTables(peers, ownersOf(next));
     const { tls } = current.assembly;
     if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);
@@ -515,6 +550,7 @@ async function assembleGateway(
     if (calls > 0) log.info('waiting for running calls', { calls, atMostMs: current.assembly.listen.drainMs });
     watch?.stop();
     running.stop();
+    const backedUp = backups.stop();
     const cancel = clock.after(current.assembly.listen.drainMs, cutAll);
     // Until its workers have ended, the owner answers their routes and keeps the store open.
     const othersEndedWell = await processRole.stopping(current.assembly.listen.drainMs);
@@ -527,6 +563,7 @@ async function assembleGateway(
     deadlines.stop();
     opaque.close();
     await upstream.close();
+    await within(backedUp, grace());
     const closed = await within(store.close(), grace());
     if (!drained || !othersEndedWell) throw new Error('shutdown timed out with work still running');
     if (!closed) throw new Error('the store did not close in time');
@@ -564,6 +601,7 @@ async function assembleGateway(
         peers.on(CHANGED, () => void reloadOrLog());
       }
       running.start();
+      if (!isWorker) backups.start();
       state = 'ready';
       processRole.ready();
       const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
@@ -572,6 +610,18 @@ async function assembleGateway(
     stop() {
       stopped ??= stop();
       return stopped;
+    },
+  };
+}
+
+/** Makes a scheduled backup now. */
+function backupNowCommand(backups: Backups, plan: () => Plan): Command {
+  return {
+    ...CORE_COMMANDS.backupNow,
+    async run({ remark }) {
+      const { name, tookMs } = await backups.run();
+      if (readBackup(plan().values.backup)?.encrypt !== 'master-key') remark(keepKey(plan()));
+      return `${name} was stored in ${backups.schedule()?.to} and proven in ${(tookMs / 1_000).toFixed(1)} s`;
     },
   };
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { resolve as resolvePackage } from 'import-meta-resolve';
-import { compiledOf, importOutside, readTypeScript } from './compiled.ts';
+import { compiled, compiledOf, importOutside, readTypeScript } from './compiled.ts';
 import { nearest } from './config/nearest.ts';
 import type { Plugin, Sections, StoreDriver } from './plugin.ts';
 import { problemOfPlugin } from './registration.ts';
@@ -23,7 +23,7 @@ export async function loadPlugin(use: string, dir: string): Promise<Plugin<Secti
 
 /** Loads the store driver `store.driver`. Throws `LoadError`. */
 export async function loadDriver(use: string, dir: string): Promise<StoreDriver> {
-  const driver = await loadDefault(existsSync(`${SHIPPED}stores/${use}/index.ts`) ? `stores/${use}` : use, dir);
+  const driver = await loadDefault(shippedAt(`stores/${use}`) === undefined ? use : `stores/${use}`, dir);
   if (typeof (driver as Partial<StoreDriver> | undefined)?.open !== 'function') {
     throw new LoadError(`${use} is not a store driver: its default export has no function \`open\``);
   }
@@ -32,9 +32,9 @@ export async function loadDriver(use: string, dir: string): Promise<StoreDriver>
 
 async function loadDefault(use: string, dir: string): Promise<unknown> {
   const source = locate(use, dir);
-  const compiled = compiledOf(source);
+  const load = compiledOf(source);
   try {
-    return defaultOf((await (compiled === undefined ? importSource(source) : compiled())) as Exports);
+    return defaultOf((await (load === undefined ? importSource(source) : load())) as Exports);
   } catch (error) {
     throw new LoadError(`${use} could not be loaded: ${(error as Error).message}`, { cause: error });
   }
@@ -66,8 +66,8 @@ function locate(use: string, dir: string): string {
       throw new LoadError(`${use} does not exist; a path is relative to the file that contains it`);
     return found;
   }
-  const shipped = `${SHIPPED}${use}/index.ts`;
-  if (/^[\w/-]+$/.test(use) && existsSync(shipped)) return shipped;
+  const shipped = shippedAt(use);
+  if (shipped !== undefined) return shipped;
   try {
     return fileURLToPath(resolvePackage(use, pathToFileURL(`${dir}/`).href));
   } catch (error) {
@@ -80,10 +80,21 @@ function locate(use: string, dir: string): string {
   }
 }
 
+/** The source of a built-in plugin, which an installed package has only compiled; undefined if none has this name. */
+function shippedAt(use: string): string | undefined {
+  const source = `${SHIPPED}${use}/index.ts`;
+  return /^[\w/-]+$/.test(use) && (compiledOf(source) !== undefined || existsSync(source)) ? source : undefined;
+}
+
 /** The built-in names: folders of `plugins/`, and subfolders of those with several plugins. */
 function shippedPlugins(): readonly string[] {
-  const folders = readdirSync(SHIPPED, { recursive: true, encoding: 'utf8' });
-  return folders.filter((name) => basename(name) === 'index.ts').map((name) => dirname(name).split(sep).join('/'));
+  const files =
+    compiled.modules.size > 0
+      ? [...compiled.modules.keys()]
+          .filter((file) => file.startsWith('plugins/'))
+          .map((file) => file.slice('plugins/'.length))
+      : readdirSync(SHIPPED, { recursive: true, encoding: 'utf8' });
+  return files.filter((name) => basename(name) === 'index.ts').map((name) => dirname(name).split(sep).join('/'));
 }
 
 /** Whether a name refers to a built-in plugin. */

@@ -1,6 +1,6 @@
-/** The logger: one JSON line per message; secrets are masked when the line is created. */
+/** The logger: one line per message, as JSON or as text; secrets are masked when the line is created. */
 
-/** One JSON line per message on stderr, with secrets masked. */
+/** One line per message on stderr, with secrets masked. */
 export interface Log {
   debug(message: string, facts?: Readonly<Record<string, unknown>>): void;
   info(message: string, facts?: Readonly<Record<string, unknown>>): void;
@@ -13,9 +13,32 @@ export interface Log {
 /** In order of increasing severity. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
+/** The levels, in order of increasing severity. */
+export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+/** `json`: one object per line, for programs. `text`: for people. */
+export type LogFormat = 'json' | 'text';
+
+/** What can be changed while the logger is used. */
+export interface LogSettings {
+  /** The lowest level that is written; `debug` also writes stacks of errors. Undefined: that of the options. */
+  readonly level?: LogLevel | undefined;
+  readonly format: LogFormat;
+  /** Levels of single plugins, by their names; those of all others are `level`. */
+  readonly plugins: Readonly<Record<string, LogLevel>>;
+}
+
+/** The logger of a process. */
+export interface ProcessLog extends Log {
+  /** The logger of a plugin: its lines have the fact `plugin`, and a level of their own if the settings have one. */
+  of(plugin: string): Log;
+  /** Replaces the settings, for the loggers of plugins, too. */
+  configure(settings: LogSettings): void;
+}
+
 /** Options of a logger. */
 export interface LogOptions {
-  /** The lowest level that is written; `debug` also writes stacks of errors. */
+  /** The lowest level that is written, unless the settings have one; `debug` also writes stacks of errors. */
   readonly level: LogLevel;
   /** Gets each line, without its newline. Its errors are ignored. */
   readonly write: (line: string) => void;
@@ -26,29 +49,50 @@ export interface LogOptions {
 }
 
 /** A logger that writes `{ts, level, msg, ...facts}`. Its methods never throw, whatever the facts are. */
-export function createLog(options: LogOptions): Log {
+export function createLog(options: LogOptions): ProcessLog {
   const redactor = createRedactor();
-  const at = (level: LogLevel) => {
-    if (rank[level] < rank[options.level]) return () => {};
-    return (message: string, facts?: Readonly<Record<string, unknown>>): void => {
-      try {
-        const copy = copier(redactor.redact, options.level === 'debug');
-        const ts = new Date(options.now()).toISOString();
-        const line: Record<string, unknown> = Object.assign(Object.create(null), {
-          ts,
-          level,
-          msg: copy(message),
-          ...options.facts,
-        });
-        for (const [name, value] of Object.entries(asFacts(copy(facts))))
-          line[name in line ? `${name}_` : name] = value;
-        options.write(oneLine(JSON.stringify(line)));
-      } catch {
-        // A failure to log must not fail the logged operation.
-      }
-    };
+  let settings: LogSettings = { format: 'json', plugins: {} };
+
+  function loggerOf(plugin?: string): Log {
+    const own = plugin === undefined ? options.facts : { ...options.facts, plugin };
+    const at =
+      (level: LogLevel) =>
+      (message: string, facts?: Readonly<Record<string, unknown>>): void => {
+        const { plugins } = settings;
+        const isNamed = plugin !== undefined && Object.hasOwn(plugins, plugin);
+        const lowest = isNamed ? plugins[plugin]! : (settings.level ?? options.level);
+        if (rank[level] < rank[lowest]) return;
+        try {
+          const copy = copier(redactor.redact, lowest === 'debug');
+          const ts = new Date(options.now()).toISOString();
+          const line: Record<string, unknown> = Object.assign(Object.create(null), {
+            ts,
+            level,
+            msg: copy(message),
+            ...own,
+          });
+          for (const [name, value] of Object.entries(asFacts(copy(facts))))
+            line[name in line ? `${name}_` : name] = value;
+          options.write(oneLine(settings.format === 'json' ? JSON.stringify(line) : asText(line)));
+        } catch {
+          // A failure to log must not fail the logged operation.
+        }
+      };
+    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), hide: redactor.hide };
+  }
+
+  return {
+    ...loggerOf(),
+    of: loggerOf,
+    configure(changed) {
+      settings = changed;
+    },
   };
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), hide: redactor.hide };
+}
+
+/** A level by its name, as an environment variable has it; `info` if there is none of that name. */
+export function logLevelOf(name: string | undefined): LogLevel {
+  return LOG_LEVELS.find((level) => level === name) ?? 'info';
 }
 
 const rank: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -59,6 +103,18 @@ function oneLine(json: string): string {
     /[\u007f-\u009f\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** `2026-01-31T12:00:00.000Z WARN  circuit opened  channel=main reason="connection refused"` */
+function asText({ ts, level, msg, ...facts }: Record<string, unknown>): string {
+  const message = JSON.stringify(msg).slice(1, -1).replaceAll('\\"', '"');
+  const rest = Object.entries(facts).map(([name, value]) => `${shortest(name)}=${shortest(value)}`);
+  return [`${ts} ${String(level).toUpperCase().padEnd(5)} ${message}`, rest.join(' ')].filter(Boolean).join('  ');
+}
+
+/** A value as JSON, without quotation marks if they are not needed. */
+function shortest(value: unknown): string {
+  return typeof value === 'string' && /^[\w.:/@+%-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
 /** A copied fact. */
@@ -224,7 +280,7 @@ export function createRedactor(): Redactor {
  */
 const looks: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g, PLACEHOLDER],
-  [/(?<![A-Za-z0-9])sk[-_][A-Za-z0-9_-]{8,}/g, PLACEHOLDER],
+  [/(?<![A-Za-z0-9])(?:sk[-_]|turnpike_st_)[A-Za-z0-9_-]{8,}/g, PLACEHOLDER],
   [/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]+)?/g, PLACEHOLDER],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{12,}/gi, `$1 ${PLACEHOLDER}`],
   // `?key=…`, also in a form body.
@@ -281,4 +337,12 @@ function literal(text: string): string {
 }
 
 /** A logger that discards everything. */
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
+export const silentLog: ProcessLog = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  hide() {},
+  of: () => silentLog,
+  configure() {},
+};

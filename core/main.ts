@@ -1,8 +1,9 @@
-/** The command line: `start`, `check`, `schema`, `restore`, and commands that run inside a gateway or without one. */
+/** The command line: `start`, `init`, `check`, `schema`, `restore`, and commands that run inside a gateway or without one. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import {
   answerToWords,
   CORE_COMMANDS,
@@ -17,10 +18,11 @@ import {
 } from './commands.ts';
 import { placeOfStore } from './config/core-sections.ts';
 import { ConfigError, readConfig, reasons } from './config/file.ts';
+import { unreadable } from './config/interpolation.ts';
 import { askControl, controlPath } from './control.ts';
 import type { FirstSecrets, Gateway } from './gateway.ts';
 import { greeting } from './greeting.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, type Log, type LogLevel, logLevelOf, type ProcessLog } from './log.ts';
 import { type Command, type CommandRequest, StoreInUse, UsageError } from './plugin.ts';
 
 interface Arguments {
@@ -88,6 +90,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
     return EXIT.usage;
   }
   const { argv, configFile } = parsed;
+  readEnvFile(configFile);
   const core = findCommand(Object.values(CORE_COMMANDS), argv);
   const own = core === undefined ? undefined : OWN_COMMANDS[core.name];
   if (core === undefined || own === undefined) {
@@ -108,6 +111,20 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   }
 }
 
+/** Adds the variables of a file `.env` next to gateway.yaml to the environment, except those that it has. */
+function readEnvFile(configFile: string): void {
+  const file = join(dirname(configFile), '.env');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return;
+    throw new Error(`the file ${file} ${unreadable(error)}`);
+  }
+  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
+}
+
 /** Prints the result of a command. Returns its exit code. */
 function show({ code, stdout, stderr }: CommandResult, { say, complain }: Terminal): number {
   if (stdout !== '') say(stdout);
@@ -118,12 +135,18 @@ function show({ code, stdout, stderr }: CommandResult, { say, complain }: Termin
 /** The commands that run in this process even if a gateway runs: the exit code, or the output of a success. */
 const OWN_COMMANDS: Readonly<Record<string, (invocation: Invocation) => Promise<number | string>>> = {
   start,
+  init,
   check,
   errors,
   schema,
   restore,
   'store copy': copy,
+  'backup list': listBackups,
+  'backup fetch': fetchBackup,
+  'backup prove': proveBackup,
   recover,
+  doctor,
+  upgrade,
   'plugin new': newPlugin,
   help,
   version,
@@ -145,7 +168,7 @@ async function start({ configFile, values, say, complain, isWatched, serving }: 
     return EXIT.failed;
   }
   const forPeople = values.welcome === true || isWatched;
-  const log = processLog(process.env.TURNPIKE_LOG_LEVEL === 'debug' ? 'debug' : 'info', complain);
+  const log = processLog(logLevelOf(process.env.TURNPIKE_LOG_LEVEL), complain);
   const { openGateway } = await import('./gateway.ts');
   const firstSecrets: FirstSecrets = {};
   const greet = (url?: string): void => {
@@ -218,6 +241,12 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
   return { hasBegun: () => stopping, ended };
 }
 
+/** Writes a configuration for an operator to edit. */
+async function init({ positionals }: Invocation): Promise<string> {
+  const { newConfiguration } = await import('./init.ts');
+  return newConfiguration(positionals[0] ?? '.', process.cwd(), process.env);
+}
+
 /** Prints the effective configuration, or all errors of the file. */
 async function check(invocation: Invocation): Promise<number | string> {
   const { configFile } = invocation;
@@ -275,6 +304,23 @@ async function restore({ positionals, configFile, say, complain }: Invocation): 
   return EXIT.done;
 }
 
+/** Lists the stored backups. */
+async function listBackups({ configFile }: Invocation): Promise<string> {
+  return (await import('./backups/commands.ts')).listBackups(configFile, process.env);
+}
+
+/** Writes a stored backup to a file. */
+async function fetchBackup({ positionals, configFile }: Invocation): Promise<string> {
+  const { fetchBackup } = await import('./backups/commands.ts');
+  return fetchBackup(configFile, process.env, positionals[0]!, resolve(positionals[1]!));
+}
+
+/** Proves a backup file. */
+async function proveBackup({ positionals, configFile }: Invocation): Promise<string> {
+  const { proveBackup } = await import('./backups/commands.ts');
+  return proveBackup(configFile, process.env, resolve(positionals[0]!));
+}
+
 /** Copies the store to another driver. */
 async function copy({ configFile, values, complain }: Invocation): Promise<string> {
   if (typeof values.to !== 'string') throw new UsageError('--to URL or --to FILE is missing');
@@ -290,6 +336,22 @@ async function recover({ configFile, values, complain }: Invocation): Promise<st
   const lost = await recover({ configFile, env: process.env, log: processLog('warn', complain) });
   const deleted = lost.length === 0 ? ['nothing'] : lost;
   return `a new master key was created. Deleted, because it was sealed with the lost one:\n  ${deleted.join('\n  ')}`;
+}
+
+/** Examines the gateway and what it depends on. */
+async function doctor({ configFile, values, say }: Invocation): Promise<number> {
+  const { describeDiagnoses, examine } = await import('./doctor.ts');
+  const found = await examine(configFile, process.env);
+  say(values.json === true ? JSON.stringify(found, null, 2) : describeDiagnoses(found));
+  return found.some(({ level }) => level === 'problem') ? EXIT.failed : EXIT.done;
+}
+
+/** Tests a newly installed version, and migrates the store of a stopped gateway. */
+async function upgrade({ configFile, values, say, complain }: Invocation): Promise<number> {
+  const { upgrade } = await import('./upgrade.ts');
+  const dryRun = values['dry-run'] === true;
+  await upgrade({ configFile, env: process.env, log: processLog('warn', complain) }, { dryRun, say });
+  return EXIT.done;
 }
 
 /** Lists the commands of core and of the plugins. */
@@ -330,7 +392,7 @@ async function commandsOf(configFile: string): Promise<readonly Command[]> {
   }
 }
 
-function processLog(level: 'debug' | 'info' | 'warn', write: Terminal['complain']): Log {
+function processLog(level: LogLevel, write: Terminal['complain']): ProcessLog {
   return createLog({ level, write, now: () => Date.now() });
 }
 

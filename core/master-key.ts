@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { unreadable } from './config/interpolation.ts';
 import type { OpenStore, Step } from './plugin.ts';
 import { rememberVault, sealedWith } from './store.ts';
 import { createVault, KEY_BYTES, readMasterKey, type Vault } from './vault.ts';
@@ -21,13 +22,30 @@ import { createVault, KEY_BYTES, readMasterKey, type Vault } from './vault.ts';
 export interface KeySource {
   /** The file next to the database. */
   readonly file: string;
-  /** TURNPIKE_MASTER_KEY; takes precedence over the file. */
+  /** The key from the environment, as text; takes precedence over the file. */
   readonly given: string | undefined;
+  /** What contains the key, for messages: the variable or the file. */
+  readonly where: string;
 }
 
-/** The source of the master key of the store in `storeFile`. */
+/** The source of the master key of the store in `storeFile`. Throws if the file that the environment names cannot be read. */
 export function keySource(storeFile: string, env: Readonly<Record<string, string | undefined>>): KeySource {
-  return { file: `${storeFile}.key`, given: env.TURNPIKE_MASTER_KEY || undefined };
+  const file = `${storeFile}.key`;
+  if (env.TURNPIKE_MASTER_KEY) return { file, given: env.TURNPIKE_MASTER_KEY, where: 'TURNPIKE_MASTER_KEY' };
+  const named = env.TURNPIKE_MASTER_KEY_FILE;
+  if (named) return { file, given: readNamed(named), where: named };
+  return { file, given: undefined, where: file };
+}
+
+/** The content of TURNPIKE_MASTER_KEY_FILE. A group may read it: systemd shares credentials with the service's user in that way. */
+function readNamed(file: string): string {
+  try {
+    if ((statSync(file).mode & 0o007) !== 0) throw new Error(`others may read ${file}: chmod 600 it`);
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(code === undefined ? message : `the file ${file} of TURNPIKE_MASTER_KEY_FILE ${unreadable(error)}`);
+  }
 }
 
 /**
@@ -68,7 +86,7 @@ export async function openVault(source: KeySource, store: OpenStore, mayMake: bo
 
 /** A vault with a new master key that replaces a lost one. Throws if it is not lost. */
 export async function newVault(
-  { file, given }: KeySource,
+  { file, given, where }: KeySource,
   store: OpenStore,
 ): Promise<{
   readonly vault: Vault;
@@ -78,7 +96,6 @@ export async function newVault(
   finish(): void;
 }> {
   const sealed = await sealedWith(store);
-  const where = given === undefined ? file : 'TURNPIKE_MASTER_KEY';
   if (given === undefined && existsSync(file)) {
     if (createVault(readKeyFile(file)).keyId === sealed) throw new Error(`nothing is lost: ${where} is the master key`);
     throw new Error(`${file} is the master key of another database: move it away first`);
@@ -113,6 +130,11 @@ export function missingKey({ file, given }: KeySource, storeFile: string): strin
 async function remembered(store: OpenStore, vault: Vault): Promise<Vault> {
   await rememberVault(store, vault);
   return vault;
+}
+
+/** The master key of a source. Throws if it is missing or unreadable. */
+export function masterKeyOf({ file, given }: KeySource): Buffer {
+  return given === undefined ? readKeyFile(file) : readMasterKey(given);
 }
 
 /** The master key in a file. Throws if others may read the file, or it contains no key. */

@@ -40,9 +40,7 @@ export function keySourceOf(plan: Plan): KeySource {
 
 /** The reminder to keep a copy of the master key separately from every backup. */
 export function keepKey(plan: Plan): string {
-  const { file, given } = keySourceOf(plan);
-  const key = given === undefined ? file : 'TURNPIKE_MASTER_KEY';
-  return `The master key is not in it: keep a copy of ${key} in another place.`;
+  return `The master key is not in it: keep a copy of ${keySourceOf(plan).where} in another place.`;
 }
 
 /**

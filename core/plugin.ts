@@ -2,6 +2,7 @@
 import type { Attempt, Offer } from './contracts/call.ts';
 import type { Command } from './contracts/command.ts';
 import type { Content, Inspection, Revision } from './contracts/content.ts';
+import type { Diagnosis } from './contracts/diagnosis.ts';
 import type { Entrant, Exchange, Known, PassthroughRoute } from './contracts/exchange.ts';
 import type { Host } from './contracts/host.ts';
 import type { JsonObject } from './contracts/json.ts';
@@ -17,6 +18,7 @@ export type { Clock } from './clock.ts';
 export type * from './contracts/call.ts';
 export * from './contracts/command.ts';
 export type * from './contracts/content.ts';
+export type * from './contracts/diagnosis.ts';
 export type * from './contracts/exchange.ts';
 export type * from './contracts/host.ts';
 export type * from './contracts/json.ts';
@@ -158,6 +160,13 @@ export interface Parts {
    * shown as the client's, after the earlier statements.
    */
   explain?(x: Known): Iterable<Explanation> | AsyncIterable<Explanation>;
+
+  /**
+   * For `turnpike doctor`: whether what it depends on outside the gateway works (vendors, mail servers), at no cost if
+   * possible. Called after `link` in a process that does not serve: without `start`, and without a store. An error it
+   * throws is a problem of the plugin.
+   */
+  diagnose?(): Awaitable<readonly Diagnosis[]>;
 
   // Lifecycle.
   /**

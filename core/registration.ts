@@ -262,7 +262,7 @@ const route = objectOf<Route>({
       tag: text,
       answer: either(text, schema),
       status: optional(count),
-      credentials: listOf(oneOf('session', 'accessToken', 'key')),
+      credentials: listOf(oneOf('session', 'accessToken', 'serviceToken', 'key')),
       errors: optional(listOf(text)),
       notes: optional(text),
     }),
@@ -299,7 +299,7 @@ const parts = objectOf<Parts>({
   passthroughRoutes: optional(listOf(objectOf<PassthroughRoute>({ prefix: name, target: method }))),
   commands: optional(listOf(command)),
   invariants: optional(listOf(objectOf<Invariant>({ name, check: method }))),
-  ...each(optional(method), 'surrender', 'report', 'explain', 'link', 'start', 'stop'),
+  ...each(optional(method), 'surrender', 'report', 'explain', 'diagnose', 'link', 'start', 'stop'),
 });
 
 /** The problem with the default export of a plugin's module, as a sentence; undefined: none. */

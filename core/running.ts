@@ -11,6 +11,7 @@ import { type ConfigurationTools, createConfiguration, type Judge } from './conf
 import type { Counters } from './contracts/counters.ts';
 import type { Peers } from './contracts/peers.ts';
 import type {
+  BackupSchedule,
   GatewayReport,
   GatewayState,
   InFlight,
@@ -46,6 +47,7 @@ export interface RunningTools extends ConfigurationTools {
   begun(): number;
   readiness(): Readiness;
   counters(): Counters | undefined;
+  backups(): BackupSchedule | undefined;
 }
 
 /** The service, and its start and stop. */
@@ -149,13 +151,13 @@ export function createRunning(tools: RunningTools): RunningWatch {
             .slice(0, query.limit),
         };
       },
-      async vitals() {
+      async vitals(of = 'store') {
         const { plan, number, loadedMs } = loaded();
         const [room, backup, workers, beside] = await Promise.all([
           disk.look(),
           lastBackup(store),
           others<WorkerVitals>(TOPIC.vitals),
-          gateways.look(),
+          of === 'store' ? gateways.look() : [],
         ]);
         const vitals = sumOfVitals(watch.now(), workers);
         const own = {
@@ -177,6 +179,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
             room,
           },
           backup,
+          backups: tools.backups(),
           gateways: [state, ...beside],
         };
       },
@@ -187,6 +190,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
         const isTrusted = untrusted === undefined || createAddressList(trustProxy)(untrusted);
         return { trusted: trustProxy.length > 0, untrusted: isTrusted ? undefined : untrusted };
       },
+      backups: () => tools.backups(),
       history: watch.history,
     },
   };

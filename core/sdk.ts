@@ -3,7 +3,17 @@ export { canonicalRange, createAddressList } from './address.ts';
 export { BASE62, randomBase62 } from './base62.ts';
 export { boundedMap } from './bounded.ts';
 export { type Chore, createChore } from './chore.ts';
-export { all, type Condition, condition, contains, either, mentions, readPage } from './conditions.ts';
+export {
+  all,
+  type Condition,
+  condition,
+  contains,
+  either,
+  mentions,
+  orderOf,
+  readPage,
+  type Sorting,
+} from './conditions.ts';
 export { nearest } from './config/nearest.ts';
 export { checkValue } from './config/validator.ts';
 export { byteSize, duration, durationMs, settings, size } from './config/values.ts';
@@ -12,6 +22,7 @@ export { defineErrors } from './errors.ts';
 export { isPublicAddress } from './guarded-fetch.ts';
 export { checkKinds } from './kinds.ts';
 export { readName } from './names.ts';
+export { PERIODS, type Period, periodAround } from './periods.ts';
 export { listenPrivately } from './private-socket.ts';
 export { isInScope, type Scope, scopeProperties, starIn } from './scope.ts';
 export { addAmounts, checkedValue } from './store-values.ts';

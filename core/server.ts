@@ -4,7 +4,16 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
-import { answerHeaders, type ErrorFormat, errorBody, errorEvent, rawAnswer, send, toGatewayError } from './answers.ts';
+import {
+  answerHeaders,
+  type ErrorFormat,
+  errorBody,
+  errorEvent,
+  rawAnswer,
+  send,
+  sendPieces,
+  toGatewayError,
+} from './answers.ts';
 import { type Base64Ranges, findBase64, LARGE, noBase64 } from './base64-ranges.ts';
 import { answerRaw, answerUnread, isClosing, isForm, isRead, readBody, readCallBody, requireBody } from './body.ts';
 import type { Clock } from './clock.ts';
@@ -571,7 +580,11 @@ async function serveRoute(
   } else if (result instanceof Answer) {
     const headers = answerHeaders(id, added, result.headers);
     const { status, body = '' } = result;
-    if (isRead(request)) send(response, status, headers, result.body);
+    if (typeof body === 'object' && Symbol.asyncIterator in body) {
+      await sendPieces(response, status, headers, body).catch((error: unknown) =>
+        options.log.warn('an answer was truncated', { request: id, path: routeRequest.route.path, error }),
+      );
+    } else if (isRead(request)) send(response, status, headers, body === '' ? undefined : body);
     else answerUnread(request, response, { status, headers, body }, options.clock.after);
   } else {
     send(response, 200, answerHeaders(id, added, { 'content-type': 'application/json' }), JSON.stringify(result));
@@ -596,7 +609,7 @@ async function handleRoute(
   const found: Found = {};
   for (const name of route.access === 'public' ? [] : route.access)
     Object.assign(found, await generation.guards[name]!(caller, found));
-  const { account, holder, session, accessToken } = found;
+  const { account, holder, session, accessToken, serviceToken } = found;
   if (holder !== undefined) {
     at.entrant = Object.assign(at.entry, caller, { id, identity: holder });
     if (route.uncounted !== true) await generation.pipeline.enter(at.entrant);
@@ -623,7 +636,8 @@ async function handleRoute(
     body ??= {};
     checkBody(route.body, body);
   }
-  return route.handle({ ...caller, id, params: at.params, body, bytes, asked, account, holder, session, accessToken });
+  const identity = { account, holder, session, accessToken, serviceToken };
+  return route.handle({ ...caller, id, params: at.params, body, bytes, asked, ...identity });
 }
 
 const NO_BYTES = Buffer.alloc(0);

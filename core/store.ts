@@ -61,6 +61,18 @@ export const CORE_TABLES: TableOwner = {
       compatibleFrom: 0,
     },
     {
+      id: 3,
+      title: 'the results of scheduled backups',
+      sql: [
+        // The last proven one, and the last failure since.
+        `CREATE TABLE backup_run (
+          kind TEXT NOT NULL PRIMARY KEY CHECK (kind IN ('proven', 'failed')), at_ms INTEGER NOT NULL, name TEXT NOT NULL,
+          bytes INTEGER, took_ms INTEGER NOT NULL, reason TEXT
+        ) STRICT`,
+      ],
+      compatibleFrom: 0,
+    },
+    {
       id: CONFIG_TABLES,
       title: 'secrets and versions of the configuration',
       sql: [
@@ -86,21 +98,26 @@ export async function backUp(
   const atMs = clock.now();
   const begun = clock.mono();
   await store.backup(file);
-  const took = Math.round(clock.mono() - begun);
+  const tookMs = Math.round(clock.mono() - begun);
   const bytes = await stat(file).then(
     ({ size }) => size,
-    () => null,
+    () => undefined,
   );
   try {
-    await store.run(
-      `INSERT INTO last_backup (one, at_ms, name, bytes, took_ms) VALUES (1, ?, ?, ?, ?)
-       ON CONFLICT (one) DO UPDATE
-       SET at_ms = excluded.at_ms, name = excluded.name, bytes = excluded.bytes, took_ms = excluded.took_ms`,
-      ...[atMs, basename(file), bytes, took],
-    );
+    await recordBackup(store, { atMs, name: basename(file), bytes, tookMs });
   } catch (error) {
     log.warn('a backup was written, but could not be recorded', { error });
   }
+}
+
+/** Records the last backup. */
+export async function recordBackup(store: OpenStore, { atMs, name, bytes, tookMs }: Backup): Promise<void> {
+  await store.run(
+    `INSERT INTO last_backup (one, at_ms, name, bytes, took_ms) VALUES (1, ?, ?, ?, ?)
+     ON CONFLICT (one) DO UPDATE
+     SET at_ms = excluded.at_ms, name = excluded.name, bytes = excluded.bytes, took_ms = excluded.took_ms`,
+    ...[atMs, name, bytes ?? null, tookMs],
+  );
 }
 
 /** The last recorded backup. */

@@ -2,14 +2,16 @@
  * `npm run bench [-- --quick] [--gate] [--record]`: compares Turnpike with a bare proxy, installed proxies and another
  * gateway, and translated with untranslated calls, in one run. `--gate` fails if a target has become worse than
  * recorded, `--record` keeps better values. `npm run bench -- --stores [--quick]`: compares only Turnpike on SQLite
- * with one, two and three gateways on PostgreSQL.
+ * with one, two and three gateways on PostgreSQL. `-- --outages`: only Turnpike, while the receivers of its telemetry and
+ * events answer, refuse and hang.
  */
 import { removeRun } from './bench/folder.ts';
 import { loadTools } from './bench/load.ts';
 import { canPin, describeMachine, watchOthers } from './bench/machine.ts';
 import { FULL, measureAll, QUICK } from './bench/measurements.ts';
+import { measureOutages } from './bench/outages.ts';
 import { endAllAtExit } from './bench/processes.ts';
-import { report, storesReport } from './bench/report.ts';
+import { outagesReport, report, storesReport } from './bench/report.ts';
 import type { Who } from './bench/rounds.ts';
 import { measureStores } from './bench/stores.ts';
 import { readRecorded, record, regressions, targetsOf } from './bench/targets.ts';
@@ -22,8 +24,8 @@ const MOST_TAKEN = 0.05;
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 const words = process.argv.slice(2);
-if (words.some((word) => !['--quick', '--gate', '--record', '--stores'].includes(word))) {
-  say('usage: npm run bench [-- --quick] [--gate] [--record] [--stores]');
+if (words.some((word) => !['--quick', '--gate', '--record', '--stores', '--outages'].includes(word))) {
+  say('usage: npm run bench [-- --quick] [--gate] [--record] [--stores] [--outages]');
   process.exit(2);
 }
 removeRun();
@@ -39,6 +41,12 @@ if (note !== undefined) say(note);
 if (words.includes('--stores')) {
   const rounds = words.includes('--quick') ? { rounds: 2, seconds: 1 } : { rounds: 7, seconds: 4 };
   process.stdout.write(storesReport(await measureStores(tools, rounds)));
+  process.exit(0);
+}
+
+if (words.includes('--outages')) {
+  const rounds = words.includes('--quick') ? { rounds: 2, seconds: 1 } : { rounds: 12, seconds: 2 };
+  process.stdout.write(outagesReport(await measureOutages(tools, rounds)));
   process.exit(0);
 }
 

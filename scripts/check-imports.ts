@@ -10,21 +10,30 @@ const OPEN_TO_PLUGINS = ['core/plugin.ts', 'core/sdk.ts', 'core/translation/inde
 
 /** The only folders that may use a package. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  '@noble/ciphers': ['plugins/import'],
+  '@opentelemetry/api': ['plugins/telemetry'],
+  '@opentelemetry/core': ['plugins/telemetry'],
+  '@opentelemetry/exporter-metrics-otlp-http': ['plugins/telemetry'],
+  '@opentelemetry/exporter-trace-otlp-http': ['plugins/telemetry'],
+  '@opentelemetry/resources': ['plugins/telemetry'],
+  '@opentelemetry/sdk-metrics': ['plugins/telemetry'],
+  '@opentelemetry/sdk-trace-base': ['plugins/telemetry'],
   '@pydantic/genai-prices': ['plugins/prices'],
   '@redis/client': ['plugins/counters'],
   '@simplewebauthn/server': ['plugins/second-factors'],
   ajv: ['core'],
   'alipay-sdk': ['plugins/payments'],
+  aws4fetch: ['core/backups', 'plugins/events'],
   'eventsource-parser': ['core'],
-  'better-sqlite3': ['plugins/stores'],
-  'better-sqlite3-13': ['plugins/stores'],
+  'better-sqlite3': ['plugins/stores', 'plugins/import'],
+  'better-sqlite3-13': ['plugins/stores', 'plugins/import'],
   busboy: ['plugins/styles'],
   'fastest-levenshtein': ['core', 'plugins'],
   'http-proxy-3': ['core'],
   'import-meta-resolve': ['core'],
   'lru-cache': ['plugins/keys', 'plugins/counters', 'plugins/log', 'plugins/cache'],
   nodemailer: ['plugins/mail'],
-  pg: ['plugins/stores'],
+  pg: ['plugins/stores', 'plugins/import'],
   'openid-client': ['plugins/oauth'],
   otplib: ['plugins/second-factors'],
   'prom-client': ['plugins/metrics'],
@@ -34,7 +43,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   tsx: ['plugins/stores', 'scripts'],
   undici: ['core'],
   diff: ['core'],
-  yaml: ['core'],
+  yaml: ['core', 'plugins/import'],
 };
 /** The packages of the console; none of them runs in the gateway. `~icons` are the icons that its build takes from Tabler's data. */
 const BROWSER_PACKAGES: readonly string[] = [

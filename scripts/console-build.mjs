@@ -40,8 +40,18 @@ export async function buildConsole(dir) {
     logLevel: 'warn',
     build: { outDir: dir, emptyOutDir: true },
   });
+  addIcons(join(dir, 'third-party.json'));
   compress(dir);
   writeFileSync(join(dir, '.stamp'), stamp);
+}
+
+/** Adds the package of the icons to the list of licences: they are taken from its data, so the compiler does not see a module of it. */
+function addIcons(file) {
+  const { name, version, license } = JSON.parse(
+    readFileSync(resolve(room, '../node_modules/@iconify-json/tabler/package.json'), 'utf8'),
+  );
+  const packages = [...JSON.parse(readFileSync(file, 'utf8')), { name, version, identifier: license }];
+  writeFileSync(file, JSON.stringify(packages, null, 2));
 }
 
 /** Only text is compressed; images already are. */

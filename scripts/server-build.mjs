@@ -96,13 +96,13 @@ const LOADER = 'compiled-load.mjs';
 /** The entry point for `schemas-build.mjs`. */
 const FOR_SCHEMAS = ['core/config/core-sections.ts', 'core/config/ready.ts', 'core/config/validator.ts'];
 
-/** The entry point of worker processes. */
-const WORKER = 'core/workers/process.ts';
+/** The entry points of processes: workers, and the end of a backup. */
+const PROCESSES = ['core/workers/process.ts', 'core/backups/process.ts'];
 
-/** Loaded by their names: the command, a worker, every plugin and driver. */
+/** Loaded by their names: the command, other processes, every plugin and driver. */
 const isEntry = (file) =>
   file === 'core/main.ts' ||
-  file === WORKER ||
+  PROCESSES.includes(file) ||
   FOR_SCHEMAS.includes(file) ||
   (file.startsWith('plugins') && basename(file) === 'index.ts');
 
@@ -122,71 +122,49 @@ function serverEntry(validators) {
     export { compiled };`;
 }
 
-/** Compiles into `folder`. Rejects with `ERR_MODULE_NOT_FOUND` if the compiler is not installed. */
+/** Packages that are loaded when they are needed: a start without them is faster. The package for npm has them compiled (`package-build.mjs`). */
+export const ON_DEMAND = [
+  'stripe',
+  'alipay-sdk',
+  'undici',
+  'nodemailer',
+  '@simplewebauthn/server',
+  'qrcode',
+  '@redis/client',
+  '@opentelemetry/api',
+  '@opentelemetry/core',
+  '@opentelemetry/exporter-metrics-otlp-http',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-metrics',
+  '@opentelemetry/sdk-trace-base',
+  'aws4fetch',
+];
+
+/** Packages that are installed wherever the server runs: native modules, and the data of prices, which is read as a file. */
+export const INSTALLED = ['better-sqlite3', 'better-sqlite3-13', '@pydantic/genai-prices'];
+
+/** Options for compiling modules that are loaded with `require`. */
+export const COMMON_JS = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20',
+  legalComments: 'none',
+  // Without comments it contains only ASCII, which takes half the memory; with line breaks, stack traces are useful.
+  minifyWhitespace: true,
+  lineLimit: 120,
+  define: { 'import.meta.url': '__here' },
+  banner: { js: "const __here = require('node:url').pathToFileURL(__filename).href;" },
+  logLevel: 'silent',
+};
+
+/** Compiles into `folder`, which gets its name when it is complete. Rejects with `ERR_MODULE_NOT_FOUND` if the compiler is not installed. */
 export async function buildServer(folder) {
-  const { build } = await import('esbuild');
   const making = `${folder}.${randomBytes(4).toString('hex')}`;
-  const bundled = {
-    absWorkingDir: ROOT,
-    outdir: making,
-    bundle: true,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    legalComments: 'none',
-    // Without comments it contains only ASCII, which takes half the memory; with line breaks, stack traces are useful.
-    minifyWhitespace: true,
-    lineLimit: 120,
-    define: { 'import.meta.url': '__here' },
-    // See `Compiled.import`: packages are required.
-    supported: { 'dynamic-import': false },
-    // Native modules, and modules that are loaded only on demand.
-    external: [
-      'better-sqlite3',
-      'better-sqlite3-13',
-      'stripe',
-      'alipay-sdk',
-      'undici',
-      'nodemailer',
-      '@simplewebauthn/server',
-      'qrcode',
-      '@redis/client',
-    ],
-    plugins: [placesOfSources, usedOfNode],
-    logLevel: 'silent',
-  };
-  const here = "const __here = require('node:url').pathToFileURL(__filename).href;";
   try {
-    mkdirSync(making, { recursive: true });
-    writeFileSync(join(making, 'package.json'), '{"type":"commonjs"}\n');
-    copyFileSync(join(import.meta.dirname, LOADER), join(making, LOADER));
-    writeFileSync(
-      join(making, `${threadName(WORKER)}.js`),
-      `import('./${LOADER}').then(({ loadCompiled }) => loadCompiled(__dirname).compiled.modules.get('${WORKER}')());\n`,
-    );
-    const threads = sources().filter(isThread);
-    await build({
-      ...bundled,
-      entryPoints: [
-        ...threads.map((file) => ({ in: file, out: threadName(file) })),
-        { in: 'core/config/formats.ts', out: 'core.config.formats' },
-      ],
-      banner: { js: here },
-    });
-    const buildModule = (validators) =>
-      build({
-        ...bundled,
-        stdin: { contents: serverEntry(validators), resolveDir: ROOT, sourcefile: 'server.ts', loader: 'ts' },
-        entryNames: basename(SERVER, '.cjs'),
-        outExtension: { '.js': '.cjs' },
-        banner: { js: `(function (exports, require, module, __filename, __dirname) { ${here}` },
-        footer: { js: '})' },
-      });
-    // The schemas can be read once the plugins can be loaded.
-    await buildModule();
-    await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'schemas-build.mjs'), making]);
-    await buildModule(join(making, 'validators.cjs'));
-    if (!isAscii(readFileSync(join(making, SERVER)))) throw new Error(`${SERVER} is not ASCII, as which it is read`);
+    await compileServer(making);
     renameSync(making, folder);
   } catch (error) {
     rmSync(making, { recursive: true, force: true });
@@ -194,6 +172,49 @@ export async function buildServer(folder) {
     if (!isBuilt(folder)) throw error;
   }
   removeOld(folder);
+}
+
+/** Compiles into the folder `making`. `plugins` of the compiler run first. */
+export async function compileServer(making, plugins = []) {
+  const { build } = await import('esbuild');
+  const bundled = {
+    ...COMMON_JS,
+    outdir: making,
+    // See `Compiled.import`: packages are required.
+    supported: { 'dynamic-import': false },
+    external: [...INSTALLED, ...ON_DEMAND],
+    plugins: [...plugins, placesOfSources, usedOfNode],
+  };
+  mkdirSync(making, { recursive: true });
+  writeFileSync(join(making, 'package.json'), '{"type":"commonjs"}\n');
+  copyFileSync(join(import.meta.dirname, LOADER), join(making, LOADER));
+  for (const entry of PROCESSES)
+    writeFileSync(
+      join(making, `${threadName(entry)}.js`),
+      `import('./${LOADER}').then(({ loadCompiled }) => loadCompiled(__dirname).compiled.modules.get('${entry}')());\n`,
+    );
+  const threads = sources().filter(isThread);
+  await build({
+    ...bundled,
+    entryPoints: [
+      ...threads.map((file) => ({ in: file, out: threadName(file) })),
+      { in: 'core/config/formats.ts', out: 'core.config.formats' },
+    ],
+  });
+  const buildModule = (validators) =>
+    build({
+      ...bundled,
+      stdin: { contents: serverEntry(validators), resolveDir: ROOT, sourcefile: 'server.ts', loader: 'ts' },
+      entryNames: basename(SERVER, '.cjs'),
+      outExtension: { '.js': '.cjs' },
+      banner: { js: `(function (exports, require, module, __filename, __dirname) { ${COMMON_JS.banner.js}` },
+      footer: { js: '})' },
+    });
+  // The schemas can be read once the plugins can be loaded.
+  await buildModule();
+  await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'schemas-build.mjs'), making]);
+  await buildModule(join(making, 'validators.cjs'));
+  if (!isAscii(readFileSync(join(making, SERVER)))) throw new Error(`${SERVER} is not ASCII, as which it is read`);
 }
 
 /** Modules find files relative to their source, which is not moved: `import.meta` of a compiled module refers to its source. */

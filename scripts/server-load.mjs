@@ -1,11 +1,17 @@
-// Loads the server: the build, which is created first if it does not exist; or the sources if it cannot be created.
+// Loads the server: the compiled one of an installed package; in a checkout the build, which is created first if it does not exist, or the sources if
+// it cannot be created.
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { loadCompiled } from './compiled-load.mjs';
-import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
+
+const ROOT = resolve(import.meta.dirname, '..');
+/** The compiled server of the package; a checkout may have an old one there, which `npm pack` left. */
+const PACKED = join(ROOT, 'dist/package/server');
 
 /** The command line of core/main.ts. */
 export async function loadServer() {
-  const folder = serverFolder();
-  if (isBuilt(folder) || (await build(folder))) {
+  const folder = existsSync(join(ROOT, 'core/main.ts')) ? await built() : PACKED;
+  if (folder !== undefined) {
     const { compiled, keep } = loadCompiled(folder);
     const { main } = await compiled.modules.get('core/main.ts')();
     return (args) => main(args, keep);
@@ -15,14 +21,20 @@ export async function loadServer() {
   return main;
 }
 
-/** False if it cannot be created, for example in a read-only folder: the sources behave the same, but start a second later. */
-async function build(folder) {
+/**
+ * The folder of the build. Undefined if it cannot be created, for example in a read-only folder: the sources behave the same, but start a second
+ * later.
+ */
+async function built() {
+  const { buildServer, isBuilt, serverFolder } = await import('./server-build.mjs');
+  const folder = serverFolder();
+  if (isBuilt(folder)) return folder;
   try {
     await buildServer(folder);
-    return true;
+    return folder;
   } catch (error) {
     if (!EXPECTED.has(error.code)) process.stderr.write(`The server was not compiled: ${error.message}\n`);
-    return false;
+    return undefined;
   }
 }
 

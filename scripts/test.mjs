@@ -4,8 +4,8 @@
 // styles, clients and vendors, whose many calls all leave the same few rows. Node 20 knows no patterns.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
 import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
@@ -47,12 +47,15 @@ if (onPostgres) {
   const { startPostgresForRun } = await tsImport('../test/kit/postgres.ts', import.meta.url);
   await startPostgresForRun();
 }
+// For what is made once and used by several files.
+const shared = mkdtempSync(join(tmpdir(), 'turnpike-tests-'));
 const child = spawn(
   process.execPath,
   ['--import', 'tsx', '--test', '--test-reporter=spec', `--test-concurrency=${AT_ONCE}`, ...files],
-  { stdio: 'inherit', env: { ...process.env, TURNPIKE_COMPILED: folder } },
+  { stdio: 'inherit', env: { ...process.env, TURNPIKE_COMPILED: folder, TURNPIKE_TEST_SHARED: shared } },
 );
 // The tests get signals from here or from the terminal; the servers that they use are stopped after them.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 const [status] = await once(child, 'exit');
+rmSync(shared, { recursive: true, force: true });
 process.exit(status ?? 1);

@@ -1,8 +1,10 @@
-/** The sections of gateway.yaml that core reads itself: `config`, `configuration`, `listen`, `store`, `upstream`, `pipeline`. */
+/** The sections of gateway.yaml that core reads itself: `config`, `configuration`, `listen`, `store`, `backup`, `upstream`, `logger`, `pipeline`. */
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
+import { type BackupSection, backupSchema } from '../backups/section.ts';
 import { type Schema, schema } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
+import { LOG_LEVELS, type LogSettings } from '../log.ts';
 import type { UpstreamClient } from '../upstream.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
@@ -163,7 +165,9 @@ export interface ConfigurationSection {
 export const coreSections: {
   readonly listen: Schema<ListenSection>;
   readonly store: Schema<StoreSection>;
+  readonly backup: Schema<BackupSection | null>;
   readonly upstream: Schema<UpstreamSection>;
+  readonly logger: Schema<LogSettings>;
   readonly pipeline: Schema<PipelineSection>;
   readonly config: Schema<'file' | 'store'>;
   readonly configuration: Schema<ConfigurationSection>;
@@ -314,6 +318,7 @@ export const coreSections: {
       },
     },
   }),
+  backup: backupSchema,
   upstream: schema<UpstreamSection>({
     type: 'object',
     description: 'The HTTP client for vendors.',
@@ -343,6 +348,30 @@ export const coreSections: {
         type: 'boolean',
         description: 'Whether root can change the configuration in the console and through /api.',
         default: true,
+      },
+    },
+    default: {},
+  }),
+  logger: schema<LogSettings>({
+    type: 'object',
+    description: 'The log of the gateway on standard error.',
+    additionalProperties: false,
+    properties: {
+      level: {
+        description:
+          'The lowest level that is written; `debug` also writes stacks of errors. Default: TURNPIKE_LOG_LEVEL, or info.',
+        enum: LOG_LEVELS,
+      },
+      format: {
+        description: 'json: one object per line. text: for people.',
+        enum: ['json', 'text'],
+        default: 'json',
+      },
+      plugins: {
+        type: 'object',
+        description: 'Levels of single plugins, by their names.',
+        additionalProperties: { enum: LOG_LEVELS },
+        default: {},
       },
     },
     default: {},

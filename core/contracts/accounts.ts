@@ -46,6 +46,8 @@ export interface NewAccount {
   readonly displayName?: string;
   /** Already verified. */
   readonly email?: string | undefined;
+  /** Its first balance: the welcome balance (the default), nothing, or no limit. `root` never has a limit. */
+  readonly opening?: 'welcome' | 'empty' | 'unlimited';
 }
 
 /** Changes of an account; absent fields stay. */
@@ -70,6 +72,9 @@ export interface Comer {
   readonly isKnown: boolean;
 }
 
+/** What accounts can be sorted by. Accounts that never signed in come first. */
+export type AccountOrder = 'id' | 'name' | 'role' | 'group' | 'lastLogin';
+
 /** Filter for the list of accounts. */
 export interface AccountSearch {
   /** Part of the name, display name or email address; or an id. `%` and `_` are literal. */
@@ -81,6 +86,8 @@ export interface AccountSearch {
   readonly among?: readonly number[];
   /** True: only deleted accounts. */
   readonly deleted?: boolean;
+  /** Default: newest first. */
+  readonly sort?: { readonly by: AccountOrder; readonly descending: boolean };
   /** From 0. */
   readonly offset: number;
   readonly limit: number;

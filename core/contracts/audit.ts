@@ -48,6 +48,7 @@ export interface Audit {
   page(of: {
     readonly before?: number;
     readonly limit: number;
+    /** Part of the actor's name, ignoring case. */
     readonly actor?: string;
     readonly action?: string;
     readonly fromMs?: number;

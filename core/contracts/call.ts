@@ -52,7 +52,7 @@ export interface Upload {
 
 /** An earlier answer that a request refers to. */
 export interface Earlier {
-  /** The channel whose vendor stored it and accepts its id; it is tried first. */
+  /** The channel, and its key (`keyNameOf`), whose vendor stored it and accepts its id; it is tried first. */
   readonly channel: string | undefined;
   /** The client's original body with the id of the earlier answer; `Call.body` has the full conversation instead. */
   readonly body: JsonBody;

@@ -47,7 +47,10 @@ export interface Catalog {
   patterns(): readonly Model[];
   /** Whether a name can be called now, spelled out in gateway.yaml or matched by a pattern. */
   serves(name: string): boolean;
-  /** The channel of that name, disabled or not; undefined if there is none. */
+  /**
+   * The channel of that name, disabled or not; undefined if there is none. Of several keys it has the first one, so that what a vendor stores is found
+   * again; or the one that a name of `keyNameOf` means, if the channel still has it.
+   */
   channel(name: string): Channel | undefined;
   /** The capabilities and health of a model; refuses (404) an unknown name. */
   facts(name: string): ModelFacts;
@@ -126,6 +129,8 @@ export interface ChannelStatus {
     | undefined;
   /** Successful and failed attempts. */
   readonly recent: RecentCalls;
+  /** Its keys, in order; empty ones are left out. */
+  readonly keys: readonly KeyStatus[];
   /** The models it serves; empty if disabled. */
   readonly models: readonly {
     /** The public name. */
@@ -136,6 +141,16 @@ export interface ChannelStatus {
     /** Consecutive failures. */
     readonly failures: number;
   }[];
+}
+
+/** The state of a key of a channel. Contains nothing of the key itself. */
+export interface KeyStatus {
+  /** Its position in gateway.yaml, from 1. */
+  readonly number: number;
+  /** `paused`: the vendor has limited it. `refused`: the vendor does not accept it. Both end at `untilMs`. */
+  readonly state: 'available' | 'paused' | 'refused';
+  /** Unix milliseconds; undefined if it is available. */
+  readonly untilMs: number | undefined;
 }
 
 /** The result of a test request. */

@@ -243,6 +243,7 @@ const ofApi = defineErrors(
       text: (id?: number | string) => (id === undefined ? 'You have no such key.' : `There is no key ${id}.`),
       help: 'The key does not exist, or belongs to another user.',
     },
+    service_token_not_found: { status: 404, help: 'The service token does not exist, or was revoked or has expired.' },
     order_not_found: {
       status: 404,
       text: (tradeNo?: string) => (tradeNo === undefined ? 'You have no such order.' : `There is no order ${tradeNo}.`),

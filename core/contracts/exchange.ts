@@ -77,6 +77,11 @@ export interface Exchange extends Arriving {
   note(facts: JsonObject): void;
   /** Adds a translation warning for a field that the gateway changes or ignores: `store:dropped`. */
   drop(field: string): void;
+  /**
+   * Adds headers to its upstream requests, such as a trace context: `make` is called before each attempt. Names are lower case. The headers
+   * replace those of the dialect, and those that an earlier plugin adds; the channel's `headers:` replace them. Not for passthrough routes.
+   */
+  addUpstreamHeaders(make: (attempt: Attempt) => Headers): void;
   readonly notes: JsonObject;
   /**
    * Limits the output tokens of each choice: every vendor tried from now on gets this limit, and the client a warning.

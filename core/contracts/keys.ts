@@ -1,8 +1,22 @@
 /** API keys. Provided by the plugin `keys`. */
 
 import { service } from '../definitions.ts';
+import type { Period } from '../periods.ts';
 import type { Account } from './accounts.ts';
 import type { Step } from './store.ts';
+
+/** What a key may use in addition to the limits of all keys: of everything it calls, or of some models. Omitted limits do not apply. */
+export interface KeyLimit {
+  /** A public name, or a pattern with `*`, whose models share the limits; undefined: all calls of the key. */
+  readonly model?: string;
+  readonly requestsPerMinute?: number;
+  /** Input and output tokens. */
+  readonly tokensPerMinute?: number;
+  /** Concurrent calls. */
+  readonly concurrent?: number;
+  /** Micro-quota that may be spent in each day, week or month (UTC). */
+  readonly budgets?: Readonly<Partial<Record<Period, bigint>>>;
+}
 
 /** A key without its secret. */
 export interface KeyRecord {
@@ -25,6 +39,8 @@ export interface KeyRecord {
   readonly addresses: readonly string[] | undefined;
   /** Translations with warnings that change the answer are refused. */
   readonly strict: boolean;
+  /** Its own limits, at most one for each `model`; undefined: none. */
+  readonly limits: readonly KeyLimit[] | undefined;
 }
 
 /** A key and the account that pays for its calls. */
@@ -43,6 +59,7 @@ export interface NewKey {
   readonly addresses?: readonly string[] | undefined;
   readonly expiresMs?: number | undefined;
   readonly strict?: boolean;
+  readonly limits?: readonly KeyLimit[] | undefined;
   /** Default: true. */
   readonly enabled?: boolean;
 }
@@ -53,6 +70,16 @@ export interface OpenedKey {
   readonly key: KeyRecord;
 }
 
+/** A secret that another gateway created, in the form in which that gateway stored it. */
+export interface ForeignSecret {
+  /** The SHA-256 of the whole secret, `sk-` included, in hexadecimal. */
+  readonly hash: string;
+  /** The beginning that lists show: `sk-`, or `sk-` and four characters. */
+  readonly prefix: string;
+  /** The last four characters; empty if they are not known. */
+  readonly suffix: string;
+}
+
 /** Changes of a key; absent fields stay. `null` removes a restriction. */
 export interface KeyChanges {
   readonly name?: string;
@@ -61,18 +88,25 @@ export interface KeyChanges {
   readonly addresses?: readonly string[] | null;
   readonly expiresMs?: number | null;
   readonly strict?: boolean;
+  readonly limits?: readonly KeyLimit[] | null;
 }
 
 /** The steps to write along with a new key, by its id. */
 export type Along = (key: KeyRecord) => readonly Step[];
 
+/** What keys can be sorted by. Keys that were never used, or never expire, come first. */
+export type KeyOrder = 'id' | 'name' | 'used' | 'expires';
+
 /** Filter for the list of keys, newest first. */
 export interface KeySearch {
-  readonly accountId: number;
+  /** Absent: the keys of all accounts. */
+  readonly accountId?: number;
   /** Part of the name; `%` and `_` are literal. */
   readonly text?: string;
   /** A whole secret, or its end. */
   readonly secret?: string;
+  /** Default: newest first. */
+  readonly sort?: { readonly by: KeyOrder; readonly descending: boolean };
   /** From 0. */
   readonly offset: number;
   readonly limit: number;
@@ -92,13 +126,18 @@ export interface Keys {
    * more than a thousand keys per account.
    */
   create(key: NewKey, along?: Along): Promise<OpenedKey>;
+  /**
+   * Creates a key with a secret of another gateway: any text that begins with `sk-`. Refuses as `create` does, except
+   * for unknown models, which may be added to gateway.yaml later. Undefined if there is, or was, a key with this secret.
+   */
+  adopt(key: NewKey, secret: ForeignSecret, along?: Along): Promise<KeyRecord | undefined>;
   /** The account's default key; undefined until `createDefault` created it, and if it was revoked. */
   default(accountId: number): Promise<KeyRecord | undefined>;
   /** Creates it; undefined if it exists by now. */
   createDefault(key: NewKey, along?: Along): Promise<OpenedKey | undefined>;
   list(accountId?: number): Promise<readonly KeyRecord[]>;
   search(search: KeySearch): Promise<{ readonly total: number; readonly items: readonly KeyRecord[] }>;
-  /** The newest keys of exactly that name, of an account or (undefined) all; revoked ones too, as records name them. */
+  /** The newest keys whose name has this part, ignoring case, of an account or (undefined) all; revoked ones too, as records name them. */
   named(
     name: string,
     accountId: number | undefined,
@@ -112,6 +151,13 @@ export interface Keys {
   get(accountId: number, id: number): Promise<KeyRecord | undefined>;
   /** Refuses as `create` does; 404 if this account has no such key. */
   change(accountId: number, id: number, changes: KeyChanges, along?: readonly Step[]): Promise<KeyRecord>;
+  /** Enables or disables several keys of an account and returns their number; undefined, and none, if one is not the account's. */
+  enableAll(
+    accountId: number,
+    ids: readonly number[],
+    enabled: boolean,
+    along?: readonly Step[],
+  ): Promise<number | undefined>;
   /** Revokes several keys of an account and returns their number; undefined, and none, if one is not the account's. */
   revokeAll(accountId: number, ids: readonly number[], along?: readonly Step[]): Promise<number | undefined>;
   /** The steps that revoke every key of a deleted account, and delete what is stored of its calls; call `forget` after they are written. */
@@ -127,6 +173,8 @@ export interface Keys {
    * again before serving another model than the requested one.
    */
   allows(key: KeyRecord, model: string): boolean;
+  /** The limits of the key for some models that apply to a call of this public name; for an alias, its model counts, too. */
+  limitsFor(key: KeyRecord, model: string): readonly KeyLimit[];
   /** Refuses (403) if the key may not be used from this address. */
   checkAddress(key: KeyRecord, ip: string): void;
 }

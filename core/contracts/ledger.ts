@@ -2,6 +2,7 @@
 
 import { service } from '../definitions.ts';
 import type { ErrorMaker } from '../errors.ts';
+import type { Period } from '../periods.ts';
 import type { Exchange } from './exchange.ts';
 import type { ChargedUnit, Rate, Unit } from './rates.ts';
 import type { UsageRecord } from './records.ts';
@@ -24,13 +25,16 @@ export function inQuota(micro: bigint): string {
   return `${micro < 0n ? '-' : ''}${size / MICRO}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
+/** The budget of a key in each period. */
+export type KeyPeriod = `key-${Period}`;
+
 /** A balance or a limit that calls are charged to. It has a bucket of its own in the ledger. */
 export interface Layer {
   /**
-   * Money: `account`. Limits in all: `key`, `department`. Limits within a window: `department-month`, and `day`, `week`, `month` of a
-   * subscription, whose owner is the subscription.
+   * Money: `account`. Limits in all: `key`, `department`. Limits within a window: `department-month`; `day`, `week`, `month` of a
+   * subscription, whose owner is the subscription; `key-day` and the like, and `key-day gpt-*` for some models of a key.
    */
-  readonly kind: 'account' | 'key' | 'department' | 'department-month' | 'day' | 'week' | 'month';
+  readonly kind: 'account' | 'key' | 'department' | 'department-month' | Period | KeyPeriod | `${KeyPeriod} ${string}`;
   readonly owner: number;
   /** When its window began, unix milliseconds; absent if it has no window. */
   readonly windowStart?: number;

@@ -42,7 +42,10 @@ export interface Order {
   readonly expiresMs: number;
 }
 
-/** Filter for the list of orders, newest first. */
+/** What orders can be sorted by; `money` regardless of the currency. */
+export type OrderOrder = 'id' | 'money' | 'state' | 'completed';
+
+/** Filter for the list of orders. */
 export interface OrderSearch {
   /** Undefined: of all accounts. */
   readonly accountId?: number;
@@ -50,6 +53,8 @@ export interface OrderSearch {
   readonly text?: string;
   readonly state?: OrderState;
   readonly provider?: string;
+  /** Default: newest first. */
+  readonly sort?: { readonly by: OrderOrder; readonly descending: boolean };
   /** From 0. */
   readonly offset: number;
   readonly limit: number;

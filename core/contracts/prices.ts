@@ -1,5 +1,6 @@
 /** Prices: what models cost, to show it and to charge it. Provided by the plugin `prices`. */
 import { service } from '../definitions.ts';
+import type { Actor } from './audit.ts';
 import type { Bounds, Call, Usage } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import type { JsonObject } from './json.ts';
@@ -89,6 +90,55 @@ export interface PriceTable {
   readonly snapshot: { readonly name: string; readonly version: string };
 }
 
+/** An amount of a published price that differs from the current one: decimal numbers in currency units. */
+export interface ChangedAmount {
+  /** `input`, `output above 200000`, `input from 2026-01-31`. */
+  readonly field: string;
+  /** Undefined: there was none. */
+  readonly old: string | undefined;
+  /** Undefined: it is removed. */
+  readonly new: string | undefined;
+  /** To a tenth; undefined if there is no ratio. */
+  readonly percent: number | undefined;
+}
+
+/** A changed price of the published list. */
+export interface PriceChange {
+  /** Its names in the list. */
+  readonly provider: string;
+  readonly model: string;
+  /** The public names that cost its list price; empty: it is not sold here. */
+  readonly names: readonly string[];
+  /** `new`: the model had no price. `structure`: amounts are added or removed. `mixed`: some rise, others fall. */
+  readonly kind: 'new' | 'increase' | 'decrease' | 'mixed' | 'structure';
+  readonly amounts: readonly ChangedAmount[];
+}
+
+/** The published list, compared with the current prices. */
+export interface PriceComparison {
+  /** Its URL or file. */
+  readonly source: string;
+  /** Identifies its content. */
+  readonly digest: string;
+  /** Those of models that are sold here first. */
+  readonly changes: readonly PriceChange[];
+  /** Changes that are never taken over, because they are implausible: `acme model-1: …`. */
+  readonly skipped: readonly string[];
+  /** How many were taken over, and from when they are valid (unix milliseconds); undefined: it was only compared. */
+  readonly taken: { readonly count: number; readonly fromMs: number } | undefined;
+}
+
+/** Newer list prices than those that ship with this version. */
+export interface PriceUpdates {
+  /** Downloads the list and compares it. Refuses (502) if that fails or the list is implausible. */
+  compare(): Promise<PriceComparison>;
+  /**
+   * Takes all changes over, for all gateways on the store and for calls that begin in two minutes or later. Refuses
+   * (409) if the list is no longer the one with this digest.
+   */
+  takeOver(actor: Actor, digest: string): Promise<PriceComparison>;
+}
+
 /**
  * How carefully the input of a call is estimated. `strict`: one token per byte, which no byte-level tokenizer exceeds. `estimate`: two tokens for
  * five bytes (three bytes each, and a fifth more): smaller, right for nearly all text, not a proof. `count`: as the gateway counts if a vendor does
@@ -166,10 +216,17 @@ export interface Prices {
   sells(model: string): boolean;
   /** The prices of all models, for administrators. */
   table(): PriceTable;
+  /** The current list price of a model at a vendor, by the vendor's name or its URL; undefined if none is known. */
+  published(upstream: {
+    readonly vendor: string;
+    readonly url: string;
+    readonly model: string;
+  }): ModelPrice | undefined;
   /** The published context window of a model in tokens, at the channel with the highest priority; refuses (404) an unknown name. */
   publishedContext(model: string): number | undefined;
   /** Computes the cost of calls for the ledger, which calls this once when it is created. Until then, and without a ledger, no call is refused. */
   tariff(options: TariffOptions): Tariff;
+  readonly updates: PriceUpdates;
   /** How a recorded call was charged, at the price that its record has. */
   receipt(call: UsageRecord): Receipt;
 }

@@ -76,12 +76,17 @@ export interface UsageFilter {
   readonly keys?: readonly number[];
   readonly model?: string;
   readonly channel?: string;
+  /** The same for one of several names. */
+  readonly models?: readonly string[];
+  readonly channels?: readonly string[];
   /** Calls of accounts that were members of one of these departments at that time. */
   readonly departments?: readonly number[];
+  /** Calls with this tag. Days are the finest period then. */
+  readonly tag?: string;
 }
 
 /** Which log lines to read. Events have no key, model or channel: a filter by one of them excludes events. */
-export interface LogFilter extends Omit<UsageFilter, 'departments'> {
+export interface LogFilter extends Omit<UsageFilter, 'departments' | 'tag'> {
   readonly kind?: LogKind;
   /** Only calls with one of these outcomes. */
   readonly outcomes?: readonly UsageRecord['outcome'][];
@@ -102,8 +107,8 @@ export interface LogPage {
   readonly next: string | undefined;
 }
 
-/** Dimensions to group usage by. Days are UTC. */
-export type UsageDimension = 'hour' | 'day' | 'account' | 'key' | 'model' | 'channel' | 'department';
+/** Dimensions to group usage by. Days are UTC. By `tag`, days are the finest period, and a call counts for each of its tags. */
+export type UsageDimension = 'hour' | 'day' | 'account' | 'key' | 'model' | 'channel' | 'department' | 'tag';
 
 /** A sum of calls. Dimensions that were not grouped by are 0 or empty. */
 export interface UsageSum {
@@ -115,6 +120,7 @@ export interface UsageSum {
   readonly channel: string;
   /** 0: none. */
   readonly departmentId: number;
+  readonly tag: string;
   /** Of the kind `use`. */
   readonly calls: number;
   /** Of the kind `error`. */
@@ -156,6 +162,8 @@ export interface Records {
    * hours with matches are read, so that the cost does not grow with the log.
    */
   timings(filter: LogFilter, most: number): Promise<readonly CallTiming[]>;
+  /** The models or channels of served calls whose records are kept, in any order; to find them by a part of their name. */
+  names(of: 'model' | 'channel'): Promise<readonly string[]>;
   /** Number and tokens of the calls that began within the last 60 seconds and have ended. */
   rate(filter: UsageFilter): Promise<{ readonly calls: number; readonly tokens: number }>;
 }

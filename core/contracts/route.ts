@@ -6,6 +6,7 @@ import type { Account } from './accounts.ts';
 import type { Caller } from './exchange.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Holder } from './keys.ts';
+import type { ServiceToken } from './service-tokens.ts';
 import type { AccessToken, Session } from './sessions.ts';
 
 /** The outcome of a request for a route. */
@@ -57,7 +58,7 @@ export interface RouteAbout {
   /** The status of a successful answer if not 200. */
   readonly status?: number;
   /** How a caller can authenticate; empty: no authentication is needed. */
-  readonly credentials: readonly ('session' | 'accessToken' | 'key')[];
+  readonly credentials: readonly ('session' | 'accessToken' | 'serviceToken' | 'key')[];
   /** The codes of its own refusals, in addition to those of its guards and those that any request can get. */
   readonly errors?: readonly string[];
   /** Further restrictions and requirements, as sentences. */
@@ -80,6 +81,7 @@ export interface ApiRequest extends Caller {
   readonly holder: Holder | undefined;
   readonly session: Session | undefined;
   readonly accessToken: AccessToken | undefined;
+  readonly serviceToken: ServiceToken | undefined;
 }
 
 /** The caller, as guards determined it. */
@@ -88,6 +90,7 @@ export interface Found {
   readonly holder?: Holder;
   readonly session?: Session;
   readonly accessToken?: AccessToken;
+  readonly serviceToken?: ServiceToken;
 }
 
 /** Refuses, or returns an identity. `found`: the results of earlier guards. */
@@ -105,9 +108,9 @@ export function guard(errors: readonly string[], ask: Guard): Guard {
 /** An answer of a route that is not just a JSON body. */
 export class Answer {
   readonly status: number;
-  readonly body: string | Buffer | undefined;
+  readonly body: string | Buffer | AsyncIterable<string> | undefined;
   readonly headers: AnswerHeaders;
-  constructor(status: number, body: string | Buffer | undefined, headers: AnswerHeaders) {
+  constructor(status: number, body: Answer['body'], headers: AnswerHeaders) {
     this.status = status;
     this.body = body;
     this.headers = headers;
@@ -118,7 +121,10 @@ sharedByCopies(Answer, 'Answer');
 /** Headers by lower-case name; a list is sent as several lines, as `set-cookie` needs. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Creates one; `body` is sent as it is, without a `content-type` unless `headers` has one. */
-export function answer(status: number, body?: string | Buffer, headers: AnswerHeaders = {}): Answer {
+/**
+ * Creates one; `body` is sent as it is, without a `content-type` unless `headers` has one. An iterable body is sent piece by piece, as fast as the
+ * client reads; if it throws, the answer is truncated.
+ */
+export function answer(status: number, body?: Answer['body'], headers: AnswerHeaders = {}): Answer {
   return new Answer(status, body, headers);
 }

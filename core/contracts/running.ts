@@ -89,8 +89,10 @@ export interface Vitals {
       | { readonly file: number; readonly log: number; readonly free: number; readonly disk: number }
       | undefined;
   };
-  /** The last `turnpike backup`; undefined: none. */
+  /** The last backup, scheduled or by `turnpike backup`; undefined: none. */
   readonly backup: Backup | undefined;
+  /** Scheduled backups; undefined: none are configured. */
+  readonly backups: BackupSchedule | undefined;
   /** This gateway first, then the others on the store, in order of their names. */
   readonly gateways: readonly GatewayState[];
 }
@@ -150,6 +152,25 @@ export interface Backup {
   /** Undefined if the file could not be examined. */
   readonly bytes: number | undefined;
   readonly tookMs: number;
+}
+
+/** A scheduled backup. */
+export interface BackupRun extends Backup {
+  /** Why it failed, or its proof; undefined: it was restored, migrated and reconciled. `name` is empty if nothing was stored. */
+  readonly reason: string | undefined;
+}
+
+/** Scheduled backups, as the store had them within the last minute. */
+export interface BackupSchedule {
+  readonly everyMs: number;
+  /** The folder, or `bucket/prefix`. */
+  readonly to: string;
+  /** One is running in this process. */
+  readonly running: boolean;
+  /** The last that was proven; undefined: none. */
+  readonly proven: BackupRun | undefined;
+  /** The last failure since; undefined: none. */
+  readonly failed: BackupRun | undefined;
 }
 
 /** A sample of the last hour; one every ten seconds. */
@@ -222,7 +243,8 @@ export interface InFlight {
 export interface Running {
   /** The running requests of all gateways on the store, newest first; of one account, or (undefined) of all. */
   inFlight(query: InFlightQuery): Promise<InFlight>;
-  vitals(): Promise<Vitals>;
+  /** With `gateway`, the other gateways on the store are not queried: `inFlight` and `gateways` are of this one only. */
+  vitals(of?: 'store' | 'gateway'): Promise<Vitals>;
   /**
    * Whether the store's disk has room for this many more bytes of optional data, which calls do not need. False long
    * before the disk is full, so that necessary data can still be written.
@@ -232,6 +254,8 @@ export interface Running {
   history(): readonly Sample[];
   /** Whether a proxy is trusted, and the address of an untrusted one that forwards requests; undefined: none does. */
   proxy(): { readonly trusted: boolean; readonly untrusted: string | undefined };
+  /** Scheduled backups, without a query: for metrics. Undefined: none are configured. */
+  backups(): BackupSchedule | undefined;
   configuration(): Promise<Configuration>;
   /**
    * Checks a draft of gateway.yaml; nothing is written, started or loaded. Masks represent the secrets of the file on

@@ -104,6 +104,8 @@ export interface StoreDriver {
    * `turnpike backup` and `restore`.
    */
   readonly server?: { readonly backup: string };
+  /** Copies of a server's database, made with its own tools, for scheduled backups. Without it, there are none. */
+  readonly dumps?: StoreDumps;
   /** Called before a store is opened: starts slow preparations, and opens no file. */
   prepare?(): void;
   /**
@@ -129,6 +131,21 @@ export interface StoreDriver {
    * store; undefined if there was none. Required of every driver that is not a server.
    */
   restore?(options: { readonly from: string; readonly file: string; readonly log: Log }): Promise<string | undefined>;
+}
+
+/** Copies of a server's database, made with its own tools. `settings`: the validated section `store`. */
+export interface StoreDumps {
+  /** Why its tools cannot be used, as a sentence for `check`: one is not installed. Undefined: they can. */
+  missing(): Awaitable<string | undefined>;
+  /** Writes a consistent copy to a new file while the database is in use. */
+  write(settings: Readonly<Record<string, unknown>>, file: string): Promise<void>;
+  /** Loads a copy into a new scratch database on the same server. Returns how it is opened; `remove` deletes it. */
+  load(
+    settings: Readonly<Record<string, unknown>>,
+    file: string,
+  ): Promise<{ readonly settings: Readonly<Record<string, unknown>>; remove(): Promise<void> }>;
+  /** Replaces the content of the database by a copy, or leaves it as it is. Only while no gateway runs. */
+  restore(settings: Readonly<Record<string, unknown>>, file: string): Promise<void>;
 }
 
 /** The options for opening a store. */

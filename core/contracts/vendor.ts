@@ -19,6 +19,11 @@ export interface Channel {
   readonly query?: Readonly<Record<string, string>> | undefined;
   /** The credential; empty if the vendor needs none. Never logged, never sent anywhere but to `url`. */
   readonly key: string;
+  /**
+   * The position of `key` in the channel's list of keys, from 1; undefined if it has one. Each key of a list has a channel object of its own; all
+   * other members are the same.
+   */
+  readonly keyNumber?: number | undefined;
   readonly weight: number;
   /** Channels with the lowest number are tried first. */
   readonly priority: number;
@@ -31,6 +36,14 @@ export interface Channel {
   readonly quirks: SomeQuirks;
   /** The vendor's own fields (`Vendor.options`). */
   readonly options: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Names the credential of a channel: what a vendor stores or seals for one key, no other key may be able to read. The name of the channel, for all
+ * keys but the first with its position: `main`, `main#2`.
+ */
+export function keyNameOf({ name, keyNumber = 1 }: Pick<Channel, 'name' | 'keyNumber'>): string {
+  return keyNumber === 1 ? name : `${name}#${keyNumber}`;
 }
 
 /** Timeouts in milliseconds. */

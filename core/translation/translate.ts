@@ -14,6 +14,7 @@ import type {
   Style,
   StyleClient,
 } from '../contracts/style.ts';
+import { keyNameOf } from '../contracts/vendor.ts';
 import type { LiveExchange } from '../exchange.ts';
 import { scanAnswer } from '../json.ts';
 import { AnswerRefused, type Revisions } from '../revising.ts';
@@ -368,7 +369,7 @@ function push(text: string, out: (Buffer | string)[]): void {
 }
 
 function originOf({ offer }: Parties): Origin {
-  return { channel: offer.channel.name, model: offer.model };
+  return { channel: keyNameOf(offer.channel), model: offer.model };
 }
 
 /** The catalog offers a translation only between styles with these functions, and only such replies are revised. */

@@ -5,7 +5,7 @@ import { reasons } from '../config/file.ts';
 import { listening, stopListening } from '../door.ts';
 import { type Gateway, openWorker } from '../gateway.ts';
 import { boot } from '../id.ts';
-import { createLog } from '../log.ts';
+import { createLog, logLevelOf } from '../log.ts';
 import type { ProcessRole } from '../place.ts';
 import type { Json } from '../plugin.ts';
 import { createForward } from './forward.ts';
@@ -38,7 +38,7 @@ interface Employee {
 
 function employ({ number, count, configFile, env, routes }: Beginning, link: Link): Employee {
   const log = createLog({
-    level: env.TURNPIKE_LOG_LEVEL === 'debug' ? 'debug' : 'info',
+    level: logLevelOf(env.TURNPIKE_LOG_LEVEL),
     write: (line) => void process.stderr.write(`${line}\n`),
     now: () => Date.now(),
     facts: { worker: number },

@@ -5,7 +5,7 @@ import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Host, Step } from '../../core/plugin.ts';
-import { randomBase62, readName, readPage } from '../../core/sdk.ts';
+import { orderOf, randomBase62, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { refuseWeak } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
@@ -17,6 +17,7 @@ import {
   fold,
   foldings,
   looksOf,
+  ORDERS,
   PERSON_COLUMNS,
   type PersonRow,
   RESERVED,
@@ -112,11 +113,12 @@ export function createAccounts(
     return passwords.hash(password);
   }
 
-  /** Every account gets the welcome balance except root, which needs none. */
-  function openBucket({ id: owner, role }: Account): readonly Step[] {
+  /** An account gets the welcome balance unless it is to have another one; root needs none. */
+  function openBucket({ id: owner, role }: Account, opening: NewAccount['opening'] = 'welcome'): readonly Step[] {
     const ledger = host.find(Ledger);
-    const isRoot = role === 'root';
-    return ledger?.open({ kind: 'account', owner }, isRoot ? 0n : ledger.welcome, isRoot) ?? [];
+    const isUnlimited = role === 'root' || opening === 'unlimited';
+    const granted = !isUnlimited && opening === 'welcome' ? ledger?.welcome : undefined;
+    return ledger?.open({ kind: 'account', owner }, granted ?? 0n, isUnlimited) ?? [];
   }
 
   /** Writes an account, its password and its bucket in one list; undefined if the name or the address is taken. */
@@ -125,7 +127,7 @@ export function createAccounts(
     hash: string | undefined,
     along: readonly Step[] | ((id: number) => readonly Step[]),
   ): Promise<Account | undefined> {
-    const { name, role, displayName = name, email = null } = account;
+    const { name, role, displayName = name, email = null, opening } = account;
     for (;;) {
       // The bucket is opened in the same list, so the id must be known in advance.
       const last = await store.one<{ id: number | null }>('SELECT MAX(id) AS id FROM account');
@@ -138,7 +140,7 @@ export function createAccounts(
           must: 'new',
         },
         ...(hash === undefined ? [] : [passwordStep(made.id, hash)]),
-        ...openBucket(made),
+        ...openBucket(made, opening),
         ...(typeof along === 'function' ? along(made.id) : along),
       ]);
       if (failed === undefined) return made;
@@ -197,11 +199,18 @@ export function createAccounts(
     },
 
     async search(search) {
-      const { total, rows } = await readPage<PersonRow>(store, 'account', PERSON_COLUMNS, conditionOf(search), search);
+      const { total, rows } = await readPage<PersonRow>(
+        store,
+        'account',
+        PERSON_COLUMNS,
+        conditionOf(search),
+        search,
+        orderOf(search.sort, ORDERS),
+      );
       return { total, items: rows.map(toPerson) };
     },
 
-    async create({ name: given, role, password, displayName, email }, along = []) {
+    async create({ name: given, role, password, displayName, email, opening }, along = []) {
       const name = readName(given);
       if (role === 'member') await refuseLookAlike(name);
       const plain = {
@@ -209,6 +218,7 @@ export function createAccounts(
         role,
         displayName: displayName === undefined ? name : readName(displayName),
         email: email === undefined ? undefined : readEmail(email),
+        ...(opening !== undefined && { opening }),
       };
       const hash = password === undefined ? undefined : await hashOf(password, name);
       const account = await insert(plain, hash, along);

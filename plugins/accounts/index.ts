@@ -1,9 +1,10 @@
-/** Accounts, sessions, access tokens and tickets. Creates `root` on the first start. */
+/** Accounts, sessions, access tokens, service tokens and tickets. Creates `root` on the first start. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Invitations } from '../../core/contracts/invitations.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
+import { ServiceTokens } from '../../core/contracts/service-tokens.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { definePlugin, GatewayError, type Host, type JsonObject, type Surrender } from '../../core/plugin.ts';
@@ -13,10 +14,12 @@ import { createCommands } from './commands.ts';
 import { errors } from './errors.ts';
 import { createInvitations } from './invitations.ts';
 import { createPasswords } from './passwords.ts';
+import { createServiceTokens } from './service-tokens.ts';
 import { createSessions } from './sessions.ts';
 import { createSteadyTime, type SteadyTime } from './steady-time.ts';
 import { migrations } from './tables.ts';
 import { createTickets } from './tickets.ts';
+import { createTokenCommands } from './token-commands.ts';
 
 const SWEEP_EVERY_MS = 3_600_000;
 
@@ -26,7 +29,7 @@ export default definePlugin({
   errors,
   migrations,
   wants: [Ledger, FirstStart, Site, Audit],
-  provides: [Accounts, Sessions, Tickets, Invitations],
+  provides: [Accounts, Sessions, Tickets, Invitations, ServiceTokens],
   create(host) {
     const passwords = host.lasting({ name: 'accounts.passwords', version: 1, make: createPasswords });
     const now = host.lasting({ name: 'accounts.time', version: 1, make: () => createSteadyTime(host.clock) });
@@ -38,12 +41,15 @@ export default definePlugin({
     host.provide(Tickets, tickets);
     const invitations = createInvitations(host, tickets, now);
     host.provide(Invitations, invitations);
+    const serviceTokens = createServiceTokens(host, now);
+    host.provide(ServiceTokens, serviceTokens);
     const sweeping = createChore(host, {
       everyMs: SWEEP_EVERY_MS,
       async work() {
         await sessions.sweep();
         await tickets.sweep();
         await invitations.sweep();
+        await serviceTokens.sweep();
       },
       failure: 'could not delete expired sessions and tickets',
     });
@@ -58,7 +64,7 @@ export default definePlugin({
     }
 
     return {
-      commands: createCommands(host, accounts),
+      commands: [...createCommands(host, accounts), ...createTokenCommands(host, accounts, serviceTokens)],
       surrender: () => surrenderSealed(host, now),
       async start() {
         accounts.listen();

@@ -1,5 +1,12 @@
 /** Rows, searches and changes of accounts; normalization of names and email addresses; names that look like another name. */
-import type { Account, AccountChanges, AccountSearch, Person, Role } from '../../core/contracts/accounts.ts';
+import type {
+  Account,
+  AccountChanges,
+  AccountOrder,
+  AccountSearch,
+  Person,
+  Role,
+} from '../../core/contracts/accounts.ts';
 import type { Json, JsonObject, Step, Value } from '../../core/plugin.ts';
 import { all, type Condition, condition, contains, either, mentions } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
@@ -92,6 +99,15 @@ export function looksOf(name: string): string {
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w');
 }
+
+/** The orders of a list. */
+export const ORDERS: Readonly<Record<AccountOrder, string>> = {
+  id: 'id',
+  name: 'folded',
+  role: "CASE role WHEN 'member' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END",
+  group: 'group_name',
+  lastLogin: 'COALESCE(last_login_ms, 0)',
+};
 
 const ID = /^\d{1,15}$/;
 

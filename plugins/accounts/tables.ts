@@ -3,7 +3,7 @@ import type { Migration } from '../../core/plugin.ts';
 
 /**
  * `folded` and `email_folded` are lower case: names that differ only in case are equal. A deleted account keeps its row, and its name stays
- * reserved. Sessions, access tokens and tickets are stored as SHA-256 of secrets with 256 random bits, which need no slow hash; the `data`
+ * reserved. Sessions, access tokens, service tokens and tickets are stored as SHA-256 of secrets with 256 random bits, which need no slow hash; the `data`
  * of a ticket is encrypted. `invitation.ticket` is the hash of its ticket, which is deleted when used.
  */
 export const migrations: readonly Migration[] = [
@@ -94,5 +94,26 @@ export const migrations: readonly Migration[] = [
     id: 5,
     title: 'checks that were made with an access token',
     sql: ['ALTER TABLE access_token ADD COLUMN verified_until_ms INTEGER NOT NULL DEFAULT 0'],
+  },
+  {
+    id: 6,
+    title: 'service tokens',
+    sql: [
+      `CREATE TABLE service_token (
+        id INTEGER NOT NULL PRIMARY KEY,
+        hash BLOB NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        account_id INTEGER NOT NULL REFERENCES account (id),
+        scopes TEXT NOT NULL,
+        addresses TEXT,
+        suffix TEXT NOT NULL,
+        created_ms INTEGER NOT NULL,
+        expires_ms INTEGER NOT NULL,
+        used_ms INTEGER,
+        used_ip TEXT NOT NULL,
+        revoked_ms INTEGER
+      ) STRICT`,
+      'CREATE INDEX service_token_account ON service_token (account_id)',
+    ],
   },
 ];

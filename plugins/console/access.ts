@@ -1,6 +1,12 @@
 /** The guards of `/api`: authentication, roles, and protection against cross-site requests. */
 import type { Role } from '../../core/contracts/accounts.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
+import {
+  includesScope,
+  SERVICE_SCOPES,
+  SERVICE_TOKEN_PREFIX,
+  ServiceTokens,
+} from '../../core/contracts/service-tokens.ts';
 import { type Session, Sessions } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import { type Caller, type Found, GatewayError, type Guard, guard, type Host, refuse } from '../../core/plugin.ts';
@@ -8,6 +14,7 @@ import type { Cookies } from './cookies.ts';
 import { errors } from './errors.ts';
 import type { Limiter, LimitName } from './limiter.ts';
 import type { ApiRoute } from './route.ts';
+import { scopeOf } from './scopes.ts';
 import type { Verification } from './verification.ts';
 
 const RANK: Readonly<Record<Role, number>> = { member: 1, admin: 10, root: 100 };
@@ -33,7 +40,9 @@ export function guardsOf(row: ApiRoute): readonly string[] {
   if (row.limit !== undefined) guards.push(`console.limit.${row.limit}`);
   // API keys are checked by the plugin `auth`, as for calls. Browsers never send one by themselves, so the origin does not matter.
   if (row.who === 'key') return [...guards, 'key.lenient'];
-  guards.push(row.who === 'visitor' ? 'console.visitor' : 'console.session');
+  const scope = scopeOf(row);
+  if (row.who === 'visitor') guards.push('console.visitor');
+  else guards.push(scope === undefined ? 'console.session' : `console.scope.${scope}`);
   if (row.method !== 'GET' || row.changes === true) guards.push('console.same-site');
   if (row.sessionOnly === true) guards.push('console.browser');
   if (row.who === 'admin' || row.who === 'root') guards.push(`console.${row.who}`);
@@ -50,18 +59,25 @@ export function createGuards(
   verification: Verification,
 ): Readonly<Record<string, Guard>> {
   const sessions = host.use(Sessions);
+  const serviceTokens = host.use(ServiceTokens);
 
   async function identify(caller: Caller): Promise<Found | undefined> {
     const { authorization } = caller.headers;
-    if (authorization !== undefined) return byAccessToken(authorization);
+    if (authorization !== undefined) return byToken(authorization, caller.ip);
     const secret = cookies.read(caller.headers, 'session');
     return secret === undefined ? undefined : sessions.find(secret);
   }
 
-  async function byAccessToken(authorization: string): Promise<Found> {
+  async function byToken(authorization: string, ip: string): Promise<Found> {
     const token = authorization.replace(/^bearer +/i, '').trim();
     if (token.startsWith('sk-')) {
       throw errors.access_token_wanted();
+    }
+    if (token.startsWith(SERVICE_TOKEN_PREFIX)) {
+      const service =
+        (await serviceTokens.find(token, ip)) ??
+        refuse(coreErrors.invalid_access_token('This service token is unknown, has expired or was revoked.'));
+      return { account: service.account, serviceToken: service.token };
     }
     const found = await sessions.findByAccessToken(token);
     return (
@@ -80,23 +96,46 @@ export function createGuards(
   const limits = (['sign-in', 'mail', 'codes', 'usage'] as const satisfies readonly LimitName[]).map(
     (name) => [`console.limit.${name}`, limit(name)] as const,
   );
+  const unidentified = ['not_signed_in', 'invalid_access_token', 'access_token_wanted', 'address_not_allowed'];
+  const signedIn = async (caller: Caller): Promise<Found> =>
+    (await identify(caller)) ?? refuse(coreErrors.not_signed_in());
+  const scopes = SERVICE_SCOPES.map((scope) => {
+    const check = guard([...unidentified, 'scope_insufficient'], async (caller) => {
+      const found = await signedIn(caller);
+      const { serviceToken } = found;
+      if (serviceToken === undefined || includesScope(serviceToken.scopes, scope)) return found;
+      throw errors.scope_insufficient(scope);
+    });
+    return [`console.scope.${scope}`, check] as const;
+  });
   return {
-    ...Object.fromEntries(limits),
+    ...Object.fromEntries([...limits, ...scopes]),
     'console.limit': limit('requests'),
-    'console.visitor': (caller) =>
-      identify(caller).catch((error: unknown) => {
+    'console.visitor': async (caller) => {
+      try {
+        const found = await identify(caller);
+        // To public pages, a service token is no user.
+        return found?.serviceToken === undefined ? found : undefined;
+      } catch (error) {
         // Invalid credentials count as none: public pages need no sign-in.
-        if (error instanceof GatewayError && error.status === 401) return undefined;
+        if (error instanceof GatewayError && (error.status === 401 || error.code === 'address_not_allowed'))
+          return undefined;
         throw error;
-      }),
-    'console.session': guard(
-      ['not_signed_in', 'invalid_access_token', 'access_token_wanted'],
-      async (caller) => (await identify(caller)) ?? refuse(coreErrors.not_signed_in()),
-    ),
+      }
+    },
+    'console.session': guard([...unidentified, 'person_wanted'], async (caller) => {
+      const found = await signedIn(caller);
+      if (found.serviceToken !== undefined) throw errors.person_wanted();
+      return found;
+    }),
     'console.same-site': guard(['cross_site'], (caller, { session }) =>
       checkOrigin(caller, site, session !== undefined),
     ),
-    'console.browser': guard(['session_wanted'], (_, found) => void sessionOf(found)),
+    'console.browser': guard(['session_wanted'], (_, found) => {
+      // The scope of a service token was checked before.
+      if (found.serviceToken === undefined) sessionOf(found);
+      return undefined;
+    }),
     'console.admin': atLeast('admin'),
     'console.root': atLeast('root'),
     'console.verified': guard(['verification_required'], (_, found) => void verification.demand(found)),

@@ -11,7 +11,7 @@ function cell(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-type Rows = readonly (readonly (string | number)[])[];
+export type Rows = readonly (readonly (string | number)[])[];
 
 /** Encodes rows. */
 export function csvText(rows: Rows): string {
@@ -20,10 +20,49 @@ export function csvText(rows: Rows): string {
 
 /** An answer that a browser saves as `name.csv`. */
 export function csvFile(name: string, text: string): Answer {
-  return answer(200, text, {
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename="${name}.csv"`,
-  });
+  return answer(200, text, csvHeaders(name));
+}
+
+const csvHeaders = (name: string) => ({
+  'content-type': 'text/csv; charset=utf-8',
+  'content-disposition': `attachment; filename="${name}.csv"`,
+});
+
+/**
+ * The same for a file of any size: its pieces are sent as they are made. The first one is made before the answer begins, so that a refusal is
+ * one; a later failure truncates the file.
+ */
+export async function csvStream(name: string, pieces: AsyncIterator<string, void, void>): Promise<Answer> {
+  const first = await pieces.next();
+  async function* all(): AsyncGenerator<string, void, void> {
+    try {
+      if (first.done !== true) yield first.value;
+      for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) yield next.value;
+    } finally {
+      await pieces.return?.();
+    }
+  }
+  return answer(200, all(), csvHeaders(name));
+}
+
+/** Rows per piece. */
+const BITE = 500;
+
+/** A table of any size: `read` gets a number of rows from an offset; fewer than requested are the last. */
+export function csvTable(
+  name: string,
+  head: readonly string[],
+  read: (of: { readonly offset: number; readonly limit: number }) => Promise<Rows>,
+): Promise<Answer> {
+  async function* pieces(): AsyncGenerator<string, void, void> {
+    let rows = await read({ offset: 0, limit: BITE });
+    yield csvText([head, ...rows]);
+    for (let offset = BITE; rows.length === BITE; offset += BITE) {
+      rows = await read({ offset, limit: BITE });
+      yield csvText(rows);
+    }
+  }
+  return csvStream(name, pieces());
 }
 
 /** The same for a small table without a footer. */

@@ -89,6 +89,15 @@ export const errors = defineErrors(
     },
     wrong_credentials: { status: 401, help: 'The name or password is incorrect, or the account is disabled.' },
     sign_in_expired: { status: 401, help: 'This sign-in has expired, or had too many attempts. Start again.' },
+    scope_insufficient: {
+      status: 403,
+      text: (scope: string) => `This request needs a service token with the scope "${scope}".`,
+      help: 'The service token does not have the scope of this request.',
+    },
+    person_wanted: {
+      status: 403,
+      help: 'A service token cannot do this. Sign in: only a person may change passwords, second factors, service tokens, and the own account.',
+    },
     role_insufficient: { status: 403, help: 'Your role does not allow this.' },
     root_protected: { status: 403, help: 'This is not allowed on the root account.' },
     verification_required: {

@@ -18,13 +18,15 @@ import { OAuth } from '../../core/contracts/oauth.ts';
 import { Payments } from '../../core/contracts/payments.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
+import { RateLimits } from '../../core/contracts/rate-limits.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
+import { ServiceTokens } from '../../core/contracts/service-tokens.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { definePlugin, type Host, refuse } from '../../core/plugin.ts';
+import { definePlugin, type Host, type JsonObject, refuse } from '../../core/plugin.ts';
 import { checkOrigin, createGuards } from './access.ts';
 import { type Cookies, createBrowsers, createCookies } from './cookies.ts';
 import { errors } from './errors.ts';
@@ -68,9 +70,10 @@ export default definePlugin({
   api: 2,
   errors,
   sections: { console: consoleSection },
-  needs: [Accounts, Sessions, Tickets, Invitations, Keys, Counters],
+  needs: [Accounts, Sessions, ServiceTokens, Tickets, Invitations, Keys, Counters],
   wants: [
     Ledger,
+    RateLimits,
     Prices,
     Records,
     Prompts,
@@ -112,6 +115,10 @@ export default definePlugin({
         host.find(service) ??
         refuse(coreErrors.not_available(`This gateway runs without ${service.id}: its plugin is not in the pipeline.`)),
       audited,
+      async note({ actor, query }, action) {
+        const facts = JSON.parse(JSON.stringify(query)) as JsonObject;
+        await host.find(Audit)?.note({ actor, action, object: '', facts });
+      },
     };
     const paysElsewhere = (): boolean => (host.find(Payments)?.providers.length ?? 0) > 0;
     return {

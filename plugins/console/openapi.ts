@@ -29,6 +29,14 @@ const SCHEMES = {
       description: 'The personal access token of a user: GET /api/user/token.',
     },
   },
+  serviceToken: {
+    name: 'serviceToken',
+    scheme: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'A service token, for machines: `turnpike_st_…`. The description of each operation names its scope.',
+    },
+  },
 } as const;
 
 /** Creates the document. */
@@ -58,7 +66,7 @@ export function openApi(described: Described): Json {
       title,
       version,
       description:
-        'Calls to models are under /v1 and need an API key. Users, keys, payments and administration are under /api and need a sign-in or an access token.',
+        'Calls to models are under /v1 and need an API key. Users, keys, payments and administration are under /api and need a sign-in, an access token or a service token.',
     },
     servers: [{ url }],
     paths: withReferences(inOrder(paths), schemas),
@@ -67,6 +75,7 @@ export function openApi(described: Described): Json {
         session: { type: 'apiKey', in: 'cookie', name: sessionCookie },
         [SCHEMES.key.name]: SCHEMES.key.scheme,
         [SCHEMES.accessToken.name]: SCHEMES.accessToken.scheme,
+        [SCHEMES.serviceToken.name]: SCHEMES.serviceToken.scheme,
       },
       responses: { Error: answerOf('Error'), Failure: answerOf('Failure') },
       schemas: inOrder(schemas),

@@ -31,6 +31,23 @@ export function pageSearch<const P extends object>(properties: P) {
   return queryOf({ ...pageProperties, ...properties });
 }
 
+/** The schema of a list's order: the names, each also with `-` in front for descending order. */
+export function sortProperty<const N extends string>(names: readonly N[]) {
+  return {
+    description: `The order: ${names.map((name) => `\`${name}\``).join(', ')}; with \`-\` in front: descending. Default: newest first.`,
+    enum: names.flatMap((name) => [name, `-${name}`] as const),
+  } as const;
+}
+
+/** The order that a query requests, by the names of the service. */
+export function sortOf<N extends string, By>(
+  sort: N | `-${N}` | undefined,
+  names: Readonly<Record<N, By>>,
+): { readonly by: By; readonly descending: boolean } | undefined {
+  if (sort === undefined) return undefined;
+  return { by: names[sort.replace(/^-/, '') as N], descending: sort.startsWith('-') };
+}
+
 /** Pages beyond it are not read; filters are the better way to such rows. */
 const FARTHEST = 10_000_000;
 

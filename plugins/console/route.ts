@@ -2,12 +2,14 @@
 import type { Account } from '../../core/contracts/accounts.ts';
 import type { Actor } from '../../core/contracts/audit.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
+import type { ScopeGroup, ServiceToken } from '../../core/contracts/service-tokens.ts';
 import type { AccessToken, Session } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import type { Awaitable, Caller, Host, JsonObject, Schema, Service, Step } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
 import type { Guesses } from './guesses.ts';
 import type { Limiter, LimitName } from './limiter.ts';
+import type { Tag } from './scopes.ts';
 import type { SignIn } from './sign-in.ts';
 import type { Verification } from './verification.ts';
 
@@ -35,8 +37,8 @@ export interface ApiRoute<Body = unknown, Query = unknown> extends RouteRow<Body
   readonly who: Who;
   readonly method: Method;
   readonly path: string;
-  /** For OpenAPI. */
-  readonly tag: string;
+  /** For OpenAPI, and the scope of service tokens. */
+  readonly tag: Tag;
 }
 
 /** The rest of a route. `Body` and `Query` are the types that the schemas accept. */
@@ -52,6 +54,8 @@ export interface RouteRow<Body = unknown, Query = unknown> {
   readonly verified?: true | 'or-recent';
   /** Requires a session, not an access token: the route concerns the session or how the user signs in. */
   readonly sessionOnly?: true;
+  /** The group of its scope for service tokens, if it is not that of its tag. */
+  readonly scope?: ScopeGroup;
   /** A GET that changes something: the cross-site check treats it like a POST. */
   readonly changes?: true;
   /** A limit in addition to the one that every route has. */
@@ -84,10 +88,12 @@ export interface ConsoleRequest<Body = unknown, Query = unknown> extends Omit<Ca
   readonly visitor: Account | undefined;
   /** The key of the request and its owner; only in routes for `key`. */
   readonly holder: Holder | undefined;
-  /** Undefined if the request has an access token. */
+  /** Only if the request has a session. */
   readonly session: Session | undefined;
-  /** Undefined if the request has a session. */
+  /** Only if the request has an access token. */
   readonly accessToken: AccessToken | undefined;
+  /** Only if the request has a service token. Its role is at most that of an administrator, so it cannot change administrators. */
+  readonly serviceToken: ServiceToken | undefined;
   /** The actor, for the audit log. */
   readonly actor: Actor;
 }
@@ -109,10 +115,12 @@ export interface Tools {
    * empty without the plugin `audit`.
    */
   audited(who: Pick<ConsoleRequest, 'actor'>, action: string, object?: string, facts?: JsonObject): readonly Step[];
+  /** Writes an audit entry for a request that reads: its query is the facts. */
+  note(request: Pick<ConsoleRequest, 'actor' | 'query'>, action: string): Promise<void>;
 }
 
 /** Makes the routes of a tag; each infers its types from its schemas. */
-export function tagged(tag: string) {
+export function tagged(tag: Tag) {
   return <Body, Query>(who: Who, method: Method, path: string, row: RouteRow<Body, Query>): ApiRoute =>
     ({ ...row, who, method, path, tag }) as unknown as ApiRoute;
 }

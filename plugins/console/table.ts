@@ -1,4 +1,6 @@
 /** Converts the table of routes to routes that core serves. */
+
+import type { Account } from '../../core/contracts/accounts.ts';
 import type { Actor } from '../../core/contracts/audit.ts';
 import { Answer, type ApiRequest, type Route, type RouteAbout, type Schema } from '../../core/plugin.ts';
 import { guardsOf } from './access.ts';
@@ -6,6 +8,7 @@ import { spell, spellError } from './envelope.ts';
 import { errors } from './errors.ts';
 import type { ApiRoute, ConsoleRequest, Spelling } from './route.ts';
 import { text } from './schemas.ts';
+import { scopeOf } from './scopes.ts';
 
 /** The maximum body size, unless the route sets one. */
 const MAX_BODY = 64 * 1_024;
@@ -55,8 +58,10 @@ function refuseOthersOf({ search }: ApiRoute, query: URLSearchParams): void {
 }
 
 function requestOf(request: ApiRequest): ConsoleRequest {
-  const { account } = request;
-  const actor: Actor = { accountId: account?.id, name: account?.name ?? '', ip: request.ip };
+  const { serviceToken } = request;
+  const account = accountOf(request);
+  const name = serviceToken === undefined ? account?.name : `${account?.name} (service token ${serviceToken.name})`;
+  const actor: Actor = { accountId: account?.id, name: name ?? '', ip: request.ip };
   return {
     id: request.id,
     method: request.method,
@@ -72,11 +77,20 @@ function requestOf(request: ApiRequest): ConsoleRequest {
     holder: request.holder,
     session: request.session,
     accessToken: request.accessToken,
+    serviceToken,
     actor,
   };
 }
 
+/** The account of a request. With a service token of root it is an administrator, whom handlers do not let change other administrators. */
+function accountOf({ account, serviceToken }: ApiRequest): Account | undefined {
+  return account === undefined || serviceToken === undefined || account.role !== 'root'
+    ? account
+    : { ...account, role: 'admin' };
+}
+
 function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
+  const scope = scopeOf(row);
   const notes = [
     row.who === 'admin' && 'For administrators.',
     row.who === 'root' && 'For root.',
@@ -85,6 +99,7 @@ function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
     row.verified === 'or-recent' &&
       'Requires a verification (POST /api/verify) within the last five minutes; an account without a second factor may have signed in within the last five minutes instead.',
     row.sessionOnly === true && 'Requires a session; an access token is not enough.',
+    row.who !== 'visitor' && row.who !== 'key' && scope !== undefined && `Scope of service tokens: \`${scope}\`.`,
   ].filter((note) => note !== false);
   return {
     summary: row.summary,
@@ -96,10 +111,14 @@ function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
   };
 }
 
-function credentialsOf({ who, sessionOnly }: ApiRoute): RouteAbout['credentials'] {
-  if (who === 'visitor') return [];
-  if (who === 'key') return ['key'];
-  return sessionOnly === true ? ['session'] : ['session', 'accessToken'];
+function credentialsOf(row: ApiRoute): RouteAbout['credentials'] {
+  if (row.who === 'visitor') return [];
+  if (row.who === 'key') return ['key'];
+  return [
+    'session',
+    ...(row.sessionOnly === true ? [] : (['accessToken'] as const)),
+    ...(scopeOf(row) === undefined ? [] : (['serviceToken'] as const)),
+  ];
 }
 
 /** The schema of the whole response around its data. */

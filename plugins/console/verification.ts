@@ -1,6 +1,6 @@
 /**
  * Verification before sensitive operations: by a second factor or, if the account has none, by its password. It is valid for five minutes,
- * for the session or the access token it was made with.
+ * for the session or the access token it was made with. A service token needs none.
  */
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
@@ -18,7 +18,7 @@ import { secondsOf } from './units.ts';
 export type VerifyMethod = '2fa' | 'passkey' | 'password';
 
 /** The authenticated caller. */
-type Asker = { readonly [K in 'account' | 'session' | 'accessToken']?: Found[K] | undefined };
+type Asker = { readonly [K in 'account' | 'session' | 'accessToken' | 'serviceToken']?: Found[K] | undefined };
 
 /** The schema of that response. */
 export const verifiedAnswer = record('Verified', {
@@ -41,7 +41,9 @@ export function createVerification(host: Host, cookies: Cookies, guesses: Guesse
     return (await accounts.person(accountId))?.hasPassword === true ? ['password'] : [];
   }
 
-  function isVerified({ session, accessToken }: Asker): boolean {
+  function isVerified({ session, accessToken, serviceToken }: Asker): boolean {
+    // Creating the token required a second factor.
+    if (serviceToken !== undefined) return true;
     return ((session ?? accessToken)?.verifiedUntilMs ?? 0) >= host.clock.now();
   }
 

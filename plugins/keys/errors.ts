@@ -32,6 +32,17 @@ export const errors = {
         param: 'addresses',
         help: 'The list is empty, or has an entry that is neither an IP address nor a network. Omit it to allow every address.',
       },
+      invalid_limits: {
+        status: 400,
+        param: 'limits',
+        help: 'A limit of the key limits nothing, has an amount out of range, or is for the same models as another one.',
+      },
+      limits_off: {
+        status: 400,
+        param: 'limits',
+        text: (plugin: string) => `The plugin \`${plugin}\`, which would enforce this limit, is not in the pipeline.`,
+        help: 'The plugin that would enforce this limit is not in the pipeline.',
+      },
       too_many_keys: {
         status: 409,
         text: (most: number) => `An account can have ${most} keys. Delete one that is not used any more.`,

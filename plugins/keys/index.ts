@@ -3,9 +3,10 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
-import { Keys } from '../../core/contracts/keys.ts';
+import { type KeyRecord, Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
+import { RateLimits } from '../../core/contracts/rate-limits.ts';
 import { definePlugin, type Known, type Migration } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createCommands } from './commands.ts';
@@ -13,9 +14,9 @@ import { errors } from './errors.ts';
 import { createKeys } from './keys.ts';
 
 /**
- * `hash` is the SHA-256 of the secret, whose 256 random bits need no slow hash. `models` and `addresses` are JSON lists; NULL means no
- * restriction. A deleted key keeps its row, because usage records refer to it. `former_secret` has the hashes of rotated secrets that stay valid for
- * their grace period.
+ * `hash` is the SHA-256 of the secret, whose 256 random bits need no slow hash. `models`, `addresses` and `limits` are JSON lists; NULL means
+ * no restriction. A deleted key keeps its row, because usage records refer to it. `former_secret` has the hashes of rotated secrets that stay valid for
+ * their grace period. The secrets of `adopted` keys were created by another gateway, so they have no check characters.
  */
 const migrations: readonly Migration[] = [
   {
@@ -60,9 +61,26 @@ const migrations: readonly Migration[] = [
       'CREATE INDEX former_secret_until ON former_secret (until_ms)',
     ],
   },
+  {
+    id: 4,
+    title: 'keys of other gateways',
+    sql: ['ALTER TABLE api_key ADD COLUMN adopted INTEGER NOT NULL DEFAULT 0 CHECK (adopted IN (0, 1))'],
+    compatibleFrom: 3,
+  },
+  {
+    id: 5,
+    title: 'limits of keys',
+    sql: ['ALTER TABLE api_key ADD COLUMN limits TEXT'],
+    compatibleFrom: 3,
+  },
 ];
 
 const TIDY_MS = 60_000;
+
+/** Whether a key may not make passthrough requests: they may reach any model, and which one is not known. */
+function isOfModels({ models, limits }: KeyRecord): boolean {
+  return models !== undefined || limits?.some(({ model }) => model !== undefined) === true;
+}
 
 export default definePlugin({
   name: 'keys',
@@ -70,7 +88,7 @@ export default definePlugin({
   errors,
   migrations,
   needs: [Accounts],
-  wants: [Ledger, Catalog, FirstStart, Audit, Prompts],
+  wants: [Ledger, RateLimits, Catalog, FirstStart, Audit, Prompts],
   provides: [Keys],
   create(host) {
     const keys = createKeys(host);
@@ -83,10 +101,11 @@ export default definePlugin({
     });
 
     function checkScope({ identity: { key }, passthrough, call }: Known): void {
-      // Passthrough requests may reach any model, so a key that is limited to some models cannot make them.
-      if (passthrough === undefined ? keys.allows(key, call.model) : key.models === undefined) return;
+      if (passthrough === undefined ? keys.allows(key, call.model) : !isOfModels(key)) return;
       const what =
-        passthrough === undefined ? `the model "${call.model}"` : `${passthrough.prefix}: it is for some models only`;
+        passthrough === undefined
+          ? `the model "${call.model}"`
+          : `${passthrough.prefix}: it is limited to some models, or has limits for some`;
       throw errors.model_not_allowed(key.name, what);
     }
 
@@ -111,6 +130,7 @@ export default definePlugin({
       commands: createCommands(host, keys),
       async start() {
         keys.listen();
+        await keys.lookForAdopted();
         if (host.peers.leads()) await keys.openFirst();
         tidying.start();
       },

@@ -3,16 +3,17 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
-import type { Along, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contracts/keys.ts';
+import type { Along, ForeignSecret, KeyLimit, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
+import { RateLimits } from '../../core/contracts/rate-limits.ts';
 import { type Host, refuse, type Step } from '../../core/plugin.ts';
-import { all, condition, createAddressList, readName, readPage } from '../../core/sdk.ts';
+import { all, condition, createAddressList, mentions, orderOf, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { createHolders, type Loaded } from './holders.ts';
-import { assignmentsOf, COLUMNS, conditionOf, type KeyRow, toKey, valuesOf } from './rows.ts';
-import { checkModels, isListed, readRanges } from './rules.ts';
-import { hashOf, hintsOf, isLikely, isWellFormed, newSecret } from './secret.ts';
+import { assignmentsOf, COLUMNS, conditionOf, type KeyRow, ORDERS, toKey, valuesOf } from './rows.ts';
+import { checkLimits, checkModels, isListed, modelsOf, readRanges } from './rules.ts';
+import { hashOf, hintsOf, isForeign, isLikely, isWellFormed, newSecret } from './secret.ts';
 import { createUses } from './uses.ts';
 
 /** The maximum number of keys per account. */
@@ -20,8 +21,8 @@ const MOST_KEYS = 1_000;
 
 /** The topic that notifies other processes of changed keys. */
 const CHANGED = 'keys.changed';
-/** Changed keys: those of an account, or some. */
-type Changed = { readonly account?: number; readonly keys?: readonly number[] };
+/** Changed keys: those of an account, or some. `adopted`: one with a secret of another gateway was created. */
+type Changed = { readonly account?: number; readonly keys?: readonly number[]; readonly adopted?: true };
 
 const MINE = 'id = ? AND account_id = ? AND revoked_ms IS NULL';
 const REVOKE = 'UPDATE api_key SET revoked_ms = ?';
@@ -34,6 +35,8 @@ export interface KeyRing extends Keys {
   noteUse(key: KeyRecord): void;
   /** Subscribes to changes by other processes. */
   listen(): void;
+  /** Finds out whether there are keys of other gateways; until then they are refused. Called at the start. */
+  lookForAdopted(): Promise<void>;
   /** Writes when keys were last used, and deletes expired secrets. `goesOn` is called before each further piece. */
   tidy(goesOn: () => boolean): Promise<void>;
 }
@@ -43,8 +46,15 @@ export function createKeys(host: Host): KeyRing {
   const accounts = host.use(Accounts);
   const uses = createUses(host);
   const holders = createHolders(host, load);
+  /** Without keys of other gateways, a secret without check characters needs no lookup. */
+  let hasAdopted = false;
+  async function lookForAdopted(): Promise<void> {
+    const sql = 'SELECT id FROM api_key WHERE adopted = 1 AND revoked_ms IS NULL LIMIT 1';
+    hasAdopted = (await store.one(sql)) !== undefined;
+  }
   /** Removes holders from this process's cache. */
-  function forgetHere({ account: accountId, keys = [] }: Changed): void {
+  function forgetHere({ account: accountId, keys = [], adopted }: Changed): void {
+    if (adopted) hasAdopted = true;
     holders.forgetThose(({ key, account }) => account.id === accountId || keys.includes(key.id));
   }
   /** Removes them in all processes. */
@@ -104,19 +114,25 @@ export function createKeys(host: Host): KeyRing {
     return givenId;
   }
 
-  /** Writes a key and its bucket in one list. Returns what failed: `new` if the id is taken or there is a default key already. */
+  const ownSecret = (secret: string): ForeignSecret => ({ hash: hashOf(secret), ...hintsOf(secret) });
+
+  /**
+   * Writes a key and its bucket in one list. Returns what failed: `new` if the id or the secret is taken, or there is a
+   * default key already.
+   */
   async function insert(
     id: number,
-    secret: string,
+    { hash, prefix, suffix }: ForeignSecret,
     newKey: NewKey,
-    isDefault: boolean,
+    kind: 'usual' | 'default' | 'adopted',
     along: Along,
   ): Promise<KeyRecord | 'new'> {
     const key: KeyRecord = {
       id,
       accountId: newKey.accountId,
       name: newKey.name,
-      ...hintsOf(secret),
+      prefix,
+      suffix,
       enabled: newKey.enabled ?? true,
       createdMs: clock.now(),
       usedMs: undefined,
@@ -124,11 +140,12 @@ export function createKeys(host: Host): KeyRing {
       models: newKey.models,
       addresses: newKey.addresses,
       strict: newKey.strict ?? false,
+      limits: newKey.limits,
     };
-    const values = [...valuesOf(key), isDefault ? 1 : 0, Buffer.from(hashOf(secret), 'hex')];
+    const values = [...valuesOf(key), kind === 'default' ? 1 : 0, kind === 'adopted' ? 1 : 0, Buffer.from(hash, 'hex')];
     const failed = await store.atomic([
       {
-        sql: `INSERT INTO api_key (${COLUMNS}, is_default, hash) VALUES (${values.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+        sql: `INSERT INTO api_key (${COLUMNS}, is_default, adopted, hash) VALUES (${values.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
         params: values,
         must: 'new',
       },
@@ -148,12 +165,13 @@ export function createKeys(host: Host): KeyRing {
     throw notWritten(failed);
   }
 
-  /** Validates a new key. */
-  async function checked(newKey: NewKey): Promise<NewKey> {
+  /** Validates a new key; its models by `served`, as `checkModels` has it. */
+  async function checked(newKey: NewKey, served = isServed): Promise<NewKey> {
     if ((await accounts.find(newKey.accountId)) === undefined) {
       throw coreErrors.account_not_found(newKey.accountId);
     }
-    if (newKey.models !== undefined) checkModels(newKey.models, modelNames(newKey.models), isServed);
+    if (newKey.models !== undefined) checkModels(newKey.models, modelNames(newKey.models), served);
+    if (newKey.limits !== undefined) checkKeyLimits(newKey.limits, []);
     return { ...newKey, name: readName(newKey.name), addresses: newKey.addresses && readRanges(newKey.addresses) };
   }
 
@@ -163,6 +181,18 @@ export function createKeys(host: Host): KeyRing {
     return catalog === undefined ? requested : [...catalog.names(), ...catalog.patterns().map(({ name }) => name)];
   };
   const isServed = (name: string): boolean => host.find(Catalog)?.serves(name) === true;
+
+  /** `kept`: models that may be named although they are no longer served. */
+  function checkKeyLimits(limits: readonly KeyLimit[], kept: readonly string[]): void {
+    checkLimits(limits);
+    for (const { budgets, requestsPerMinute, tokensPerMinute, concurrent } of limits) {
+      const isRate = (requestsPerMinute ?? tokensPerMinute ?? concurrent) !== undefined;
+      if (isRate && host.find(RateLimits) === undefined) throw errors.limits_off('limits');
+      if (budgets !== undefined && host.find(Ledger) === undefined) throw errors.limits_off('quota');
+    }
+    const names = modelsOf({ limits });
+    if (names.length > 0) checkModels(names, [...modelNames(names), ...kept], isServed);
+  }
 
   async function get(accountId: number, id: number): Promise<KeyRecord | undefined> {
     const row = await store.one<KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE ${MINE}`, id, accountId);
@@ -195,10 +225,10 @@ export function createKeys(host: Host): KeyRing {
     default: findDefault,
 
     find(secret) {
-      if (!isLikely(secret)) return undefined;
+      if (!isLikely(secret) && !(hasAdopted && isForeign(secret))) return undefined;
       const hash = hashOf(secret);
       // Malformed keys are never cached: cached ones need no further check.
-      return holders.remembered(hash) ?? (isWellFormed(secret) ? holders.find(hash) : undefined);
+      return holders.remembered(hash) ?? (hasAdopted || isWellFormed(secret) ? holders.find(hash) : undefined);
     },
 
     async holderById(accountId, id) {
@@ -210,16 +240,32 @@ export function createKeys(host: Host): KeyRing {
       const checkedKey = await checked(newKey);
       const secret = newSecret();
       for (;;) {
-        const key = await insert(await nextId(), secret, checkedKey, false, along);
+        const key = await insert(await nextId(), ownSecret(secret), checkedKey, 'usual', along);
         if (key !== 'new') return { secret, key };
       }
+    },
+
+    async adopt(newKey, secret, along = () => []) {
+      const checkedKey = await checked(newKey, () => true);
+      const isTaken = (): Promise<unknown> =>
+        store.one('SELECT id FROM api_key WHERE hash = ?', Buffer.from(secret.hash, 'hex'));
+      while ((await isTaken()) === undefined) {
+        const key = await insert(await nextId(), secret, checkedKey, 'adopted', along);
+        if (key === 'new') continue;
+        // It may have been tried before it existed.
+        holders.forget(secret.hash);
+        hasAdopted = true;
+        peers.tell(CHANGED, { adopted: true });
+        return key;
+      }
+      return undefined;
     },
 
     async createDefault(newKey, along = () => []) {
       const checkedKey = await checked(newKey);
       const secret = newSecret();
       while ((await findDefault(newKey.accountId)) === undefined) {
-        const key = await insert(await nextId(), secret, checkedKey, true, along);
+        const key = await insert(await nextId(), ownSecret(secret), checkedKey, 'default', along);
         if (key !== 'new') return { secret, key };
       }
       return undefined;
@@ -237,12 +283,19 @@ export function createKeys(host: Host): KeyRing {
     },
 
     async search(search) {
-      const { total, rows } = await readPage<KeyRow>(store, 'api_key', COLUMNS, conditionOf(search), search);
+      const { total, rows } = await readPage<KeyRow>(
+        store,
+        'api_key',
+        COLUMNS,
+        conditionOf(search),
+        search,
+        orderOf(search.sort, ORDERS),
+      );
       return { total, items: rows.map(recordOf) };
     },
 
     async named(name, accountId, limit) {
-      const { sql, params } = all(condition('name = ?', name), condition('account_id = ?', accountId));
+      const { sql, params } = all(mentions('name', name), condition('account_id = ?', accountId));
       return store.all<Pick<KeyRecord, 'id' | 'accountId'>>(
         `SELECT id, account_id AS "accountId" FROM api_key WHERE ${sql} ORDER BY id DESC LIMIT ?`,
         ...params,
@@ -259,9 +312,10 @@ export function createKeys(host: Host): KeyRing {
 
     async change(accountId, id, changes, along = []) {
       const before = (await get(accountId, id)) ?? refuse(coreErrors.key_not_found(id));
-      const { name, models, addresses } = changes;
+      const { name, models, addresses, limits } = changes;
       // A model that is no longer served may stay in the list.
       if (models) checkModels(models, [...modelNames(models), ...(before.models ?? [])], isServed);
+      if (limits) checkKeyLimits(limits, modelsOf(before));
       const set = assignmentsOf({
         ...changes,
         ...(name !== undefined && { name: readName(name) }),
@@ -323,6 +377,20 @@ export function createKeys(host: Host): KeyRing {
       return failed === undefined ? each.length : undefined;
     },
 
+    async enableAll(accountId, ids, enabled, along = []) {
+      const each = [...new Set(ids)];
+      const failed = await store.atomic([
+        ...each.map((id) => ({
+          sql: `UPDATE api_key SET enabled = ? WHERE ${MINE}`,
+          params: [enabled ? 1 : 0, id, accountId],
+          must: 'key_not_found',
+        })),
+        ...along,
+      ]);
+      forget({ keys: each });
+      return failed === undefined ? each.length : undefined;
+    },
+
     revokeSteps: (accountId) => [
       { sql: `${REVOKE} WHERE account_id = ? AND revoked_ms IS NULL`, params: [clock.now(), accountId] },
       ...(host.find(Prompts)?.deleteSteps({ account: accountId }) ?? []),
@@ -342,6 +410,14 @@ export function createKeys(host: Host): KeyRing {
       return catalog?.serves(model) === true && isListed(key.models, catalog.require(model).name);
     },
 
+    limitsFor({ limits }, model) {
+      const ofModels = limits?.filter((limit) => limit.model !== undefined) ?? [];
+      if (ofModels.length === 0) return ofModels;
+      const catalog = host.find(Catalog);
+      const behind = catalog?.serves(model) === true ? catalog.require(model).name : model;
+      return ofModels.filter((limit) => isListed([limit.model!], model) || isListed([limit.model!], behind));
+    },
+
     noteUse: (key) => uses.note(key.id),
 
     listen() {
@@ -352,8 +428,12 @@ export function createKeys(host: Host): KeyRing {
       uses.listen();
     },
 
+    lookForAdopted,
+
     async tidy(goesOn) {
       await uses.write(goesOn);
+      // Another process may have created the first one, and its message may be lost.
+      if (!hasAdopted) await lookForAdopted();
       if (peers.leads()) await store.run('DELETE FROM former_secret WHERE until_ms <= ?', clock.now());
     },
 
@@ -364,7 +444,7 @@ export function createKeys(host: Host): KeyRing {
       host.find(FirstStart)?.begin();
       const secret = newSecret();
       const newKey = { accountId: root.id, name: 'first', allowance: undefined };
-      const key = await insert(1, secret, newKey, false, () => []);
+      const key = await insert(1, ownSecret(secret), newKey, 'usual', () => []);
       // `new` if another gateway on the same store was faster: then that one shows its key.
       if (key !== 'new') host.find(FirstStart)?.note({ key: secret });
     },

@@ -1,5 +1,5 @@
 /** Converts rows of keys, and searches to their conditions. */
-import type { KeyChanges, KeyRecord, KeySearch } from '../../core/contracts/keys.ts';
+import type { KeyChanges, KeyLimit, KeyOrder, KeyRecord, KeySearch } from '../../core/contracts/keys.ts';
 import type { Value } from '../../core/plugin.ts';
 import { all, type Condition, condition, contains, mentions } from '../../core/sdk.ts';
 import { hashOf, isWellFormed } from './secret.ts';
@@ -19,6 +19,14 @@ export function conditionOf({ accountId, text, secret }: KeySearch): Condition {
   );
 }
 
+/** The orders of a list. */
+export const ORDERS: Readonly<Record<KeyOrder, string>> = {
+  id: 'id',
+  name: 'LOWER(name)',
+  used: 'COALESCE(used_ms, 0)',
+  expires: 'COALESCE(expires_ms, 0)',
+};
+
 /** One row of `api_key`, as `COLUMNS` select it. */
 export interface KeyRow {
   readonly id: number;
@@ -33,11 +41,12 @@ export interface KeyRow {
   readonly models: string | null;
   readonly addresses: string | null;
   readonly strict: number;
+  readonly limits: string | null;
 }
 
 /** All columns, in the order of `valuesOf`. */
 export const COLUMNS =
-  'id, account_id, name, prefix, suffix, enabled, created_ms, used_ms, expires_ms, models, addresses, strict';
+  'id, account_id, name, prefix, suffix, enabled, created_ms, used_ms, expires_ms, models, addresses, strict, limits';
 
 /** The values of a record. */
 export function valuesOf(key: KeyRecord): readonly Value[] {
@@ -54,12 +63,13 @@ export function valuesOf(key: KeyRecord): readonly Value[] {
     listText(key.models),
     listText(key.addresses),
     key.strict ? 1 : 0,
+    limitsText(key.limits),
   ];
 }
 
 /** The columns that changes set, with their values. */
 export function assignmentsOf(changes: KeyChanges): readonly (readonly [column: string, value: Value])[] {
-  const { name, enabled, models, addresses, expiresMs, strict } = changes;
+  const { name, enabled, models, addresses, expiresMs, strict, limits } = changes;
   const set: (readonly [string, Value])[] = [];
   if (name !== undefined) set.push(['name', name]);
   if (enabled !== undefined) set.push(['enabled', enabled ? 1 : 0]);
@@ -67,6 +77,7 @@ export function assignmentsOf(changes: KeyChanges): readonly (readonly [column: 
   if (addresses !== undefined) set.push(['addresses', listText(addresses)]);
   if (expiresMs !== undefined) set.push(['expires_ms', expiresMs]);
   if (strict !== undefined) set.push(['strict', strict ? 1 : 0]);
+  if (limits !== undefined) set.push(['limits', limitsText(limits)]);
   return set;
 }
 
@@ -84,9 +95,28 @@ export function toKey(row: KeyRow): KeyRecord {
     models: row.models === null ? undefined : (JSON.parse(row.models) as string[]),
     addresses: row.addresses === null ? undefined : (JSON.parse(row.addresses) as string[]),
     strict: row.strict === 1,
+    limits: row.limits === null ? undefined : limitsIn(row.limits),
   };
 }
 
 function listText(list: readonly string[] | null | undefined): string | null {
   return list === undefined || list === null ? null : JSON.stringify(list);
+}
+
+/** Amounts are stored as text, because JSON has no bigint. No limits are NULL: calls of such a key test for that alone. */
+function limitsText(limits: readonly KeyLimit[] | null | undefined): string | null {
+  if (limits === undefined || limits === null || limits.length === 0) return null;
+  return JSON.stringify(limits, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
+}
+
+function limitsIn(text: string): readonly KeyLimit[] {
+  const limits = JSON.parse(text) as readonly (Omit<KeyLimit, 'budgets'> & {
+    readonly budgets?: Readonly<Record<string, string>>;
+  })[];
+  return limits.map(({ budgets, ...rest }) => ({
+    ...rest,
+    ...(budgets && {
+      budgets: Object.fromEntries(Object.entries(budgets).map(([period, amount]) => [period, BigInt(amount)])),
+    }),
+  }));
 }

@@ -27,6 +27,13 @@ export function isWellFormed(secret: string): boolean {
   return isLikely(secret) && checkCharacters(secret.slice(PREFIX.length, -CHECK)) === secret.slice(-CHECK);
 }
 
+/** Whether a text may be a secret of another gateway: those that can be imported begin with `sk-`. */
+export function isForeign(secret: string): boolean {
+  return FOREIGN.test(secret);
+}
+/** What a header can carry as a key: no space and no comma. */
+const FOREIGN = /^sk-[\x21-\x2b\x2d-\x7e]{1,253}$/;
+
 /** The stored form: the SHA-256 of the whole secret, in hexadecimal. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'hex');

@@ -1,13 +1,14 @@
-/** Plays `enter`, `admit` and `settle`: limits of requests, tokens and concurrent calls per key and per account. */
+/** Plays `enter`, `admit` and `settle`: limits of requests, tokens and concurrent calls per key and per account, and those of single keys. */
 
 import type { Admission, Gate, GateEntry, WindowState, WindowTake } from '../../core/contracts/counters.ts';
 import { Counters } from '../../core/contracts/counters.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
-import type { Holder } from '../../core/contracts/keys.ts';
+import { type Holder, type KeyLimit, Keys } from '../../core/contracts/keys.ts';
+import { RateLimits, type RateUsage } from '../../core/contracts/rate-limits.ts';
 import type { Awaitable, Entrant, Exchange, Explanation, Known } from '../../core/plugin.ts';
 import { definePlugin, slot } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
-import { type GateRule, limits, type Rules, rulesOf, type WindowKind, type WindowRule } from './rules.ts';
+import { type GateRule, limits, type Rules, rulesOf, rulesOfKey, type WindowKind, type WindowRule } from './rules.ts';
 
 const MINUTE_MS = 60_000;
 /** A token of text is about four bytes; the vendor's count replaces this estimate when the call is settled. */
@@ -19,26 +20,32 @@ const MAX_RETRY_AFTER_S = 60;
 
 /** The tokens a call took before its usage was known. */
 const estimates = slot<Admission>('limits.estimate');
+/** The requests that remain in the tightest window of a key; only for keys with limits for some models. */
+const remainders = slot<number>('limits.remaining');
 
 export default definePlugin({
   name: 'limits',
   api: 2,
   sections: { limits },
   needs: [Counters],
+  wants: [Keys],
+  provides: [RateLimits],
   create(host, config) {
     const counters = host.use(Counters);
     const rules = rulesOf(config.limits);
-    const { requests, tokens, gates } = rules;
+    const hasEntryRules = rules.requests.length + rules.gates.length > 0;
+    const hasTokenRules = rules.tokens.length > 0;
     /** Counter names by key id: built once, because each call needs several. */
     const cache = boundedMap<number, Counted>(MOST_KNOWN);
 
     function knownOf(identity: Holder): Counted {
-      let keyNames = cache.get(identity.key.id);
-      if (keyNames === undefined) {
-        keyNames = countedOf(rules, identity);
-        cache.set(identity.key.id, keyNames);
+      const { id, limits: own } = identity.key;
+      let known = cache.get(id);
+      if (known === undefined || known.of !== own) {
+        known = countedOf(rules, identity);
+        cache.set(id, known);
       }
-      return keyNames;
+      return known;
     }
 
     /**
@@ -46,40 +53,64 @@ export default definePlugin({
      * promise.
      */
     function enter(x: Entrant): Awaitable<void> {
+      if (!hasEntryRules && x.identity.key.limits === undefined) return;
       const of = knownOf(x.identity);
-      const entry = gates.length > 0 ? { id: x.id, gates: of.gates } : undefined;
+      const entry = of.gates.length > 0 ? { id: x.id, gates: of.gates } : undefined;
+      if (entry === undefined && of.requests.length === 0) return;
       const answer = counters.take(of.requests, entry);
-      if (answer instanceof Promise) return answer.then((admission) => entered(x, admission, entry));
-      entered(x, answer, entry);
+      if (answer instanceof Promise) return answer.then((admission) => entered(x, of, admission, entry));
+      entered(x, of, answer, entry);
     }
 
-    function entered(x: Entrant, admission: Admission, entry: GateEntry | undefined): void {
+    function entered(x: Entrant, of: Counted, admission: Admission, entry: GateEntry | undefined): void {
       // Undone if a later plugin refuses.
       if (admission.ok && entry !== undefined) x.defer(() => counters.leave(entry));
-      tellAll(x, requests, admission);
+      const { requests, gates } = of.rules;
+      tellAll(x, requests, gates, admission);
+      if (of.hasModels) remainders.set(x, Math.min(...admission.windows.map(({ remaining }) => remaining)));
     }
 
-    /** The size of a call is known only from its body. */
+    /** The size of a call is known only from its body, and so is its model. */
     function admit(x: Known): Awaitable<void> {
-      const answer = counters.take(knownOf(x.identity).tokens.map((window) => tokensOf(x, window)));
-      if (answer instanceof Promise) return answer.then((admission) => admitted(x, admission));
-      admitted(x, answer);
+      const { key } = x.identity;
+      if (!hasTokenRules && key.limits === undefined) return;
+      const of = knownOf(x.identity);
+      if (!of.hasModels || x.passthrough !== undefined) return admitTokens(x, of.rules.tokens, of.tokens);
+      return admitModel(x, of, modelsOf(x));
     }
 
-    function admitted(x: Known, admission: Admission): void {
-      if (admission.ok) estimates.set(x, admission);
-      tellAll(x, tokens, admission);
+    /** The counters of the key's limits that are for the model of a call. */
+    function modelsOf(x: Known): readonly CounterNames[] {
+      const { key } = x.identity;
+      const own = host.find(Keys)?.limitsFor(key, x.call.model) ?? [];
+      return own.map((limit) => countersOf(rulesOfKey(limit), () => key.id));
     }
 
-    /** Sets the client's rate-limit headers, and refuses if a limit is exceeded. */
-    function tellAll(x: Entrant, windows: readonly WindowRule[], { refusedBy, windows: states }: Admission): void {
-      const rule = windows[refusedBy];
-      if (rule !== undefined) {
-        tell(x, rule, states[refusedBy]!);
-        refuseRate(rule, states[refusedBy]!.retryAfterMs);
+    async function admitModel(x: Known, of: Counted, models: readonly CounterNames[]): Promise<void> {
+      const requests = models.flatMap((each) => each.requests);
+      const gates = models.flatMap((each) => each.gates);
+      const entry = gates.length > 0 ? { id: `${x.id} model`, gates } : undefined;
+      if (entry !== undefined || requests.length > 0) {
+        const admission = await counters.take(requests, entry);
+        if (admission.ok && entry !== undefined) x.defer(() => counters.leave(entry));
+        const requestRules = models.flatMap((each) => each.rules.requests);
+        const gateRules = models.flatMap((each) => each.rules.gates);
+        tellAll(x, requestRules, gateRules, admission, remainders.get(x));
       }
-      tellTightest(x, windows, states);
-      if (refusedBy >= 0) refuseConcurrency(gates[refusedBy - windows.length]!);
+      const tokenRules = [...of.rules.tokens, ...models.flatMap((each) => each.rules.tokens)];
+      await admitTokens(x, tokenRules, [...of.tokens, ...models.flatMap((each) => each.tokens)]);
+    }
+
+    function admitTokens(x: Known, tokenRules: readonly WindowRule[], windows: readonly WindowTake[]): Awaitable<void> {
+      if (windows.length === 0) return;
+      const answer = counters.take(windows.map((window) => tokensOf(x, window)));
+      if (answer instanceof Promise) return answer.then((admission) => admitted(x, tokenRules, admission));
+      admitted(x, tokenRules, answer);
+    }
+
+    function admitted(x: Known, tokenRules: readonly WindowRule[], admission: Admission): void {
+      if (admission.ok) estimates.set(x, admission);
+      tellAll(x, tokenRules, [], admission);
     }
 
     /** Replaces the estimate by the actual usage, which may be zero. */
@@ -93,8 +124,11 @@ export default definePlugin({
     async function* explain(x: Known): AsyncIterable<Explanation> {
       const refusals: (() => never)[] = [];
       const of = knownOf(x.identity);
-      const windows = [...of.requests, ...of.tokens.map((window) => tokensOf(x, window))];
-      for (const [i, rule] of [...requests, ...tokens].entries()) {
+      const all = [of, ...(of.hasModels && x.passthrough === undefined ? modelsOf(x) : [])];
+      const windowRules = [...all.flatMap((each) => each.rules.requests), ...all.flatMap((each) => each.rules.tokens)];
+      const tokens = all.flatMap((each) => each.tokens).map((window) => tokensOf(x, window));
+      const windows = [...all.flatMap((each) => each.requests), ...tokens];
+      for (const [i, rule] of windowRules.entries()) {
         const window = windows[i]!;
         const { cost } = window;
         const { ok, remaining, retryAfterMs } = await counters.look(window);
@@ -102,27 +136,67 @@ export default definePlugin({
         yield `${rule.option} of the ${rule.whose}: ${used} of ${rule.limit} used, the call takes ${cost}`;
         if (!ok) refusals.push(() => refuseRate(rule, retryAfterMs));
       }
-      for (const [i, gate] of gates.entries()) {
-        const inside = await counters.inside(of.gates[i]!.name);
+      const gates = all.flatMap((each) => each.gates);
+      for (const [i, gate] of all.flatMap((each) => each.rules.gates).entries()) {
+        const inside = await counters.inside(gates[i]!.name);
         yield `${gate.option} of the ${gate.whose}: ${inside} of ${gate.limit} running`;
         if (inside >= gate.limit) refusals.push(() => refuseConcurrency(gate));
       }
       refusals[0]?.();
     }
 
-    return {
-      ...(requests.length + gates.length > 0 && { enter }),
-      ...(tokens.length > 0 && { admit, settle }),
-      ...(requests.length + gates.length + tokens.length > 0 && { explain }),
-    };
+    host.provide(RateLimits, {
+      async usageOf(key) {
+        const usage: RateUsage[] = [];
+        for (const limit of key.limits ?? []) {
+          const { model } = limit;
+          const of = countersOf(rulesOfKey(limit), () => key.id);
+          const windows = [...of.rules.requests, ...of.rules.tokens];
+          for (const [i, window] of [...of.requests, ...of.tokens].entries()) {
+            const { remaining } = await counters.look({ ...window, cost: 0 });
+            usage.push({ model, kind: windows[i]!.kind, limit: window.limit, used: window.limit - remaining });
+          }
+          for (const { name, limit: most } of of.gates)
+            usage.push({ model, kind: 'concurrent', limit: most, used: await counters.inside(name) });
+        }
+        return usage;
+      },
+    });
+
+    return { enter, admit, settle, explain };
   },
 });
 
-/** Sets the headers of the window with the least remaining. */
-function tellTightest(x: Entrant, windows: readonly WindowRule[], states: readonly WindowState[]): void {
+/**
+ * Sets the client's rate-limit headers, and refuses if a limit is exceeded. `remaining`: what the headers say already, if another window had to be
+ * taken from before.
+ */
+function tellAll(
+  x: Entrant,
+  windows: readonly WindowRule[],
+  gates: readonly GateRule[],
+  { refusedBy, windows: states }: Admission,
+  remaining = Number.POSITIVE_INFINITY,
+): void {
+  const rule = windows[refusedBy];
+  if (rule !== undefined) {
+    tell(x, rule, states[refusedBy]!);
+    refuseRate(rule, states[refusedBy]!.retryAfterMs);
+  }
+  tellTightest(x, windows, states, remaining);
+  if (refusedBy >= 0) refuseConcurrency(gates[refusedBy - windows.length]!);
+}
+
+/** Sets the headers of the window with the least remaining, if that is less than `remaining`. */
+function tellTightest(
+  x: Entrant,
+  windows: readonly WindowRule[],
+  states: readonly WindowState[],
+  remaining: number,
+): void {
   let least = 0;
   for (let i = 1; i < states.length; i++) if (states[i]!.remaining < states[least]!.remaining) least = i;
-  if (states.length > 0) tell(x, windows[least]!, states[least]!);
+  if (states.length > 0 && states[least]!.remaining < remaining) tell(x, windows[least]!, states[least]!);
 }
 
 /** The remaining amount of a limit, in the headers that clients know. */
@@ -140,8 +214,9 @@ const headersOf = (kind: WindowKind) => ({
 });
 const HEADERS = { requests: headersOf('requests'), tokens: headersOf('tokens') };
 
-/** The counter names of a holder; a key never changes its account. */
-interface Counted {
+/** Rules with their counters, in the same order. */
+interface CounterNames {
+  readonly rules: Rules;
   /** Every request has cost one. */
   readonly requests: readonly WindowTake[];
   /** The current state, without a call's cost. */
@@ -149,9 +224,28 @@ interface Counted {
   readonly gates: readonly Gate[];
 }
 
-function countedOf({ requests, tokens, gates }: Rules, identity: Holder): Counted {
-  const nameOf = ({ option, whose }: GateRule): string =>
-    `limits.${option}:${(whose === 'key' ? identity.key : identity.account).id}`;
+/** Those of a holder for all models; a key never changes its account. */
+interface Counted extends CounterNames {
+  /** The key's own limits; another list if they were changed, or only read again. */
+  readonly of: readonly KeyLimit[] | undefined;
+  /** The key also has limits for some models. */
+  readonly hasModels: boolean;
+}
+
+function countedOf(common: Rules, { key, account }: Holder): Counted {
+  const of = key.limits;
+  const whole = of?.find(({ model }) => model === undefined);
+  const rules = whole === undefined ? common : joined(common, rulesOfKey(whole));
+  return {
+    of,
+    hasModels: of?.some(({ model }) => model !== undefined) === true,
+    ...countersOf(rules, ({ whose }) => (whose === 'key' ? key : account).id),
+  };
+}
+
+/** `idOf`: the key or account that a rule counts for. */
+function countersOf(rules: Rules, idOf: (rule: GateRule) => number): CounterNames {
+  const nameOf = (rule: GateRule): string => `limits.${rule.option}:${idOf(rule)}`;
   const windowOf = (rule: WindowRule): WindowTake => ({
     name: nameOf(rule),
     limit: rule.limit,
@@ -159,11 +253,18 @@ function countedOf({ requests, tokens, gates }: Rules, identity: Holder): Counte
     cost: 1,
   });
   return {
-    requests: requests.map(windowOf),
-    tokens: tokens.map(windowOf),
-    gates: gates.map((rule) => ({ name: nameOf(rule), limit: rule.limit })),
+    rules,
+    requests: rules.requests.map(windowOf),
+    tokens: rules.tokens.map(windowOf),
+    gates: rules.gates.map((rule) => ({ name: nameOf(rule), limit: rule.limit })),
   };
 }
+
+const joined = (a: Rules, b: Rules): Rules => ({
+  requests: [...a.requests, ...b.requests],
+  tokens: [...a.tokens, ...b.tokens],
+  gates: [...a.gates, ...b.gates],
+});
 
 /**
  * The tokens that a call takes in advance: a quarter of the input's bytes, and the output limit of the call, or no output if it sets none.

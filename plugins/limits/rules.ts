@@ -1,4 +1,5 @@
 /** The section `limits` of gateway.yaml, and its rules. */
+import type { KeyLimit } from '../../core/contracts/keys.ts';
 import { schema } from '../../core/plugin.ts';
 import { settings } from '../../core/sdk.ts';
 
@@ -23,7 +24,7 @@ export interface WindowRule extends GateRule {
 /** At most `limit` at the same time. */
 export interface GateRule {
   readonly whose: Whose;
-  /** The option in gateway.yaml: `perAccount.tokensPerMinute`. */
+  /** The option in gateway.yaml: `perAccount.tokensPerMinute`, or one of the key: `own requests_per_minute for "gpt-*"`. */
   readonly option: string;
   readonly limit: number;
 }
@@ -63,6 +64,18 @@ export function rulesOf(section: LimitsSection): Rules {
   const windowsOf = (kind: WindowKind): readonly WindowRule[] =>
     limitsOf(`${kind}PerMinute`).map((gate) => ({ ...gate, kind }));
   return { requests: windowsOf('requests'), tokens: windowsOf('tokens'), gates: limitsOf('concurrent') };
+}
+
+/** The rules of a key's own limit. */
+export function rulesOfKey({ model, requestsPerMinute, tokensPerMinute, concurrent }: KeyLimit): Rules {
+  const named = (name: string): string => `own ${name}${model === undefined ? '' : ` for "${model}"`}`;
+  const windows = (kind: WindowKind, limit: number | undefined): readonly WindowRule[] =>
+    limited('key', named(`${kind}_per_minute`), limit).map((gate) => ({ ...gate, kind }));
+  return {
+    requests: windows('requests', requestsPerMinute),
+    tokens: windows('tokens', tokensPerMinute),
+    gates: limited('key', named('concurrent'), concurrent),
+  };
 }
 
 function limited(whose: Whose, option: string, limit: number | undefined): readonly GateRule[] {

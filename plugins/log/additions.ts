@@ -40,6 +40,8 @@ export const addTo = (table: 'usage_hour' | 'usage_day'): string =>
 // Amounts come first, as in `Sum`.
 const COLUMNS = [...ADDED, SUM_KEY].join(', ');
 const ROW = '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?';
+const ADD_TO_TAG = `INSERT INTO usage_tag (${COLUMNS}, tag) VALUES (${ROW}, ?)
+  ON CONFLICT (${SUM_KEY}, tag) DO UPDATE SET ${ADDED.map((c) => `${c} = usage_tag.${c} + excluded.${c}`).join(', ')}`;
 const ADD_TO_HOUR = `INSERT INTO usage_hour (${COLUMNS}) VALUES (${ROW}) ${addTo('usage_hour')}`;
 const ADD_TO_DAY = `INSERT INTO usage_day (${COLUMNS}) SELECT ${ROW} FROM usage_rolled WHERE until_ms > ? ${addTo('usage_day')}`;
 
@@ -84,6 +86,23 @@ export function additionSteps(line: Addition, closedMs = 0): readonly Step[] {
         { to: day, adds },
       ];
 }
+
+/** The steps that add a call to the daily sums of its tags. A call counts in full for each of them. */
+export function tagSteps(line: Addition, tags: readonly string[]): readonly Step[] {
+  const { id, accountId, kind, keyId, model, channel, departmentId } = line;
+  const dayMs = dayOf(msOf(id));
+  const adds = [line.lines, line.repeats, line.amount, line.included, line.input, line.output];
+  return tags.map((tag) => {
+    const name = `tag ${dayMs} ${accountId} ${keyId} ${departmentId} ${kind} ${channel.length} ${model.length} ${channel}${model}${tag}`;
+    let to = tagRows.get(name);
+    if (to === undefined) {
+      to = { sql: ADD_TO_TAG, params: [dayMs, accountId, kind, keyId, model, channel, departmentId, tag] };
+      tagRows.set(name, to);
+    }
+    return { to, adds };
+  });
+}
+const tagRows = new LRUCache<string, Sum>({ maxSize: MOST_ROWS, sizeCalculation: () => 1 });
 
 /** The start of an hour. */
 export function hourOf(atMs: number): number {

@@ -39,13 +39,15 @@ export function recordWith(id: string | undefined): Condition | undefined {
 }
 
 /** The condition of a filter on records of these kinds, without times and ids. */
-export function ofRecords({ accounts, keys, model, channel }: UsageFilter, kinds: SumKinds) {
+export function ofRecords({ accounts, keys, model, channel, models, channels }: UsageFilter, kinds: SumKinds) {
   const ofKinds = isOneOf(kinds);
   return [
     oneOf('account_id', accounts),
     oneOf('key_id', keys),
     condition('model = ?', model),
     condition('channel = ?', channel),
+    oneOf('model', models),
+    oneOf('channel', channels),
     ofKinds === undefined ? undefined : { sql: `(${ofKinds})`, params: [] },
   ] as const;
 }

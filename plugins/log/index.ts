@@ -24,6 +24,7 @@ import { createRetention, newRolled, rolledUntil } from './roll-up.ts';
 import { type LineRow, readLines, toEntry } from './rows.ts';
 import { createSums } from './sums.ts';
 import { migrations } from './tables.ts';
+import { createTags } from './tags.ts';
 import { createTimings } from './timings.ts';
 import { addHour, createWhere, cut, readRows, type Stretch, takesEvery } from './where.ts';
 
@@ -95,6 +96,8 @@ function eventSteps(event: AccountEvent, atMs: number): readonly Step[] {
 interface LogSection {
   /** `90d`. */
   readonly keep: string;
+  /** Members of `metadata`. */
+  readonly tags: readonly string[];
 }
 
 const logSection = schema<LogSection>({
@@ -105,6 +108,16 @@ const logSection = schema<LogSection>({
       ...duration,
       description: 'How long usage records are kept; their sums are kept forever.',
       default: '90d',
+    },
+    tags: {
+      description:
+        'Members of `metadata` in requests that are tags of the call, as `name=value`, in addition to `metadata.tags` and the header `x-turnpike-tags`. Name none whose values differ in every call.',
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: 32, pattern: '^[^,=]+$' },
+      maxItems: 8,
+      uniqueItems: true,
+      default: [],
+      examples: [['team', 'project']],
     },
   },
   default: {},
@@ -119,7 +132,8 @@ export default definePlugin({
   migrations,
   wants: [Ledger, Departments],
   provides: [Records],
-  create(host, { log: { keep } }) {
+  create(host, { log: { keep, tags } }) {
+    const readTags = createTags(tags);
     const keepMs = durationMs(keep);
     const { store, clock, log } = host;
     const rolled = host.lasting({ name: 'log.rolled', version: 1, make: newRolled });
@@ -149,13 +163,18 @@ export default definePlugin({
       timings: upToDate(createTimings(host, keepMs)),
       sums: upToDate(sums),
       rate: upToDate(rate),
+      async names(of) {
+        // Labels are few: what many records share.
+        const rows = await store.all<{ name: string }>(`SELECT DISTINCT ${of} AS name FROM usage_label`);
+        return rows.flatMap(({ name }) => (name === '' ? [] : [name]));
+      },
     });
     return {
       essential: true,
       settle(x) {
         if (isKnown(x)) {
           const ledger = host.find(Ledger);
-          const record = recordOf(x, ledger?.charged(x) ?? 0n, ledger?.isIncluded(x) ?? false, clock);
+          const record = recordOf(x, ledger?.charged(x) ?? 0n, ledger?.isIncluded(x) ?? false, clock, readTags);
           const alone = isRepeatable(record) ? repeats.first(record) : record;
           return alone && stepsOf(alone);
         }

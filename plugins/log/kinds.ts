@@ -63,8 +63,8 @@ export function sumKindOf({ outcome, route }: UsageRecord, kind: LogKind): SumKi
 }
 
 /** The kinds that match a filter. */
-export function kindsOf({ kind, outcomes, keys, model, channel }: LogFilter): SumKinds {
-  const isOfRecords = keys !== undefined || model !== undefined || channel !== undefined;
+export function kindsOf({ kind, outcomes, keys, model, channel, models, channels }: LogFilter): SumKinds {
+  const isOfRecords = (keys ?? model ?? channel ?? models ?? channels) !== undefined;
   if (kind === undefined && outcomes === undefined) return isOfRecords ? RECORDS : undefined;
   return namesOf(
     (isOfRecords ? OF_RECORDS : [...OF_RECORDS, ...OF_EVENTS]).filter(

@@ -2,17 +2,26 @@
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import { unusualIn } from '../../core/contracts/uses.ts';
 import type { Clock, Step, Store, Usage, Value } from '../../core/plugin.ts';
-import { type ADDED, type Addition, additionSteps, dayOf } from './additions.ts';
+import { type ADDED, type Addition, additionSteps, dayOf, tagSteps } from './additions.ts';
 import { assertId, msOf, placeOf, RUN_NAMED, runOf } from './ids.ts';
 import { sumKindOf } from './kinds.ts';
 import { createLabels, type Reference } from './labels.ts';
 import { createNotes, onlyAttempt } from './notes.ts';
 import { kindOf } from './records.ts';
+import { createSummedTags } from './tags.ts';
 
 /** The steps that write a record of a user in a department (0: none). Hours before `closedMs` may have been rolled up. */
 export function createRecordSteps({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
   const findLabel = createLabels(store);
   const notes = createNotes();
+  const summedTag = createSummedTags();
+
+  function ofTags(record: UsageRecord, departmentId: number, added: Added, tags: readonly string[]): readonly Step[] {
+    const { id, accountId, keyId, model, channel } = record;
+    const kind = sumKindOf(record, kindOf(record));
+    const summed = new Set(tags.map((tag) => summedTag(accountId, tag, msOf(id))));
+    return tagSteps({ id, accountId, kind, keyId, model, channel, departmentId, ...added }, [...summed]);
+  }
 
   return {
     /** A second insert fails its list, so nothing is added up twice. */
@@ -53,6 +62,8 @@ export function createRecordSteps({ store, clock }: { readonly store: Store; rea
         ...reference.steps,
         rowStep(record, departmentId, reference, { model, attemptMs: attempt?.ms ?? null, notes: noted.text }),
       ];
+      const { tags } = record.other;
+      if (tags !== undefined) steps.push(...ofTags(record, departmentId, added, tags as readonly string[]));
       if (hasDetail(usage) || record.atMs !== idMs) steps.push(detailStep(record, idMs));
       return steps;
     },
@@ -150,12 +161,10 @@ function usesText(usage: Usage | undefined): string | null {
   return run.length === 0 ? null : JSON.stringify(Object.fromEntries(run));
 }
 
-function sumSteps(
-  record: UsageRecord,
-  departmentId: number,
-  added: Pick<Addition, (typeof ADDED)[number]>,
-  closedMs: number,
-): readonly Step[] {
+/** What a record adds to sums. */
+type Added = Pick<Addition, (typeof ADDED)[number]>;
+
+function sumSteps(record: UsageRecord, departmentId: number, added: Added, closedMs: number): readonly Step[] {
   const { id, accountId, keyId, model, channel } = record;
   const kind = sumKindOf(record, kindOf(record));
   // Daily sums are of calls only.

@@ -2,13 +2,14 @@
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Attempt, Call, Clock, Entrant, Exchange, Json, JsonObject, Known, RouteEnd } from '../../core/plugin.ts';
 import { msOf } from './ids.ts';
+import type { ReadTags } from './tags.ts';
 
 /** The maximum length of texts that clients choose: a request id, the name of a model that may not exist. */
 const LONGEST_CLIENT_ID = 128;
 const LONGEST_MODEL = 256;
 
 /** The record of an ended call. `charged` is micro-quota; `included`: a subscription pays it. */
-export function recordOf(x: Known, charged: bigint, included: boolean, clock: Clock): UsageRecord {
+export function recordOf(x: Known, charged: bigint, included: boolean, clock: Clock, readTags: ReadTags): UsageRecord {
   const call = callOf(x);
   const last = x.attempts.at(-1);
   return {
@@ -30,7 +31,7 @@ export function recordOf(x: Known, charged: bigint, included: boolean, clock: Cl
     firstByteMs:
       last?.firstByteMs === undefined ? undefined : Math.max(0, last.startedMs - x.startedMs + last.firstByteMs),
     ip: x.ip,
-    other: otherOf(x),
+    other: otherOf(x, isCounted(x) ? readTags(x, call) : undefined),
   };
 }
 
@@ -82,8 +83,14 @@ function callOf(x: Exchange): Call | undefined {
   }
 }
 
-function otherOf(x: Known): UsageRecord['other'] {
+/** Whether a call has tags: of refused calls one record stands for many, which may have different ones. */
+function isCounted({ outcome, attempts }: Known): boolean {
+  return outcome === 'served' || attempts.length > 0;
+}
+
+function otherOf(x: Known, tags: readonly string[] | undefined): UsageRecord['other'] {
   const other: Record<string, Json> = Object.assign({}, x.notes);
+  if (tags !== undefined) other.tags = tags;
   if (x.attempts.length > 0) other.attempts = x.attempts.map(describeAttempt);
   return Object.assign(other, clientIdOf(x));
 }
@@ -95,7 +102,9 @@ function clientIdOf({ headers }: Pick<Entrant, 'headers'>): JsonObject {
 }
 
 function describeAttempt({ offer, status, failure, reason, startedMs, endedMs }: Attempt): JsonObject {
-  const facts: Record<string, Json> = { channel: offer.channel.name, model: offer.model };
+  const { channel, model } = offer;
+  const facts: Record<string, Json> = { channel: channel.name, model };
+  if (channel.keyNumber !== undefined) facts.key = channel.keyNumber;
   if (status !== undefined) facts.status = status;
   if (failure !== undefined) facts.failure = failure;
   if (reason !== undefined) facts.reason = reason;

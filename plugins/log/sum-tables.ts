@@ -11,7 +11,7 @@ export const LASTING_MODEL = `CASE WHEN kind IN (${sqlList(ERRORS)}) AND channel
 
 /** A table of sums. */
 export interface Sums {
-  readonly table: 'usage_hour' | 'usage_day';
+  readonly table: 'usage_hour' | 'usage_day' | 'usage_tag';
   /** The length of a row's period, in milliseconds. */
   readonly stepMs: number;
   /** The SQL expression of a row's model. */
@@ -21,6 +21,8 @@ export interface Sums {
 export const HOURS: Sums = { table: 'usage_hour', stepMs: HOUR_MS, model: 'model' };
 /** Daily sums. */
 export const DAYS: Sums = { table: 'usage_day', stepMs: DAY_MS, model: 'model' };
+/** Daily sums of tags. A call with several tags counts for each. */
+export const TAGS: Sums = { table: 'usage_tag', stepMs: DAY_MS, model: 'model' };
 /** Hourly sums, grouped as daily sums are. */
 export const HOURS_OF_DAYS: Sums = { ...HOURS, model: LASTING_MODEL };
 
@@ -147,7 +149,10 @@ function statement(
     oneOf('key_id', filter.keys),
     condition(`${model} = ?`, filter.model),
     condition('channel = ?', filter.channel),
+    oneOf(model, filter.models),
+    oneOf('channel', filter.channels),
     oneOf('department_id', filter.departments),
+    condition('tag = ?', filter.tag),
   );
   return { sql: `SELECT ${select} FROM ${from} WHERE ${sql} ${groupBy}`, params };
 }

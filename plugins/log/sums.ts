@@ -7,7 +7,7 @@ import { ofRecords, oneOf, recordsWithin } from './conditions.ts';
 import { timeOf } from './ids.ts';
 import { CALLS, ERRORS, sqlList } from './kinds.ts';
 import { rolledUntil } from './roll-up.ts';
-import { DAYS, HOURS_OF_DAYS, readSums, type Span } from './sum-tables.ts';
+import { DAYS, HOURS_OF_DAYS, readSums, type Span, TAGS } from './sum-tables.ts';
 import { DAY_MS, HOUR_MS, IS_ERROR } from './tables.ts';
 
 const MINUTE_MS = 60_000;
@@ -19,6 +19,7 @@ interface SumRow {
   readonly model?: string;
   readonly channel?: string;
   readonly departmentId?: number;
+  readonly tag?: string;
   /** Null: no rows. */
   readonly calls: number | null;
   readonly errors: number;
@@ -40,6 +41,7 @@ const DIMENSIONS: Readonly<Record<UsageDimension, readonly [as: string, ofSums: 
   model: ['model', HOURS_OF_DAYS.model, MODEL_OF_RECORD],
   channel: ['channel', 'channel', 'channel'],
   department: ['departmentId', 'department_id', 'department_id'],
+  tag: ['tag', 'tag'],
 };
 
 const OF_SUMS = `SUM(CASE WHEN kind IN (${sqlList(ERRORS)}) THEN 0 ELSE lines + repeats END) AS calls,
@@ -58,6 +60,21 @@ export function createSums(host: Host, keepMs: number): Pick<Records, 'sums' | '
       const { fromMs = 0, untilMs = Infinity } = filter;
       if (kept === undefined || fromMs >= untilMs) return [];
       const sums = new Map<string, UsageSum>();
+      if (filter.tag !== undefined || by.includes('tag')) {
+        const days = {
+          fromMs: dayOf(Math.max(kept.fromMs, fromMs)),
+          untilMs: dayOf(Math.min(kept.untilMs, untilMs) + DAY_MS - 1),
+        };
+        const ofTags = {
+          select: select(by, 1, OF_SUMS),
+          filter,
+          kinds: CALLS,
+          groupBy: groupBy(by),
+          isByAccount: false,
+        };
+        for await (const row of readSums<SumRow>(host, TAGS, days, ofTags)) add(sums, row);
+        return [...sums.values()];
+      }
       const { whole, rest } = splitAtHours(filter, kept, hourOf(clock.now() - keepMs) + HOUR_MS);
       const { days, hours } = splitAtDays(whole, kept, by.includes('hour'));
       const isByAccount = by.includes('account') || by.includes('key');
@@ -157,11 +174,12 @@ function fromRecords(filter: UsageFilter, by: readonly UsageDimension[], span: S
   return { sql: `SELECT ${select(others, 2, OF_RECORDS)} FROM usage_brief WHERE ${sql} ${groupBy(others)}`, params };
 }
 
-function recordsIn({ model, departments, ...filter }: UsageFilter, { fromMs, untilMs }: Span): Condition {
+function recordsIn({ model, models, departments, ...filter }: UsageFilter, { fromMs, untilMs }: Span): Condition {
   return all(
     recordsWithin({ low: timeOf(fromMs), high: timeOf(untilMs), run: '' }),
     ...ofRecords(filter, CALLS),
     condition(`${MODEL_OF_RECORD} = ?`, model),
+    oneOf(MODEL_OF_RECORD, models),
     oneOf('department_id', departments),
   );
 }
@@ -183,11 +201,11 @@ function groupBy(by: readonly UsageDimension[]): string {
 function add(sums: Map<string, UsageSum>, row: SumRow): void {
   // Without `GROUP BY` there is one row even without matches.
   if (row.calls === null) return;
-  const { timeMs = 0, accountId = 0, keyId = 0, model = '', channel = '', departmentId = 0 } = row;
-  const name = JSON.stringify([timeMs, accountId, keyId, departmentId, channel, model]);
+  const { timeMs = 0, accountId = 0, keyId = 0, model = '', channel = '', departmentId = 0, tag = '' } = row;
+  const name = JSON.stringify([timeMs, accountId, keyId, departmentId, channel, model, tag]);
   const before = sums.get(name);
   sums.set(name, {
-    ...{ timeMs, accountId, keyId, model, channel, departmentId },
+    ...{ timeMs, accountId, keyId, model, channel, departmentId, tag },
     calls: row.calls + (before?.calls ?? 0),
     errors: row.errors + (before?.errors ?? 0),
     charged: BigInt(row.charged) + (before?.charged ?? 0n),

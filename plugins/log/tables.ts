@@ -178,4 +178,27 @@ export const migrations: readonly Migration[] = [
     sql: ['ALTER TABLE usage_record ADD COLUMN uses TEXT', 'ALTER TABLE usage_record ADD COLUMN service TEXT'],
   },
   recordTables,
+  {
+    id: 9,
+    title: 'sums by tag',
+    sql: [
+      `CREATE TABLE usage_tag (
+        begin_ms INTEGER NOT NULL,
+        tag TEXT NOT NULL,
+        account_id INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        key_id INTEGER NOT NULL,
+        model TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        department_id INTEGER NOT NULL,
+        lines INTEGER NOT NULL,
+        repeats INTEGER NOT NULL,
+        amount INTEGER NOT NULL,
+        included INTEGER NOT NULL,
+        input INTEGER NOT NULL,
+        output INTEGER NOT NULL,
+        PRIMARY KEY (begin_ms, tag, account_id, kind, key_id, model, channel, department_id)
+      ) STRICT, WITHOUT ROWID`,
+    ],
+  },
 ];

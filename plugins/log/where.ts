@@ -104,8 +104,9 @@ export function addHour(stretches: Stretch[], ms: number, isEvery: boolean): voi
 }
 
 /** Whether a filter matches every line of its account, or of all accounts. */
-export function takesEvery({ kind, outcomes, keys, model, channel, accounts = [] }: LogFilter): boolean {
-  return (kind ?? outcomes ?? keys ?? model ?? channel) === undefined && accounts.length <= 1;
+export function takesEvery({ kind, outcomes, keys, accounts = [], ...names }: LogFilter): boolean {
+  const { model, channel, models, channels } = names;
+  return (kind ?? outcomes ?? keys ?? model ?? channel ?? models ?? channels) === undefined && accounts.length <= 1;
 }
 
 /** The part of a range within a period. */

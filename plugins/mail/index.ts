@@ -81,6 +81,20 @@ export default definePlugin({
         await queue.send({ to, subject: plainLine(subject), text });
       },
     });
-    return { report: () => [`emails are sent through ${server?.name}`], stop: queue.stop };
+    return {
+      report: () => [`emails are sent through ${server?.name}`],
+      async diagnose() {
+        const topic = 'mail';
+        try {
+          await server!.verify();
+          return [{ topic, level: 'ok', text: `${server!.name} answers and accepts the password` }];
+        } catch (error) {
+          const reason = error instanceof Error ? error.message : String(error);
+          const advice = 'correct mail.smtp in gateway.yaml, or ask the operator of the mail server';
+          return [{ topic, level: 'problem', text: `${server!.name}: ${reason}`, advice }];
+        }
+      },
+      stop: queue.stop,
+    };
   },
 });

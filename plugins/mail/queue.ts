@@ -94,6 +94,8 @@ interface Server {
   readonly name: string;
   /** Values to be masked in the log. */
   readonly secrets: readonly string[];
+  /** Connects and signs in, and sends nothing. Rejects if that fails. */
+  verify(): Promise<void>;
   /** Resolves when the server has accepted the email. */
   deliver(letter: Letter): Promise<void>;
 }
@@ -107,6 +109,10 @@ export function createServer(address: string, from: string): Server | undefined 
   return {
     name: url.host,
     secrets: [url.password, decoded(url.password)].filter((secret) => secret !== ''),
+    async verify() {
+      transport ??= transportTo(address, url);
+      await (await transport).verify();
+    },
     async deliver({ to, subject, text }) {
       transport ??= transportTo(address, url);
       await (await transport).sendMail({

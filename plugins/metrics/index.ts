@@ -1,13 +1,14 @@
 /** `GET /metrics`, for a Prometheus server: with the token, or from this machine if no proxy is in front of the gateway. */
 import { timingSafeEqual } from 'node:crypto';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Catalog } from '../../core/contracts/catalog.ts';
 import { Counters } from '../../core/contracts/counters.ts';
+import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { answer, type Caller, definePlugin, type Host, schema } from '../../core/plugin.ts';
 import { settings } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
-import { createTally, createTimes } from './numbers.ts';
+import { createMeters } from './meters.ts';
 import { createProcessMetrics, noWorkers } from './processes.ts';
 
 interface MetricsSection {
@@ -31,15 +32,26 @@ export default definePlugin({
   api: 2,
   errors,
   sections: { metrics: section },
-  wants: [Counters, Running, Site],
+  wants: [Catalog, Counters, Ledger, Running, Site],
   create(host, { metrics: { token } }) {
     // Metrics survive a reload.
-    const meters = host.lasting({ name: 'metrics', version: 1, make: createMeters });
+    const meters = host.lasting({
+      name: 'metrics',
+      version: 2,
+      make: () => createMeters(host.peers.owner === undefined),
+    });
     const processes = createProcessMetrics(
       meters.registry,
       host.lasting({ name: 'metrics.workers', version: 1, make: noWorkers }),
       host,
     );
+
+    let ledger: Ledger | undefined;
+
+    /** A refusal that a vendor made has its code, or none. */
+    function countRefusal(code: unknown): void {
+      meters.refusals.add(1, typeof code === 'string' && host.errors().has(code) ? code : OF_VENDOR);
+    }
 
     return {
       attempted(_x, { offer, failure, startedMs, endedMs }) {
@@ -50,16 +62,23 @@ export default definePlugin({
       settle(x) {
         const model = meters.label(x.served?.priced ?? x.attempts.at(-1)?.offer.priced ?? '');
         meters.calls.add(1, x.style?.name ?? 'passthrough', model, x.outcome ?? '', x.status);
+        if (x.outcome === 'refused') countRefusal(x.notes.code);
         const { usage } = x;
         if (usage !== undefined) {
           meters.tokens.add(usage.input, model, 'input');
           meters.tokens.add(usage.output, model, 'output');
         }
+        const charged = ledger?.charged(x) ?? 0n;
+        if (charged > 0n) meters.cost.add(Number(charged) / MICRO_PER_QUOTA / ledger!.perUnit, model);
+        const last = x.attempts.at(-1);
+        if (x.outcome === 'served' && last?.firstByteMs !== undefined && x.call.stream)
+          meters.firstToken.observe((last.startedMs - x.startedMs + last.firstByteMs) / 1_000, model);
         meters.seconds.observe((host.clock.now() - x.startedMs) / 1_000, x.style?.name ?? 'passthrough');
         return undefined;
       },
-      answered(x, { route, status }) {
+      answered(x, { route, status, code }) {
         meters.requests.add(1, `${x.method} ${route.path}`, status);
+        if (code !== undefined) countRefusal(code);
       },
       guards: {
         scraper: async (caller) => (token === undefined ? refuseDistant(caller, host) : refuseWithout(caller, token)),
@@ -69,9 +88,15 @@ export default definePlugin({
           method: 'GET',
           path: '/metrics',
           access: ['scraper'],
-          handle: async () => answer(200, await processes.text(), { 'content-type': meters.registry.contentType }),
+          async handle() {
+            await meters.state?.look(host.find(Running), host.find(Catalog));
+            return answer(200, await processes.text(), { 'content-type': meters.registry.contentType });
+          },
         },
       ],
+      link() {
+        ledger = host.find(Ledger);
+      },
       start() {
         meters.watchProcess();
         meters.watchCounters(() => host.find(Counters)?.shared);
@@ -82,93 +107,11 @@ export default definePlugin({
   },
 });
 
-/** The number of models with their own series. */
-const MOST_MODELS = 500;
+/** Quota amounts are micro-quota. */
+const MICRO_PER_QUOTA = Number(MICRO);
 
-/** The sampling interval of `nodejs_eventloop_lag_…`: with a shorter one, an idle gateway would wake up too often. */
-const LOOP_LOOKS_MS = 50;
-
-function createMeters() {
-  const registry = new Registry();
-  const registers = [registry];
-  let watching = false;
-  const named = new Set<string>();
-  new Gauge({ name: 'turnpike_up', help: '1 while the gateway runs.', registers, aggregator: 'max' }).set(1);
-  return {
-    registry,
-    /**
-     * The model's name, or a common label for models beyond the maximum: clients choose the names that match patterns, and each is a
-     * series.
-     */
-    label(model: string): string {
-      if (named.has(model)) return model;
-      if (named.size >= MOST_MODELS) return 'other';
-      named.add(model);
-      return model;
-    },
-    /** Adds the process metrics, once: each call would leave an observer that cannot be removed. */
-    watchProcess(): void {
-      if (!watching) {
-        collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOKS_MS });
-        // Gauges with the names of counters; `nodejs_active_…` has the same values by kind.
-        for (const kind of ['handles', 'requests', 'resources'])
-          registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-      }
-      watching = true;
-    },
-    /** Adds whether all gateways enforce limits together, according to the counters of this generation. */
-    watchCounters(shared: () => boolean | undefined): void {
-      const name = 'turnpike_counters_shared';
-      registry.removeSingleMetric(name);
-      if (shared() === undefined) return;
-      new Gauge({
-        name,
-        help: '1 while all gateways enforce limits together; 0 while each enforces its share, because Valkey cannot be reached.',
-        registers,
-        aggregator: 'min',
-        collect() {
-          this.set(shared() === true ? 1 : 0);
-        },
-      });
-    },
-    calls: createTally({
-      name: 'turnpike_calls_total',
-      help: 'Calls that have ended, by outcome.',
-      labelNames: ['style', 'model', 'outcome', 'status'],
-      registers,
-    }),
-    requests: createTally({
-      name: 'turnpike_requests_total',
-      help: 'Requests with a key that are not calls, by route.',
-      labelNames: ['route', 'status'],
-      registers,
-    }),
-    tokens: createTally({
-      name: 'turnpike_tokens_total',
-      help: 'Tokens used.',
-      labelNames: ['model', 'kind'],
-      registers,
-    }),
-    seconds: createTimes({
-      name: 'turnpike_call_seconds',
-      help: 'Duration of calls, from the request to the end of the answer.',
-      labelNames: ['style'],
-      registers,
-    }),
-    attempts: createTally({
-      name: 'turnpike_attempts_total',
-      help: 'Upstream attempts, by result.',
-      labelNames: ['channel', 'result'],
-      registers,
-    }),
-    attemptSeconds: createTimes({
-      name: 'turnpike_attempt_seconds',
-      help: 'Duration of successful upstream attempts, from the request to the end of the answer.',
-      labelNames: ['channel'],
-      registers,
-    }),
-  };
-}
+/** The code of a vendor's refusal: vendors choose theirs, and each would be a series. */
+const OF_VENDOR = 'upstream_refusal';
 
 const LOOPBACK = /^(127\.|::1$)/;
 /** Host names of this machine in requests. */

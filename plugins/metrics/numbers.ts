@@ -5,7 +5,7 @@
 import type { Metric, Registry } from 'prom-client';
 
 /** Upper bounds of the buckets, in seconds: from cached answers to models that reason for minutes. */
-export const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+export const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
 /** The name of a metric and its labels. */
 export interface Described {
@@ -65,6 +65,19 @@ export function createTimes(described: Described) {
       while (bucket < SECONDS.length && seconds > SECONDS[bucket]!) bucket++;
       those.counts[bucket]! += 1;
       those.sum += seconds;
+    },
+  };
+}
+
+/** A gauge whose samples are set before each scrape; unlike prom-client's, it has none while its value is unknown. */
+export function createGauge(described: Described) {
+  const { name, labelNames } = described;
+  let shown: readonly Value[] = [];
+  register(described, 'gauge', () => shown);
+  return {
+    /** Replaces all samples: each a value, and its label values in the order of the labels. */
+    show(samples: readonly (readonly [value: number, ...labels: LabelValue[]])[]): void {
+      shown = samples.map(([value, ...labels]) => ({ metricName: name, labels: labelsOf(labelNames, labels), value }));
     },
   };
 }

@@ -146,7 +146,7 @@ export function readModels(
     names: () => callable,
     patterns: () => patterns,
     serves: (name) => find(name) !== undefined,
-    channel: (name) => channels.get(name)?.channel,
+    channel: (name) => channels.withKey(name),
     counts: { models: entries.all.size - aliasCount, aliases: aliasCount },
     off: [...entries.all].flatMap(([name, { alias }]) => (alias === undefined && !models.has(name) ? [name] : [])),
   };

@@ -1,5 +1,6 @@
 /** Creates the channels of the section `channels`, and reports its errors. */
 
+import { keyNameOf } from '../../core/contracts/vendor.ts';
 import type { Channel, Host, StyleName, Vendor } from '../../core/plugin.ts';
 import { checkValue, durationMs } from '../../core/sdk.ts';
 import { checkCredentials, type Problem, readHeaders, readQuery } from './channel-fields.ts';
@@ -11,7 +12,9 @@ const MIN_SECRET = 8;
 
 /** A configured channel. */
 export interface Configured {
+  /** With its first key. */
   readonly channel: Channel;
+  readonly keys: KeyRing;
   readonly vendor: Vendor;
   /** Its styles, in the order of its entry, otherwise of its vendor. */
   readonly styles: readonly StyleName[];
@@ -19,9 +22,21 @@ export interface Configured {
   readonly off: boolean;
 }
 
+/** The keys of a channel. */
+export interface KeyRing {
+  /** The channel with each of its keys, in the order of gateway.yaml; a single one if it has no list. */
+  readonly channels: readonly Channel[];
+  /** The positions of keys that are empty, from 1. */
+  readonly empty: readonly number[];
+  /** Grows with each call; the remainder is the key that the call uses first. */
+  turn: number;
+}
+
 export interface Channels {
   /** The channel of that name, even if its entry has an error. */
   get(name: string): Configured | undefined;
+  /** The channel with the key of that name (`keyNameOf`), otherwise with its first one. */
+  withKey(name: string): Channel | undefined;
   /** All names in the section, those of channels with errors included. */
   readonly names: ReadonlySet<string>;
   readonly all: readonly Configured[];
@@ -66,50 +81,86 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
       );
     }
     const options = readOptions(vendor, entry, problem);
-    if (entry.key.length >= MIN_SECRET) host.log.hide(entry.key);
-    const channel = makeChannel(entry, vendor, options, readHeaders(entry, problem));
+    const make = channelMaker(entry, vendor, options, readHeaders(entry, problem));
+    const keys = readKeys(host, entry, make, problem);
+    const channel = keys.channels[0]!;
     checkCredentials(channel, vendor, entry, problem);
     byName.set(entry.name, {
       channel,
+      keys,
       vendor,
       styles: speaks,
-      off: entry.key === '' && vendor.keyless !== true,
+      off: channel.key === '' && vendor.keyless !== true,
     });
   }
-  return { get: (name) => byName.get(name), names, all: [...byName.values()] };
+  return {
+    get: (name) => byName.get(name),
+    withKey(name) {
+      const configured = byName.get(channelIn(name));
+      return configured?.keys.channels.find((channel) => keyNameOf(channel) === name) ?? configured?.channel;
+    },
+    names,
+    all: [...byName.values()],
+  };
 }
 
-function makeChannel(
+/** The name of the channel in a name of `keyNameOf`; the names of channels contain no `#`. */
+export function channelIn(keyName: string): string {
+  return keyName.split('#', 1)[0]!;
+}
+
+/** The channel with one of its keys. */
+type MakeChannel = (key: string, keyNumber: number | undefined) => Channel;
+
+function readKeys(host: Host, entry: ChannelEntry, make: MakeChannel, problem: Problem): KeyRing {
+  const { key, keys = [key] } = entry;
+  if (entry.keys !== undefined && key !== '') problem(['key'], 'write either `key` or `keys`');
+  for (const [i, each] of keys.entries()) {
+    if (each.length >= MIN_SECRET) host.log.hide(each);
+    const first = keys.indexOf(each);
+    if (each !== '' && first < i) problem(['keys', i], `is the same key as number ${first + 1}`);
+  }
+  if (keys.length === 1) return { channels: [make(keys[0]!, undefined)], empty: [], turn: 0 };
+  const numbers = keys.map((_, i) => i + 1);
+  const [kept, empty] = [true, false].map((full) => numbers.filter((number) => (keys[number - 1] !== '') === full));
+  const used = kept!.length === 0 ? [1] : kept!;
+  return { channels: used.map((number) => make(keys[number - 1]!, number)), empty: empty!, turn: 0 };
+}
+
+function channelMaker(
   entry: ChannelEntry,
   vendor: Vendor,
   options: Readonly<Record<string, unknown>>,
   headers: Channel['headers'],
-): Channel {
+): MakeChannel {
   const { timeout } = entry;
   const url = entry.url?.replace(/\/+$/, '');
-  return {
+  const query = readQuery(entry);
+  const timeouts = {
+    connectMs: durationMs(timeout.connect),
+    headMs: timeout.head === undefined ? undefined : durationMs(timeout.head),
+    idleMs: durationMs(timeout.idle),
+    totalMs: durationMs(timeout.total),
+  };
+  return (key, keyNumber) => ({
     name: entry.name,
     vendor: vendor.name,
     // Evaluated for each call: a vendor may learn its address only in `start`.
     get url() {
       return url ?? vendor.url?.() ?? '';
     },
-    key: entry.key,
+    key,
+    keyNumber,
     headers,
-    query: readQuery(entry),
+    query,
     weight: entry.weight,
     priority: entry.priority,
-    timeout: {
-      connectMs: durationMs(timeout.connect),
-      headMs: timeout.head === undefined ? undefined : durationMs(timeout.head),
-      idleMs: durationMs(timeout.idle),
-      totalMs: durationMs(timeout.total),
-    },
+    timeout: timeouts,
     speaks: entry.speaks,
     streamUsage: entry.stream.usage,
     quirks: entry.quirks,
     options,
-  };
+  });
 }
 
 /** The vendor's own fields, validated by its schema and with its defaults. */

@@ -8,10 +8,15 @@
  * its vendor can decrypt. As long as the same key continues it, the order by key leads to that channel. If our own store knows the channel
  * of the earlier answer, it is tried first whatever its priority, because the first choice may have failed then. If only the client names
  * the channel, in the sealed data it sends back, that only chooses among the channels of the highest priority.
+ *
+ * Of a channel with several keys, calls use one after the other. A conversation that depends on one of them continues with it; files and
+ * containers at the vendor are created on passthrough routes, which use the first key, so a call that names one uses that key alone.
  */
 
+import { keyNameOf } from '../../core/contracts/vendor.ts';
 import type { Call, Channel } from '../../core/plugin.ts';
 import { CARRIER, unpackOpaque } from '../../core/translation/index.ts';
+import { channelIn } from './channels.ts';
 
 /** An element to be ordered: a channel, and its upstream model. */
 interface Candidate {
@@ -44,18 +49,42 @@ const CARRIER_HEAD = 1_024;
 /** The channel that a conversation depends on. */
 export interface Bond {
   readonly channel: string;
+  /** Names its key (`keyNameOf`). */
+  readonly key: string;
   /** Known from our own store; otherwise only named by the client. */
   readonly isKnown: boolean;
 }
 
 /** The channel whose vendor gave the answer that a conversation continues, or sealed the last reasoning in it. */
 export function boundTo({ earlier, body: { bytes } }: Call): Bond | undefined {
-  if (earlier?.channel !== undefined) return { channel: earlier.channel, isKnown: true };
+  if (earlier?.channel !== undefined) return bondTo(earlier.channel, true);
   const at = bytes.lastIndexOf(CARRIER);
   if (at === -1) return undefined;
   const [carrier = ''] = bytes.toString('latin1', at, at + CARRIER_HEAD).split('"', 1);
   const channel = unpackOpaque(carrier)?.channel;
-  return channel === undefined ? undefined : { channel, isKnown: false };
+  return channel === undefined ? undefined : bondTo(channel, false);
+}
+
+function bondTo(key: string, isKnown: boolean): Bond {
+  return { channel: channelIn(key), key, isKnown };
+}
+
+/** How requests name what is kept at the vendor: files, vector stores, containers, conversations and prompts. */
+const KEPT_AT_VENDOR = ['"file_id"', '"file_ids"', '"vector_store_ids"', '"cntr_', '"container_', '"conv_', '"pmpt_'];
+
+/** A channel with the keys that may serve a call, in the order in which they are tried; `turn` rotates them. */
+export function keysInOrder(
+  channels: readonly Channel[],
+  turn: number,
+  { body }: Pick<Call, 'body'>,
+  bond: Bond | undefined,
+): readonly Channel[] {
+  if (channels.length === 1) return channels;
+  if (KEPT_AT_VENDOR.some((mark) => body.bytes.includes(mark))) return channels.slice(0, 1);
+  const at = turn % channels.length;
+  const rotated = [...channels.slice(at), ...channels.slice(0, at)];
+  const bound = bond && rotated.find((channel) => keyNameOf(channel) === bond.key);
+  return bound === undefined ? rotated : [bound, ...rotated.filter((channel) => channel !== bound)];
 }
 
 /**

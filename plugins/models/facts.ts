@@ -93,7 +93,7 @@ function abilitiesIn(said: readonly SomeQuirks[]): Partial<Record<Ability, boole
 function healthOf(name: string, catalog: ModelCatalog, health: Health): ModelFacts['health'] {
   const [own, ...fallbacks] = catalog
     .chain(name)
-    .map(({ from }) => from.map(({ channel, model }) => health.look(channel, model).state));
+    .map(({ from }) => from.map(({ keys, model }) => health.look(keys.channels, model).state));
   if (own!.every((state) => state === 'closed')) return 'well';
   return [own!, ...fallbacks].flat().some((state) => state !== 'open') ? 'degraded' : 'down';
 }

@@ -1,5 +1,6 @@
 /** The health state of channels. Times are the clock's `mono`. */
 
+import { createHash } from 'node:crypto';
 import type { Channel, FailureKind } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -10,7 +11,7 @@ const MOST_BREAKERS = 10_000;
 export interface HealthState {
   /** By channel and upstream model. */
   readonly breakers: Map<string, Breaker>;
-  /** By channel. */
+  /** By channel, and by key. */
   readonly rests: Map<string, Rest>;
   /** The last failure of each channel. */
   readonly failures: Map<string, LastFailure>;
@@ -23,7 +24,7 @@ export interface LastFailure {
   /** Unix milliseconds. */
   readonly atMs: number;
 }
-/** A channel that is skipped until a time. */
+/** A channel, or one of its keys, that is skipped until a time. */
 export interface Rest {
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -46,7 +47,7 @@ export function breakerNamed({ breakers }: HealthState, name: string): Breaker {
   return breaker;
 }
 
-/** Pauses a channel, or extends its pause. */
+/** Pauses a channel or a key, or extends its pause. */
 export function rest({ rests }: HealthState, channel: string, nowMs: number, forMs: number, credential: boolean): Rest {
   const before = rests.get(channel);
   const now: Rest = {
@@ -75,4 +76,17 @@ export function namesOf({ name }: Breaker): {
 /** A channel whose url changed starts with a new breaker. */
 export function channelId(channel: Channel): string {
   return `${channel.name}\n${channel.url}`;
+}
+
+/** The digests of keys: hashing for each call would be too expensive. */
+const digests = new WeakMap<Channel, string>();
+
+/** A channel with its key; one that was replaced starts without a pause. Does not disclose the key. */
+export function keyId(channel: Channel): string {
+  let digest = digests.get(channel);
+  if (digest === undefined) {
+    digest = createHash('sha256').update(channel.key).digest('hex').slice(0, 16);
+    digests.set(channel, digest);
+  }
+  return `${channelId(channel)}\n${digest}`;
 }

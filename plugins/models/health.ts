@@ -3,15 +3,17 @@
  *
  * There is a circuit breaker per channel and upstream model: 5 consecutive failures, or half of at least 20 attempts within 30 s, open it
  * for 10 s, then 20 s, 40 s … 300 s, each ±20% at random so that probes are spread. After that it is half-open: one call is let through as
- * a probe, in the channel's usual place; its success closes the circuit, its failure opens it for longer. A channel is also paused: after a 429 for
- * the time in `retry-after` (1 s to 60 s), and for 60 s if the vendor does not accept our key.
+ * a probe, in the channel's usual place; its success closes the circuit, its failure opens it for longer. A key is also paused: after a 429 for
+ * the time in `retry-after` (1 s to 60 s), and for 60 s if the vendor does not accept it; other keys of the channel go on, and the circuit is not
+ * concerned. After a 529 the whole channel is paused.
  *
  * Only what the vendor did counts: requests that it calls invalid, and clients that disconnect, count neither way.
  *
  * Processes report failures and recoveries to each other, so that all of them skip the same channels. Without failures, nothing is sent. Times are
  * sent as durations, because each process has its own clock.
  */
-import type { ChannelState } from '../../core/contracts/catalog.ts';
+import type { ChannelState, KeyStatus } from '../../core/contracts/catalog.ts';
+import { keyNameOf } from '../../core/contracts/vendor.ts';
 import type { Attempt, Channel, FailureKind, Host, Offer } from '../../core/plugin.ts';
 import {
   addAttempts,
@@ -28,6 +30,7 @@ import {
   breakerNamed,
   channelId,
   type HealthState,
+  keyId,
   type LastFailure,
   namesOf,
   type Rest,
@@ -75,9 +78,13 @@ export function createHealth(
 
   const breakerOf = (offer: Offer): Breaker => breakerNamed(state, breakerId(offer.channel, offer.model));
 
-  const restOf = (channel: Channel): Rest | undefined =>
-    // Usually no channel pauses; then the name need not be built.
-    rests.size === 0 ? undefined : rests.get(channelId(channel));
+  /** The later one of the pauses of a channel and of its key. */
+  const restOf = (channel: Channel): Rest | undefined => {
+    // Usually nothing pauses; then the names need not be built.
+    if (rests.size === 0) return undefined;
+    const [whole, own] = [rests.get(channelId(channel)), rests.get(keyId(channel))];
+    return (whole?.untilMs ?? 0) > (own?.untilMs ?? 0) ? whole : own;
+  };
 
   const open = (breaker: Breaker, attempt?: Attempt): void => {
     const times = breaker.open?.times ?? 0;
@@ -109,12 +116,13 @@ export function createHealth(
       // An attempt that began before the circuit opened does not show a recovery.
       close(breaker);
     }
-    const rest = restOf(offer.channel);
-    if (rest !== undefined && trial.startedMs > rest.sinceMs) {
-      const channel = channelId(offer.channel);
-      rests.delete(channel);
-      toldRests.delete(channel);
-      tell({ of: 'rested', channel });
+    if (rests.size === 0) return;
+    for (const id of [channelId(offer.channel), keyId(offer.channel)]) {
+      const rest = rests.get(id);
+      if (rest === undefined || trial.startedMs <= rest.sinceMs) continue;
+      rests.delete(id);
+      toldRests.delete(id);
+      tell({ of: 'rested', channel: id });
     }
   };
 
@@ -131,11 +139,10 @@ export function createHealth(
     else tell({ of: 'failed', breaker: breaker.name, attempts: takeUntold(breaker) });
   };
 
-  const beginRest = (channel: Channel, ms: number, credential: boolean): void => {
-    const id = channelId(channel);
+  const beginRest = (id: string, channel: Channel, ms: number, credential: boolean): void => {
     const isNews = credential && rests.get(id)?.credential !== true;
     const { sinceMs, untilMs, credential: forKey } = rest(state, id, clock.mono(), ms, credential);
-    if (isNews) log.error('a vendor does not accept the key of a channel', { channel: channel.name });
+    if (isNews) log.error('a vendor does not accept the key of a channel', { channel: keyNameOf(channel) });
     if (!isNews && untilMs < (toldRests.get(id) ?? 0) + LONGER_MS) return;
     toldRests.set(id, untilMs);
     tell({ of: 'rest', channel: id, forMs: untilMs - sinceMs, credential: forKey });
@@ -204,9 +211,9 @@ export function createHealth(
     },
     /** The result of an attempt. `aborted`: the client disconnected before its end. */
     end(attempt: Attempt, aborted: boolean): void {
-      const { offer, failure } = attempt;
-      if (failure !== undefined && failure !== 'refused')
-        noteFailure(channelId(offer.channel), failure, attempt.status);
+      const { offer, failure, status } = attempt;
+      const { channel } = offer;
+      if (failure !== undefined && failure !== 'refused') noteFailure(channelId(channel), failure, status);
       const trial = trials.get(offer);
       if (trial === undefined) return;
       release(offer);
@@ -215,23 +222,32 @@ export function createHealth(
         if (!aborted) succeeded(offer, trial);
       } else if (failure === 'busy') {
         const requestedMs = attempt.retryAfterMs ?? MIN_REST_MS;
-        beginRest(offer.channel, Math.min(Math.max(requestedMs, MIN_REST_MS), MAX_REST_MS), false);
+        const id = isOfKey(failure, status) ? keyId(channel) : channelId(channel);
+        beginRest(id, channel, Math.min(Math.max(requestedMs, MIN_REST_MS), MAX_REST_MS), false);
       } else if (failure === 'credential') {
-        beginRest(offer.channel, MAX_REST_MS, true);
+        beginRest(keyId(channel), channel, MAX_REST_MS, true);
       } else if (countsAgainst(failure)) {
         failed(trial, attempt);
       }
     },
     /** The request ended: its probe ends, even if there was no attempt. */
     release,
-    /** The state of a model at a channel, for display; changes nothing. */
-    look(channel: Channel, model: string): Condition {
+    /** The state of a model at a channel, which has each of its keys, for display; changes nothing. */
+    look(channels: readonly Channel[], model: string): Condition {
       const now = clock.mono();
-      const breaker = breakers.get(breakerId(channel, model));
+      const breaker = breakers.get(breakerId(channels[0]!, model));
       const inARow = breaker?.failuresInARow ?? 0;
-      const untilMs = Math.max(restOf(channel)?.untilMs ?? 0, breaker?.open?.untilMs ?? 0);
+      const restMs = Math.min(...channels.map((channel) => restOf(channel)?.untilMs ?? 0));
+      const untilMs = Math.max(restMs, breaker?.open?.untilMs ?? 0);
       if (untilMs > now) return { state: 'open', failures: inARow, untilMs };
       return { state: breaker?.open === undefined ? 'closed' : 'half-open', failures: inARow, untilMs: undefined };
+    },
+    /** The state of one key, for display. */
+    lookAtKey(channel: Channel): Omit<KeyStatus, 'number'> {
+      const own = restOf(channel);
+      if (own === undefined || own.untilMs <= clock.mono()) return { state: 'available', untilMs: undefined };
+      const untilMs = Math.round(clock.now() + own.untilMs - clock.mono());
+      return { state: own.credential ? 'refused' : 'paused', untilMs };
     },
     /** Subscribes to the messages of other processes, and requests the current problems. */
     join(): void {
@@ -250,6 +266,14 @@ export function createHealth(
 }
 
 export type Health = ReturnType<typeof createHealth>;
+
+/** Whether an attempt failed because of the key, so that another key of the channel may succeed. */
+export function isOfKey(failure: FailureKind | undefined, status: number | undefined): boolean {
+  return failure === 'credential' || (failure === 'busy' && status !== OVERLOADED);
+}
+
+/** The status of a vendor that is overloaded for all its customers. */
+const OVERLOADED = 529;
 
 function countsAgainst(failure: FailureKind): boolean {
   return failure === 'connect' || failure === 'timeout' || failure === 'status' || failure === 'broken';

@@ -6,6 +6,7 @@ import { type Clock, definePlugin, type Offer, type Offering, type Style, type S
 import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, type Configured, readChannels } from './channels.ts';
+import { diagnose } from './diagnosis.ts';
 import { errors } from './errors.ts';
 import { factsOf } from './facts.ts';
 import { createHealth, type Health } from './health.ts';
@@ -31,11 +32,11 @@ function channelStatus(
 ): readonly ChannelStatus[] {
   const models = [...new Set(catalog.names().map((name) => catalog.require(name)))];
 
-  return channels.all.map(({ channel, off }: Configured) => {
+  return channels.all.map(({ channel, keys, off }: Configured) => {
     const served = models.flatMap(({ name, from }) =>
       from
         .filter((source) => source.channel === channel)
-        .map(({ model }) => ({ name, model, ...health.look(channel, model) })),
+        .map(({ model }) => ({ name, model, ...health.look(keys.channels, model) })),
     );
     const state = WORSE.findLast((each) => served.some((target) => target.state === each)) ?? 'closed';
     const untilMs = Math.max(...served.map((target) => target.untilMs ?? 0), 0);
@@ -49,6 +50,9 @@ function channelStatus(
       untilMs: state === 'open' ? Math.round(clock.now() + untilMs - clock.mono()) : undefined,
       lastFailure: health.lastFailure(channel),
       recent: recent.look(channel.name),
+      keys: keys.channels
+        .filter(({ key }) => key !== '')
+        .map((each) => ({ number: each.keyNumber ?? 1, ...health.lookAtKey(each) })),
       models: served.map(({ name, model, state: its, failures }) => ({ name, model, state: its, failures })),
     };
   });
@@ -145,6 +149,7 @@ export default definePlugin({
         byModel.flush();
         byChannel.flush();
       },
+      diagnose: () => diagnose(host, ready().channels, ready().probe),
       report() {
         const { channels: channelSet, catalog } = ready();
         return reportLines(channelSet, catalog, host.styles());
@@ -187,6 +192,9 @@ function reportLines(
     ...channels.all
       .filter((configured) => configured.off)
       .map(({ channel }) => `channel ${channel.name} is off: its key is empty`),
+    ...channels.all.flatMap(({ channel, keys, off: isOff }) =>
+      isOff ? [] : keys.empty.map((number) => `channel ${channel.name}: its key ${number} is empty and is left out`),
+    ),
     ...off.map((name) => `model ${name} is off, because all its channels are`),
     ...catalog
       .patterns()

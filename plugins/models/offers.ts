@@ -5,8 +5,8 @@ import type { Known, Offer, Style, StyleName } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
 import type { BudgetEntry, RetryBudget } from './budget.ts';
 import { answers, type ModelCatalog, type ServedModel } from './catalog.ts';
-import { boundTo, inOrder } from './choose.ts';
-import type { Health } from './health.ts';
+import { boundTo, inOrder, keysInOrder } from './choose.ts';
+import { type Health, isOfKey } from './health.ts';
 import type { Serving, Source } from './source.ts';
 
 /** The number of names whose targets are cached; more than gateway.yaml has, and fewer than clients can invent. */
@@ -25,7 +25,9 @@ export interface OfferTools {
 /** A model that can serve a call, and its targets for clients of this style. */
 interface Server {
   readonly model: ServedModel;
-  readonly sources: readonly (Pick<Source, 'channel' | 'model'> & Serving)[];
+  readonly sources: readonly (Pick<Source, 'channel' | 'keys' | 'model'> & Serving)[];
+  /** More than one channel, or more than one key. */
+  readonly isChoice: boolean;
 }
 
 export function createOffers(tools: OfferTools) {
@@ -40,7 +42,7 @@ export function createOffers(tools: OfferTools) {
     if (cached !== undefined) return cached;
     const requested = catalog.require(name, x.identity);
     if (!answers(requested, style)) refuseStyle(requested, style, tools);
-    const servers = catalog.chain(name, style).map((model) => ({ model, sources: sourcesFor(model, style) }));
+    const servers = catalog.chain(name, style).map((model) => serverFor(model, style));
     byName ??= boundedMap(MOST_NAMES);
     byStyle.set(style, byName.set(name, servers));
     return servers;
@@ -59,32 +61,40 @@ export function createOffers(tools: OfferTools) {
       return choose(x, servers, begun, budgetEntry, tools);
     },
     /** All targets in order, available or not, without trying them. */
-    all: (x: Known, style: StyleName): readonly Offer[] => candidates(x, serversOf(x, style), tools),
+    all: (x: Known, style: StyleName): readonly Offer[] => candidates(x, serversOf(x, style), 0, tools),
   };
 }
 
 /** The targets of a call. Both methods refuse (404) an unknown model, and a style that the model does not support. */
 export type Offers = ReturnType<typeof createOffers>;
 
-function sourcesFor(model: ServedModel, clientStyle: StyleName): Server['sources'] {
-  return model.from.flatMap((source) => {
+function serverFor(model: ServedModel, clientStyle: StyleName): Server {
+  const sources = model.from.flatMap((source) => {
     const way = source.way(clientStyle);
-    return way === undefined ? [] : [{ channel: source.channel, model: source.model, ...way }];
+    return way === undefined ? [] : [{ channel: source.channel, keys: source.keys, model: source.model, ...way }];
   });
+  return { model, sources, isChoice: sources.length > 1 || sources.some(({ keys }) => keys.channels.length > 1) };
 }
 
-/** All candidates in order: the requested model, then those fallbacks that the caller's key may call. */
-function candidates(x: Known, servers: readonly Server[], tools: OfferTools): readonly Offer[] {
+/**
+ * All candidates in order: the requested model, then those fallbacks that the caller's key may call. `turns`: 1 if the next call is to begin
+ * with the next key of each channel.
+ */
+function candidates(x: Known, servers: readonly Server[], turns: 0 | 1, tools: OfferTools): readonly Offer[] {
   const { key } = x.identity;
   const offers: Offer[] = [];
   // The body is searched only if there is a choice.
-  const first = servers.some(({ sources }) => sources.length > 1) ? boundTo(x.call) : undefined;
+  const first = servers.some(({ isChoice }) => isChoice) ? boundTo(x.call) : undefined;
   for (let i = 0; i < servers.length; i++) {
     const { model, sources } = servers[i]!;
     if (i > 0 && !tools.allows(x, model.name)) continue;
     const strict = model.strict || key.strict;
-    for (const { channel, model: upstream, style, quirks } of inOrder(sources, key.id, model.name, first)) {
-      offers.push({ channel, model: upstream, style, quirks, strict, priced: model.name });
+    for (const { keys, model: upstream, style, quirks } of inOrder(sources, key.id, model.name, first)) {
+      const channels = keysInOrder(keys.channels, keys.turn, x.call, first);
+      keys.turn += turns;
+      for (const channel of channels) {
+        offers.push({ channel, model: upstream, style, quirks, strict, priced: model.name });
+      }
     }
   }
   return offers;
@@ -103,11 +113,12 @@ function* choose(
 ): Iterable<Offer> {
   const { health } = tools;
   let soonest: Offer | undefined;
-  for (const offer of candidates(x, servers, tools)) {
+  for (const offer of candidates(x, servers, 1, tools)) {
     if (!health.ready(offer)) {
       if (soonest === undefined || health.readyAtMs(offer) < health.readyAtMs(soonest)) soonest = offer;
       continue;
     }
+    if (sharesFailure(x, begun.at(-1), offer)) continue;
     if (begun.length > 0 && !budgetEntry.retry()) {
       x.note({ retries: 'retry budget used up' });
       return;
@@ -120,6 +131,13 @@ function* choose(
   health.begin(soonest, x);
   begun.push(soonest);
   yield soonest;
+}
+
+/** Whether the last attempt failed at this channel, and not because of its key: with another key it would fail, too. */
+function sharesFailure({ attempts }: Known, last: Offer | undefined, { channel, model }: Offer): boolean {
+  if (last === undefined || last.channel.name !== channel.name || last.model !== model) return false;
+  const { failure, status } = attempts.at(-1)!;
+  return !isOfKey(failure, status);
 }
 
 function refuseStyle(model: ServedModel, style: StyleName, tools: OfferTools): never {

@@ -25,6 +25,9 @@ const MEANINGS: Readonly<Record<number, string>> = {
   429: 'The vendor is overloaded, or the key has reached its rate limit or quota.',
 };
 
+/** The vendor's list of models, which is free. */
+export const MODEL_LIST: Question = { method: 'GET', path: '/models' };
+
 /** A model at a channel to be tested. */
 interface Target {
   readonly served: ServedModel;
@@ -79,7 +82,7 @@ export function createProbe(host: Host, channels: Channels, catalog: ModelCatalo
       latencyMs: Math.round(host.clock.mono() - startedMs),
     });
     let call: { readonly question: Question; readonly model: string | undefined } = {
-      question: { method: 'GET', path: '/models' },
+      question: MODEL_LIST,
       model: undefined,
     };
     for (const target of targets) {
@@ -99,7 +102,8 @@ export function createProbe(host: Host, channels: Channels, catalog: ModelCatalo
   };
 }
 
-function meaningOf(status: number): string {
+/** Explains the status of a vendor's answer. */
+export function meaningOf(status: number): string {
   if (status >= 200 && status < 300) return 'The response is not JSON: check the url.';
   return MEANINGS[status] ?? (status >= 500 ? 'The vendor failed.' : 'The vendor refused the test call.');
 }

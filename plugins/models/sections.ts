@@ -9,6 +9,8 @@ export interface ChannelEntry {
   readonly vendor: string;
   readonly url?: string;
   readonly key: string;
+  /** Several keys, instead of `key`. */
+  readonly keys?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly weight: number;
@@ -61,6 +63,14 @@ const channelFields = {
       'Its base URL; optional for vendors with a fixed one. `{model}` in its path is replaced by the upstream model.',
   },
   key: { type: 'string', default: '', description: 'Its API key. A channel with an empty key is off.' },
+  keys: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 100,
+    items: { type: 'string' },
+    description:
+      'Several API keys, instead of `key`: they are used in turn, and one that is refused or rate limited is paused. Empty ones are left out.',
+  },
   headers: {
     type: 'object',
     propertyNames: { title: 'name of a header', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" },

@@ -11,7 +11,7 @@ export interface Serving {
 
 /** Creates a source from gateway.yaml: a channel, the upstream model, and the model's own quirks. */
 export function createSource(
-  { channel, vendor, styles: speaks }: Configured,
+  { channel, keys, vendor, styles: speaks }: Configured,
   model: string,
   quirks: SomeQuirks,
   styles: ReadonlyMap<StyleName, Style>,
@@ -42,6 +42,8 @@ export function createSource(
 
   return {
     channel,
+    /** The channel with each of its keys. */
+    keys,
     /** The upstream model. */
     model,
     /** Limits of input and output in tokens, if known. */

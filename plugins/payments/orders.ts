@@ -1,8 +1,8 @@
 /** Stored orders, and the one way to change their state. */
 import { randomBytes } from 'node:crypto';
-import type { Order, OrderSearch, OrderState } from '../../core/contracts/payments.ts';
+import type { Order, OrderOrder, OrderSearch, OrderState } from '../../core/contracts/payments.ts';
 import type { Clock, Step, Store, Value } from '../../core/plugin.ts';
-import { all, condition, contains, readPage } from '../../core/sdk.ts';
+import { all, condition, contains, readPage, orderOf as sorted } from '../../core/sdk.ts';
 import { moneyText } from './money.ts';
 import { type Books, leadsTo, returned } from './states.ts';
 
@@ -35,6 +35,14 @@ export interface OrderChanges {
 
 /** How long an order can be paid. The card provider accepts half an hour to a day. */
 const LIVES_MS = 2 * 3_600_000;
+
+/** The orders of a list. */
+const ORDERS: Readonly<Record<OrderOrder, string>> = {
+  id: 'id',
+  money: 'money',
+  state: 'state',
+  completed: 'COALESCE(completed_ms, 0)',
+};
 
 interface Row {
   readonly id: number;
@@ -128,14 +136,21 @@ export function createOrders(store: Store, clock: Clock): Orders {
       return row && toRecord(row);
     },
 
-    async search({ accountId, text, state, provider, offset, limit }) {
+    async search({ accountId, text, state, provider, sort, offset, limit }) {
       const filter = all(
         condition('account_id = ?', accountId),
         contains('trade_no', text),
         condition('state = ?', state),
         condition('provider = ?', provider),
       );
-      const { total, rows } = await readPage<Row>(store, 'top_up', COLUMNS, filter, { offset, limit });
+      const { total, rows } = await readPage<Row>(
+        store,
+        'top_up',
+        COLUMNS,
+        filter,
+        { offset, limit },
+        sorted(sort, ORDERS),
+      );
       return { total, items: rows.map(toRecord) };
     },
 

@@ -5,7 +5,7 @@ import type { TokenBounds } from '../../core/contracts/prices.ts';
 import { TOKENS_ONLY, unusualIn } from '../../core/contracts/uses.ts';
 import type { ServedAs } from '../../core/plugin.ts';
 import type { Problem } from './fields.ts';
-import { type ListPrice, type ListPrices, listPrices, type Upstream } from './list-prices.ts';
+import { type Epochs, type ListPrice, type ListPrices, listPrices, type Upstream } from './list-prices.ts';
 import { exactPrice, type Price, type PriceRow } from './price.ts';
 import { type DatedRow, type PricesSection, readPrice } from './section.ts';
 import { rowText } from './text.ts';
@@ -64,6 +64,8 @@ export interface PriceBook {
  */
 export function createPriceBook(options: {
   readonly prices: PricesSection;
+  /** List prices that were taken over; default: none. */
+  readonly epochs?: Epochs;
   /** Quota units in one currency unit; read when a cost is first computed. */
   readonly perUnit: () => bigint;
   readonly problem: Problem;
@@ -73,7 +75,7 @@ export function createPriceBook(options: {
     Object.entries(options.prices).map(([name, entry]) => [name, readPrice(entry, ['prices', name], problem)] as const),
   );
   const entries = new Map<string, { readonly price: unknown; readonly rows: readonly DatedRow[] | undefined }>();
-  const lists = listPrices();
+  const lists = listPrices(options.epochs);
   const ready = new WeakMap<PriceRow, Price>();
   /** Rows of calls in other service tiers, by the names of these. */
   const served = new WeakMap<PriceRow, Map<string, PriceRow>>();

@@ -2,16 +2,20 @@
  * The plugin `prices`: what models cost, the sources of prices, and how they are shown. It reserves and charges nothing;
  * the ledger does.
  */
+import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { Prices, type TariffOptions } from '../../core/contracts/prices.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { createPriceBook } from './book.ts';
+import { priceCommands } from './commands.ts';
 import { errors } from './errors.ts';
+import { DATA_NAME, dataVersion } from './list-prices.ts';
 import { receiptOf } from './receipt.ts';
-import { pricesSchema } from './section.ts';
-import { firstChannel, isPriced, priceLines, priceTable } from './table.ts';
+import { type PricesSection, pricesSchema } from './section.ts';
+import { firstChannel, isPriced, priceLines, priceTable, soldAtListPrice } from './table.ts';
 import { createTariff, upstreamOf } from './tariff.ts';
 import { shownPrice } from './text.ts';
+import { createPriceUpdates, migrations } from './updates.ts';
 
 export default definePlugin({
   name: 'prices',
@@ -20,13 +24,17 @@ export default definePlugin({
   sections: { prices: pricesSchema },
   needs: [Catalog],
   provides: [Prices],
-  create(host, { prices }) {
+  migrations,
+  wants: [Audit],
+  create(host, { prices: { updates: section, ...prices } }) {
     const { clock } = host;
     const catalog = host.use(Catalog);
     /** The service that the ledger charges by. Without a ledger, nothing is charged and no call is refused. */
     let ledger: Pick<TariffOptions, 'perUnit' | 'unpriced'> = { perUnit: 1, unpriced: 'free' };
+    const updates = createPriceUpdates({ host, section, sold: () => soldAtListPrice(catalog, book, clock.now()) });
     const book = createPriceBook({
-      prices,
+      prices: prices as PricesSection,
+      epochs: updates,
       perUnit: () => BigInt(ledger.perUnit),
       problem: (...at) => host.problem(...at),
     });
@@ -43,14 +51,19 @@ export default definePlugin({
       sells: (name) =>
         ledger.unpriced !== 'refuse' || catalog.chain(name).every((model) => isPriced(model, book, clock.now())),
       table: () => priceTable(catalog, book, ledger.unpriced, clock.now()),
+      published(upstream) {
+        const list = book.lists.at(upstream, clock.now());
+        return list && shownPrice(list.row);
+      },
       publishedContext(name) {
         const first = firstChannel(catalog.require(name));
-        return first && book.lists.context(upstreamOf(first));
+        return first && book.lists.context(upstreamOf(first), clock.now());
       },
       tariff(options) {
         ledger = options;
         return createTariff(catalog, book, options);
       },
+      updates,
       receipt: receiptOf,
     });
     return {
@@ -58,6 +71,16 @@ export default definePlugin({
       link() {
         lines = priceLines(catalog, book, ledger.unpriced, clock.now());
       },
+      diagnose: () => [
+        {
+          topic: 'prices',
+          level: 'ok',
+          text: `list prices of ${DATA_NAME} ${dataVersion()}; \`turnpike prices update --dry-run\` compares them with the current list`,
+        },
+      ],
+      start: updates.start,
+      stop: updates.stop,
+      commands: priceCommands(updates, clock),
       report: () => lines,
       explain: (x) => priceLines(catalog, book, ledger.unpriced, x.startedMs, x.call.model),
     };

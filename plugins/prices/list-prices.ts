@@ -25,13 +25,31 @@ export interface ListPrice {
   readonly from: string | undefined;
 }
 
+/** List prices that were taken over, and apply from a time on. */
+export interface Epoch {
+  /** Unix milliseconds. */
+  readonly fromMs: number;
+  /** All that were taken over until then, by the names of provider and model in the data. */
+  readonly models: ReadonlyMap<string, ReadonlyMap<string, ModelInfo>>;
+}
+
+/** All of them. */
+export interface Epochs {
+  /** The one that applies at a time; the same object each time. Undefined: the data that ships applies. */
+  at(atMs: number): Epoch | undefined;
+  /** Later ones. */
+  after(atMs: number): readonly Epoch[];
+}
+
+const NO_EPOCHS: Epochs = { at: () => undefined, after: () => [] };
+
 /** The data is loaded with the first lookup (about 30 ms and 20 MB), so a gateway with all its prices in gateway.yaml does not need it. */
-export function listPrices() {
-  // With a pattern, callers choose the model name.
-  const found = boundedMap<string, Found | undefined>(10_000);
+export function listPrices(epochs: Epochs = NO_EPOCHS) {
+  const shipped = lookups();
+  const taken = new WeakMap<Epoch, Lookups>();
   const rows = new WeakMap<ModelPrice, { readonly row: PriceRow | undefined }>();
 
-  function inData({ provider, model }: Found, name: string, atMs: number): ListPrice | undefined {
+  function inData({ provider, model, epoch }: Found, name: string, atMs: number): ListPrice | undefined {
     const prices = model && pricesAt(provider, model, name, atMs);
     if (!prices) return undefined;
     let cached = rows.get(prices);
@@ -39,20 +57,27 @@ export function listPrices() {
       cached = { row: priceRow(prices, publishedBeside(provider.id, model.id)) };
       rows.set(prices, cached);
     }
-    const source = `genai-prices data, ${provider.id} ${model.id}`;
+    const version = epoch?.models.get(provider.id)?.has(model.id) === true ? ` of ${dayOf(epoch)}` : '';
+    const source = `genai-prices data${version}, ${provider.id} ${model.id}`;
     return cached.row && { row: cached.row, source, from: startOf(model, prices) };
   }
 
-  function foundFor(upstream: Upstream): Found | undefined {
+  function foundFor(upstream: Upstream, atMs: number): Found | undefined {
+    const epoch = epochs.at(atMs);
+    let found = shipped;
+    if (epoch !== undefined) {
+      found = taken.get(epoch) ?? lookups();
+      taken.set(epoch, found);
+    }
     const name = JSON.stringify([upstream.vendor, upstream.url, upstream.model]);
-    if (!found.has(name)) found.set(name, find(upstream));
+    if (!found.has(name)) found.set(name, find(upstream, epoch));
     return found.get(name);
   }
 
   return {
     /** Undefined if the data has no such vendor or model, or prices it by units that the gateway does not count. */
     at(upstream: Upstream, atMs: number): ListPrice | undefined {
-      const match = foundFor(upstream);
+      const match = foundFor(upstream, atMs);
       if (!match) return undefined;
       const list = inData(match, upstream.model, atMs);
       if (list) return list;
@@ -61,13 +86,27 @@ export function listPrices() {
     },
     /** Prices that become valid after that time, in order. */
     after(upstream: Upstream, atMs: number): readonly ListPrice[] {
-      const match = foundFor(upstream);
-      return startsOf(match?.model)
-        .filter((startMs) => startMs > atMs)
-        .flatMap((startMs) => inData(match!, upstream.model, startMs) ?? []);
+      const match = foundFor(upstream, atMs);
+      const dated = startsOf(match?.model).filter((startMs) => startMs > atMs);
+      const taken = epochs.after(atMs).map(({ fromMs }) => fromMs);
+      let before = this.at(upstream, atMs)?.row;
+      return [...new Set([...dated, ...taken])]
+        .sort((a, b) => a - b)
+        .flatMap((startMs) => {
+          const list = this.at(upstream, startMs);
+          // Most of what is taken over is about other models.
+          if (list === undefined || list.row === before) return [];
+          before = list.row;
+          return [list];
+        });
+    },
+    /** The names of provider and model in the data, `acme model-1`; undefined: it has none. */
+    nameOf(upstream: Upstream, atMs: number): string | undefined {
+      const match = foundFor(upstream, atMs);
+      return match?.model && `${match.provider.id} ${match.model.id}`;
     },
     /** The context window in tokens, if the data has it. */
-    context: (upstream: Upstream): number | undefined => foundFor(upstream)?.model?.context_window,
+    context: (upstream: Upstream, atMs: number): number | undefined => foundFor(upstream, atMs)?.model?.context_window,
   };
 }
 
@@ -88,15 +127,32 @@ export function dataVersion(): string {
 interface Found {
   readonly provider: Provider;
   readonly model: ModelInfo | undefined;
+  readonly epoch: Epoch | undefined;
 }
+
+/** By vendor, URL and model. With a pattern, callers choose the model name. */
+type Lookups = Map<string, Found | undefined>;
+const lookups = (): Lookups => boundedMap<string, Found | undefined>(10_000);
+
+const dayOf = ({ fromMs }: Epoch): string => new Date(fromMs).toISOString().slice(0, 10);
 
 type Package = typeof import('@pydantic/genai-prices');
 const load = createRequire(import.meta.url);
 const data = (): Package => load(DATA_NAME) as Package;
 
-function find(upstream: Upstream): Found | undefined {
-  const provider = findProvider(upstream);
-  return provider && { provider, model: data().calcPrice({}, upstream.model, { provider })?.model };
+function find(upstream: Upstream, epoch: Epoch | undefined): Found | undefined {
+  const shipped = findProvider(upstream);
+  if (shipped === undefined) return undefined;
+  const taken = epoch?.models.get(shipped.id);
+  const provider = taken === undefined ? shipped : { ...shipped, models: merged(shipped.models, taken) };
+  return { provider, model: data().calcPrice({}, upstream.model, { provider })?.model, epoch };
+}
+
+/** The entries of a provider with those that were taken over: in the place of the old ones, new ones first. */
+export function merged(models: readonly ModelInfo[], taken: ReadonlyMap<string, ModelInfo>): ModelInfo[] {
+  const known = new Set(models.map(({ id }) => id));
+  const added = [...taken.values()].filter(({ id }) => !known.has(id));
+  return [...added, ...models.map((model) => taken.get(model.id) ?? model)];
 }
 
 /**

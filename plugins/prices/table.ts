@@ -130,6 +130,26 @@ export function firstChannel({ from }: Model): Model['from'][number] | undefined
   return from.toSorted((a, b) => a.channel.priority - b.channel.priority)[0];
 }
 
+/** The public names that cost the list price of a model, by its names in the data: `acme model-1`. */
+export function soldAtListPrice(
+  catalog: Catalog,
+  book: PriceBook,
+  atMs: number,
+): ReadonlyMap<string, readonly string[]> {
+  const sold = new Map<string, string[]>();
+  for (const name of catalog.names()) {
+    const model = catalog.require(name);
+    for (const upstream of model.from.map(upstreamOf)) {
+      if (book.found(model, upstream, atMs)?.kind !== 'published') continue;
+      const listed = book.lists.nameOf(upstream, atMs);
+      if (listed === undefined) continue;
+      const names = sold.get(listed) ?? [];
+      if (!names.includes(name)) sold.set(listed, [...names, name]);
+    }
+  }
+  return sold;
+}
+
 function sourced({ row, kind, source, from }: FoundPrice): SourcedPrice {
   return { price: shownPrice(row), kind, source, from };
 }

@@ -379,7 +379,7 @@ export function createCalls(
     sizes: sizesOf,
 
     admit(x) {
-      const terms = termsOf(x.identity.account.id, x.startedMs);
+      const terms = termsOf(x);
       if (terms instanceof Promise) return terms.then((found) => admitOn(x, sharedTerms(found, x.share)));
       return admitOn(x, sharedTerms(terms, x.share));
     },

@@ -14,6 +14,9 @@ export const errors = {
     QUOTA_TOKEN_INSUFFICIENT: noneLeft(
       'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
     ),
+    QUOTA_TOKEN_PERIOD_EXCEEDED: noneLeft(
+      'A daily, weekly or monthly budget of the key has too little left for this call; the message says when it resets.',
+    ),
     QUOTA_DEPARTMENT_EXCEEDED: noneLeft(
       'A budget of the department has too little left for this call. Ask an administrator to raise it.',
     ),

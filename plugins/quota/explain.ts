@@ -19,7 +19,7 @@ export function createExplain(tools: {
   const { tariff, calls, ledger, termsOf } = tools;
   return async function* explain(x) {
     const { account, key } = x.identity;
-    const terms = await termsOf(account.id, x.startedMs);
+    const terms = await termsOf(x);
     const { factorPpm } = terms;
     if (factorPpm !== undefined) yield `the department pays ${inQuota(factorPpm)} of the price`;
     const sizes = [...calls.sizes(x, terms)];

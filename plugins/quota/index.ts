@@ -5,6 +5,7 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { inQuota, Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import { Records } from '../../core/contracts/records.ts';
@@ -66,7 +67,7 @@ export default definePlugin({
   sections: { quota: quotaSection },
   migrations,
   needs: [Prices],
-  wants: [Records, Accounts, Departments, Subscriptions, Audit],
+  wants: [Records, Accounts, Departments, Subscriptions, Keys, Audit],
   provides: [Ledger],
   create(host, { quota }) {
     const { store, clock, log, peers } = host;
@@ -78,7 +79,7 @@ export default definePlugin({
     }
     const prices = host.use(Prices);
     const tariff = prices.tariff(quota);
-    const sources: TermSources = { departments: undefined, subscriptions: undefined };
+    const sources: TermSources = { departments: undefined, subscriptions: undefined, keys: undefined };
     const termsOf = createTerms(sources);
     const leases = host.lasting({ name: 'quota.leases', version: 1, make: () => createLeases(host) });
     const unsettled = createUnsettled(host);
@@ -138,6 +139,7 @@ export default definePlugin({
       link() {
         sources.departments = host.find(Departments);
         sources.subscriptions = host.find(Subscriptions);
+        sources.keys = host.find(Keys);
       },
       async start() {
         await leases.join();

@@ -1,6 +1,7 @@
 /** The tables of a bench, in Markdown: the cost of each variant, and Turnpike's distance to its targets. */
 import { muchOf } from './growth.ts';
 import type { Measured } from './measurements.ts';
+import type { Outage } from './outages.ts';
 import { BYTES } from './pairs.ts';
 import { cpu, cpuPerEvent, eventDelay, failed, firstByte, p50, p99, perSecond, perStream } from './picks.ts';
 import { added, addedRatio, type Rounds, ratio, typical, type Who } from './rounds.ts';
@@ -236,6 +237,31 @@ export function storesReport(measured: Rounds<StoreCase, StoreSample>, bar = 1.3
       ]),
     ),
     `One gateway on PostgreSQL takes ${number(relative, 2)} × the CPU of one on SQLite; at most ${bar} was to be: ${verdict}.\n`,
+  ].join('\n');
+}
+
+/** What outages of other services cost. */
+export function outagesReport(measured: Rounds<Outage>): string {
+  const titles: Readonly<Record<Outage, string>> = {
+    off: 'nothing is sent',
+    up: 'telemetry and events, receivers answer',
+    refused: 'receivers refuse connections',
+    hanging: 'receivers never answer',
+  };
+  return [
+    heading('Outages of the collector, the webhook and the object store: whole answers, 64 connections'),
+    table(
+      ['', 'CPU µs/call', '× nothing sent', '× receivers answer', 'calls/s, × receivers answer', 'p99 µs', 'failed'],
+      [...measured.keys()].map((outage) => [
+        titles[outage],
+        number(typical(measured, outage, cpu), 1),
+        number(ratio(measured, outage, 'off', cpu), 2),
+        number(ratio(measured, outage, 'up', cpu), 2),
+        number(ratio(measured, outage, 'up', perSecond), 2),
+        number(typical(measured, outage, p99)),
+        number(typical(measured, outage, failed)),
+      ]),
+    ),
   ].join('\n');
 }
 

@@ -72,11 +72,12 @@ export interface Installation {
   isAccepted(): Promise<boolean>;
 }
 
-/** Creates a new one. `listen`: in addition to the address. `store`: instead of its own database. */
+/** Creates a new one. `listen`: in addition to the address. `store`: instead of its own database. `more`: further sections. */
 export async function prepareTurnpike(
   models: Models,
   listen: Readonly<Record<string, unknown>> = {},
   store?: Readonly<Record<string, unknown>>,
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<Installation> {
   const port = await freePort();
   const shipped = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')) as {
@@ -96,6 +97,7 @@ export async function prepareTurnpike(
       models: Object.fromEntries(
         names.map((model) => [model, { from: [`mock-${model}`], price: { input: 0.15, output: 0.6 } }]),
       ),
+      ...more,
     }),
   );
   const command = join(ROOT, 'scripts/turnpike.mjs');

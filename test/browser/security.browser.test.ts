@@ -256,3 +256,44 @@ describe('the account', () => {
     assert.equal((await visitor(gateway).post('/api/user/login', { username: name, password: PASSWORD })).status, 401);
   });
 });
+
+describe('service tokens', () => {
+  it('are created by an administrator with a second factor, shown once, used, and revoked', async () => {
+    await page.getByText('Sessions', { exact: true }).first().waitFor();
+    await becomes(() => page.getByText('Service tokens').count(), 0, 'members have none');
+    await at.close();
+    at = await onlooker(browser, gateway, await member(gateway, `${name}-admin`, { role: 'admin' }));
+    page = at.page;
+    await at.open('/security');
+    const [first = ''] = await setUp();
+    const tokens = part('Service tokens');
+    await tokens.getByRole('button', { name: 'Create service token' }).click();
+    const form = dialog('Create service token');
+    await becomes(() => form.getByRole('button', { name: 'Create service token' }).isDisabled(), true);
+    await form.getByLabel('Name').fill('terraform');
+    const users = form.getByRole('radiogroup', { name: 'Users and invitations' });
+    await users.getByText('Write').click();
+    await becomes(() => form.getByText('Configuration').count(), 0, 'only root can give it');
+    await form.getByLabel('Addresses').fill('office');
+    assertClean('the form', await at.violations());
+    await form.getByRole('button', { name: 'Create service token' }).click();
+    const check = dialog('Confirm it’s you');
+    await check.getByLabel('Authenticator code').fill(first);
+    await check.getByRole('button', { name: 'Continue' }).click();
+    await form.getByText('is not an address').waitFor();
+    await form.getByLabel('Addresses').fill('127.0.0.0/8, ::1');
+    await form.getByRole('button', { name: 'Create service token' }).click();
+    const shown = dialog('Your service token');
+    const secret = ((await shown.locator('pre').textContent()) ?? '').trim();
+    assert.match(secret, /^turnpike_st_/);
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
+    const machine = visitor(gateway, { authorization: `Bearer ${secret}` });
+    await machine.data('GET', '/api/user/');
+    await tokens.getByText('terraform', { exact: true }).waitFor();
+    await tokens.getByText('users:write').waitFor();
+    await tokens.getByRole('button', { name: 'Revoke the service token terraform' }).click();
+    await dialog('Revoke the service token terraform').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The service token was revoked.').waitFor();
+    assert.equal((await machine.get('/api/user/')).status, 401);
+  });
+});

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { Records } from '../../core/contracts/records.ts';
 import {
   assertClean,
   becomes,
@@ -13,6 +14,7 @@ import {
   onlooker,
   startBrowser,
 } from '../kit/browser.ts';
+import { usageRecord } from '../kit/usage-records.ts';
 import { startWorld, type World } from '../kit/world.ts';
 
 describe('usage and team', () => {
@@ -76,7 +78,7 @@ describe('usage and team', () => {
       // Whose channels or people they are is nothing a member tells apart.
       await becomes(
         () => page.getByRole('combobox', { name: 'By' }).locator('option').allInnerTexts(),
-        ['Model', 'Key'],
+        ['Model', 'Key', 'Tag'],
       );
       assert.equal(await page.getByText('All users').count(), 0);
     });
@@ -192,6 +194,32 @@ describe('usage and team', () => {
       await page.keyboard.press('End');
       await becomes(() => reader.getAttribute('aria-valuetext'), /Forecast \$/);
       await becomes(() => addressOf(page).get('of'), /^\d+ month$/);
+    });
+  });
+
+  it('shows spending by tag, and leads from a tag to its models and from a call to its tags', async () => {
+    const { host } = world.gateway;
+    const { id: accountId } = await world.people.ann.data('GET', '/api/user/self');
+    const atMs = host.clock.now();
+    const record = usageRecord({
+      atMs,
+      accountId,
+      model: 'gpt-5',
+      other: { tags: ['team=search'] },
+    });
+    assert.equal(await host.store.atomic(host.use(Records).steps(record)), undefined);
+    await as('root', '/usage?whose=all', async (page, at) => {
+      await page.getByRole('combobox', { name: 'By' }).selectOption('tag');
+      const tag = page.getByRole('link', { name: 'team=search' });
+      await tag.waitFor();
+      assertClean('tags', await at.violations());
+      await tag.click();
+      await page.getByRole('button', { name: 'Remove the filter Tag: team=search' }).waitFor();
+      await becomes(async () => (await rowOf(page, 'Models', 'gpt-5')).some((cell) => cell.trim() === '1'), true);
+    });
+    await as('ann', `/logs?open=${record.id}`, async (page) => {
+      await page.getByRole('link', { name: 'team=search' }).click();
+      await page.getByRole('button', { name: 'Remove the filter Tag: team=search' }).waitFor();
     });
   });
 

@@ -3,8 +3,13 @@
  * member that is not described, and no member is described that never comes.
  */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { waitForUpdate } from '@pydantic/genai-prices';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Records } from '../../core/contracts/records.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
@@ -152,12 +157,19 @@ describe('the answers of /api', () => {
   const box = mailbox();
   let rows: readonly Row[];
   let closing: readonly { close(): Promise<void> }[] = [];
+  /** Publishes a price list. */
+  let list: Server;
 
   before(async () => {
     vendor = await fakeVendor();
     clock = fakeClock(Date.now());
     const [stripe, creem, alipay] = await Promise.all([fakeStripe(() => clock.now()), fakeCreem(), fakeAlipay()]);
     closing = [stripe, alipay, creem];
+    const published = structuredClone((await waitForUpdate())!);
+    const dearer = published.find(({ id }) => id === 'openai')!.models.find(({ id }) => id === 'gpt-4.1')!;
+    Object.assign(dearer.prices, { input_mtok: 3 });
+    list = createServer((_, answer) => void answer.end(JSON.stringify(published))).listen(0, '127.0.0.1');
+    await once(list, 'listening');
     const channel = { vendor: 'compatible', url: vendor.url, key: VENDOR_KEY };
     gateway = await start(
       {},
@@ -187,6 +199,8 @@ describe('the answers of /api', () => {
             omni: { alias: 'gpt-4o' },
           },
           plans: { pro: { title: 'Pro', daily: 5, weekly: 20, monthly: 50, price: 19.99, balance: 2 } },
+          prices: { updates: { from: `http://127.0.0.1:${(list.address() as AddressInfo).port}/` } },
+          ...(!isOnPostgres() && { backup: { to: './backups' } }),
           payments: { stripe: stripe.section, creem: creem.section, alipay: alipay.section, epay: fakeEpay().section },
         },
       },
@@ -195,6 +209,7 @@ describe('the answers of /api', () => {
   });
   after(async () => {
     await gateway?.stop();
+    list?.close();
     await Promise.all([vendor, ...closing].map((each) => each.close()));
   });
 
@@ -540,7 +555,13 @@ describe('the answers of /api', () => {
     vendor.release('live');
     await (await calling).text();
 
-    if (!isOnPostgres()) await gateway.command('backup copy.db');
+    if (!isOnPostgres()) {
+      await gateway.command('backup now');
+      const folder = join(gateway.dir, 'backups');
+      rmSync(folder, { recursive: true });
+      writeFileSync(folder, '');
+      await assert.rejects(gateway.command('backup now'), /EEXIST/);
+    }
     await get(boss, '/api/system');
     await get(boss, '/api/system/history');
     await get(boss, '/api/config/schema');
@@ -553,6 +574,8 @@ describe('the answers of /api', () => {
     await get(boss, '/api/config');
     writeFileSync(gateway.configFile, whole);
     await check();
+    const { digest } = await get(boss, '/api/price/update');
+    await post(boss, '/api/price/update', { digest });
     await post(boss, '/api/config/reload');
   });
 
@@ -582,8 +605,8 @@ describe('the answers of /api', () => {
     const never = [
       // A subscription that was just cancelled has no windows any more.
       /^POST \/api\/subscription\/admin\/cancel: \/data\/(windows|daily|weekly|monthly)\//,
-      // A server has backups of its own, which the gateway does not know.
-      ...(isOnPostgres() ? [/^GET \/api\/system: \/data\/backup\//] : []),
+      // A server has backups of its own, which the gateway does not know; dumps have a test of their own.
+      ...(isOnPostgres() ? [/^GET \/api\/system: \/data\/backups?\//] : []),
     ];
     assert.deepEqual(
       rows

@@ -93,6 +93,7 @@ describe('making a key', () => {
       allow_ips: '',
       group: '',
       strict: false,
+      limits: [],
     });
     assert.ok(created_time > 1_700_000_000, 'unix seconds');
     assert.equal(await call(key), 200);

@@ -88,6 +88,7 @@ describe('channels', () => {
       state: 'closed',
       open_until: 0,
       last_failure: null,
+      keys: [{ number: 1, state: 'available', until: 0 }],
       models: [{ name: 'talker', model: 'talker-2', state: 'closed', failures: 0 }],
     });
     const lost = await channel('lost');

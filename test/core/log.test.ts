@@ -72,6 +72,62 @@ describe('a log line', () => {
   });
 });
 
+describe('the settings of a log', () => {
+  const settings = { format: 'json', plugins: {} } as const;
+
+  it('replace the level it was created with, and leave it if they have none', () => {
+    const lines: string[] = [];
+    const log = createLog({ level: 'warn', write: (line) => lines.push(line), now: () => 0 });
+    log.configure({ ...settings, level: 'debug' });
+    log.debug('one');
+    log.configure(settings);
+    log.info('two');
+    log.warn('three');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).msg),
+      ['one', 'three'],
+    );
+  });
+
+  it('give single plugins levels of their own, and name the plugin in its lines', () => {
+    const lines: string[] = [];
+    const log = createLog({ level: 'info', write: (line) => lines.push(line), now: () => 0 });
+    const [models, quota, odd] = [log.of('models'), log.of('quota'), log.of('toString')];
+    log.configure({ ...settings, level: 'warn', plugins: { models: 'debug', quota: 'error' } });
+    for (const each of [log, models, quota, odd]) {
+      each.debug('debug');
+      each.warn('warn', { plugin: 'a fact' });
+    }
+    assert.deepEqual(
+      lines.map((line) => {
+        const { plugin, plugin_, msg } = JSON.parse(line);
+        return [plugin, msg, plugin_];
+      }),
+      [
+        ['a fact', 'warn', undefined],
+        ['models', 'debug', undefined],
+        ['models', 'warn', 'a fact'],
+        ['toString', 'warn', 'a fact'],
+      ],
+    );
+  });
+
+  it('write text for people, still in one line and without secrets', () => {
+    const lines: string[] = [];
+    const log = createLog({ level: 'info', write: (line) => lines.push(line), now: () => Date.UTC(2026, 0, 31, 12) });
+    log.configure({ ...settings, format: 'text' });
+    log.hide('a-secret-of-a-channel');
+    log.warn('the vendor said "no"', { channel: 'a-main', status: 429, reason: 'a b\n\u001b[31m', list: [1] });
+    log.info('ready');
+    log.of('models').info('sent a-secret-of-a-channel');
+    assert.deepEqual(lines, [
+      String.raw`2026-01-31T12:00:00.000Z WARN  the vendor said "no"  channel=a-main status=429 reason="a b\n\u001b[31m" list=[1]`,
+      '2026-01-31T12:00:00.000Z INFO  ready',
+      '2026-01-31T12:00:00.000Z INFO  sent [secret]  plugin=models',
+    ]);
+  });
+});
+
 describe('facts', () => {
   it('become JSON values', () => {
     assert.deepEqual(

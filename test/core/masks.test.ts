@@ -129,8 +129,8 @@ describe('masks', () => {
   it('leave the shipped file nearly unchanged, with the same meaning', () => {
     const shipped = readFileSync(join(import.meta.dirname, '../../gateway.yaml'), 'utf8');
     const { text, secrets } = masks(shipped);
-    // Two of them are lists of names of keys in comments: `keys:` may hold secrets elsewhere.
-    assert.ok(secrets.length <= 5, `masked: ${secrets.join(', ')}`);
+    // Examples in comments, among them lists of names of keys: `keys:` may hold secrets elsewhere.
+    assert.ok(secrets.length <= 6, `masked: ${secrets.join(', ')}`);
     assert.deepEqual(parseYaml(text).doc.toJS(), parseYaml(shipped).doc.toJS());
   });
 

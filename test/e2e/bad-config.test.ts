@@ -8,12 +8,13 @@ import { describeAssembly } from '../../core/check.ts';
 import { ConfigError } from '../../core/config/file.ts';
 import { editorSchema } from '../../core/config/schema.ts';
 import { openGateway } from '../../core/gateway.ts';
+import { silentLog } from '../../core/log.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
 /** What is wrong with text and shape, and what is wrong between the sections. */
 const folders = [join(import.meta.dirname, '../core/config'), join(import.meta.dirname, 'bad-config')];
 const cases = folders.flatMap((folder) => readdirSync(folder).map((name) => ({ name, dir: join(folder, name) })));
-const silent = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
+const silent = silentLog;
 
 /** The problems as `turnpike check` shows them, with the file's name alone. */
 async function problems(run: () => Promise<unknown>): Promise<string> {

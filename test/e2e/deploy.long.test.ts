@@ -1,7 +1,19 @@
 /** What scripts/deploy/ says: every path, port, variable and probe in it exists, and the image, as far as it can be made without containers, serves. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -160,6 +172,97 @@ describe('kubernetes.yaml', () => {
   });
 });
 
+describe('turnpike.service', () => {
+  const text = read('turnpike.service');
+  const setting = (name: string): readonly string[] =>
+    [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+  const [program = '', ...words] = setting('ExecStart')[0]!.split(' ');
+  const installed = words.find((word) => word.endsWith('turnpike.mjs'))!;
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-unit-'));
+  after(() => rmSync(folder, { recursive: true }));
+  /** The unit with the programs of this machine, because systemd-analyze looks for them. */
+  const unit = join(folder, 'turnpike.service');
+  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+  const analyze = (...args: readonly string[]): ReturnType<typeof spawnSync> =>
+    spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
+  before(() =>
+    writeFileSync(unit, text.replace(program, process.execPath).replace(installed, join(ROOT, 'scripts/turnpike.mjs'))),
+  );
+
+  it('is one that systemd accepts', { skip: !hasSystemd && 'systemd-analyze is not installed' }, () => {
+    const { status, stdout, stderr } = analyze('verify', '--man=no');
+    assert.deepEqual([status, `${stdout}${stderr}`], [0, '']);
+  });
+
+  it('is sandboxed: an exposure of 2 of 10 at most', {
+    skip: !hasSystemd && 'systemd-analyze is not installed',
+  }, () => {
+    const { status, stdout } = analyze('security', '--offline=true', '--threshold=20', '--no-pager');
+    assert.equal(status, 0, String(stdout));
+  });
+
+  it('waits for the drain of the shipped configuration', () => {
+    const { listen } = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8'));
+    assert.ok(Number(setting('TimeoutStopSec')[0]) * 1_000 >= durationMs(listen.drain) + STOPPING_MS);
+  });
+
+  it('is installed by the commands of the README', () => {
+    const commands = read('README.md');
+    assert.ok(installed.startsWith('/opt/turnpike/') && commands.includes('--prefix /opt/turnpike turnpike@'));
+    assert.ok(existsSync(join(ROOT, installed.split('node_modules/turnpike/')[1]!)));
+    const variables = setting('Environment').map((each) => each.split('=') as [string, string]);
+    for (const [name] of variables)
+      assert.ok(name === 'NODE_ENV' || documented.includes(name), `no code reads ${name}`);
+    for (const path of [setting('LoadCredential')[0]!.split(':')[1]!, '/var/lib/turnpike/', '--system --home-dir'])
+      assert.ok(commands.includes(path), path);
+  });
+
+  it('starts a gateway with its master key from the credential, and stops it with its signal', async () => {
+    const port = await freePort();
+    const config = join(folder, 'gateway.yaml');
+    writeFileSync(config, readFileSync(join(ROOT, 'gateway.yaml'), 'utf8').replace('port: 8080', `port: ${port}`));
+    const credential = setting('LoadCredential')[0]!.split(':')[0]!;
+    // systemd gives the service's user access by a list, which shows as a mode of the group.
+    writeFileSync(join(folder, credential), `${randomBytes(32).toString('base64')}\n`, { mode: 0o440 });
+    const env = Object.fromEntries(setting('Environment').map((each) => each.replace('%d', folder).split('=')));
+    const args = words.map((word) => word.replace(installed, join(ROOT, 'scripts/turnpike.mjs')));
+    const answers = async (): Promise<boolean> =>
+      (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.ok === true;
+    const server = await startServer([process.execPath, ...args], answers, {
+      cwd: folder,
+      env: { PATH: process.env.PATH, ...env, TURNPIKE_CONFIG: config },
+    });
+    assert.equal(await server.stop('SIGTERM'), 0);
+    assert.deepEqual(
+      [existsSync(join(folder, 'data/turnpike.db')), existsSync(join(folder, 'data/turnpike.db.key'))],
+      [true, false],
+    );
+  });
+});
+
+describe('the Caddyfile', () => {
+  const text = read('Caddyfile');
+  const { listen } = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8'));
+
+  it('forwards to the shipped configuration, unbuffered, bodies as large as it accepts', () => {
+    assert.match(text, new RegExp(`^\\treverse_proxy ${listen.host}:${listen.port} \\{$`, 'm'));
+    assert.match(text, /^\t\tflush_interval -1$/m);
+    const [, megabytes] = /^\t\tmax_size (\d+)MB$/m.exec(text)!;
+    assert.ok(Number(megabytes) > Number.parseInt(listen.body.upload, 10));
+  });
+
+  it('closes every block', () => {
+    const lines = text.split('\n').filter((line) => !/^\s*#/.test(line));
+    let depth = 0;
+    for (const line of lines) {
+      if (line.trim() === '}') depth--;
+      assert.equal(/^\t*/.exec(line)![0].length, line === '' ? 0 : depth, line);
+      if (line.endsWith('{')) depth++;
+    }
+    assert.equal(depth, 0);
+  });
+});
+
 describe('the image', () => {
   const lines = read('Dockerfile').replaceAll('\\\n', ' ').split('\n');
   const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM')));
@@ -196,7 +299,7 @@ describe('the image', () => {
       for (const source of sources) assert.ok(existsSync(join(ROOT, source)), line);
     }
     const ignored = read('Dockerfile.dockerignore').split('\n');
-    for (const source of ['package.json', 'package-lock.json', 'core', 'plugins', 'console', 'scripts'])
+    for (const source of ['package.json', 'package-lock.json', 'gateway.yaml', 'core', 'plugins', 'console', 'scripts'])
       assert.ok(ignored.includes(`!${source}`), source);
   });
 
@@ -232,6 +335,58 @@ describe('the image', () => {
     assert.equal(await server.stop(word('STOPSIGNAL') as NodeJS.Signals), 0);
   });
 
+  const mounts = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
+  it('serves from a read-only root with nothing else of the machine, as a user who is not root', {
+    skip: !mounts && 'this user cannot make a root',
+  }, async () => {
+    const root = join(folder, 'root');
+    const data = join(folder, 'volume');
+    for (const name of ['app', 'data', 'dev', 'etc/turnpike', 'proc', 'tmp', 'usr/local/bin'])
+      mkdirSync(join(root, name), { recursive: true });
+    mkdirSync(data, { mode: 0o700 });
+    chownSync(data, USER_ID, USER_ID);
+    copyFileSync(process.execPath, join(root, 'usr/local/bin/node'));
+    for (const library of librariesOf(process.execPath)) {
+      mkdirSync(dirname(join(root, library)), { recursive: true });
+      copyFileSync(realpathSync(library), join(root, library));
+    }
+    const port = await freePort();
+    writeFileSync(
+      join(root, 'etc/turnpike/gateway.yaml'),
+      readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')
+        .replace('port: 8080', `port: ${port}`)
+        .replace('./data/', '/data/'),
+    );
+    const variables = word('ENV')
+      .split(' ')
+      .map((each) => each.split('='));
+    const env = {
+      PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
+      PORT: `${port}`,
+      ...Object.fromEntries(variables),
+    };
+    const inside = (command: readonly string[]): [string, ...string[]] => {
+      const enter = [
+        'unshare',
+        `--root=${root}`,
+        `--wd=${word('WORKDIR')}`,
+        `--setgid=${USER_ID}`,
+        `--setuid=${USER_ID}`,
+      ];
+      return ['unshare', '--mount', 'sh', '-ec', MOUNTS, 'sh', root, app, data, ...enter, ...command];
+    };
+    const health = list(last.find((line) => line.startsWith('HEALTHCHECK'))!);
+    const isHealthy = async (): Promise<boolean> => {
+      const [program, ...args] = inside(health);
+      return spawnSync(program, args, { env }).status === 0;
+    };
+    const server = await startServer(inside(list(word('CMD'))), isHealthy, { env });
+    assert.equal((await fetch(`http://127.0.0.1:${port}/console`)).status, 200);
+    assert.equal(await server.stop(word('STOPSIGNAL') as NodeJS.Signals), 0);
+    assert.ok(existsSync(join(data, 'turnpike.db')));
+    assert.ok(!existsSync(join(app, 'data')));
+  });
+
   it('runs as somebody who is not root, as Kubernetes is told', () => {
     assert.equal(word('USER'), 'node');
     assert.equal(pod.securityContext.runAsNonRoot, true);
@@ -239,13 +394,33 @@ describe('the image', () => {
   });
 });
 
-/** The packages of package-lock.json that are no development dependencies, as links. */
+/** The user `node` of the image. */
+const USER_ID = 1000;
+
+/** Mounts what a container has into a root, `$1`, makes it read-only, and runs the rest of the words; `$2`: the application, `$3`: its data. */
+const MOUNTS = `mount --bind "$1" "$1"
+mount --bind "$2" "$1/app"
+mount -o remount,bind,ro "$1/app"
+mount --bind "$3" "$1/data"
+mount --rbind /dev "$1/dev"
+mount --rbind /proc "$1/proc"
+mount -t tmpfs tmpfs "$1/tmp"
+mount -o remount,bind,ro "$1"
+shift 3
+exec "$@"`;
+
+/** The libraries that a program loads. */
+function librariesOf(program: string): readonly string[] {
+  const { stdout } = spawnSync('ldd', [program], { encoding: 'utf8' });
+  return [...stdout.matchAll(/^\s*(?:\S+ => )?(\/\S+) \(/gm)].map(([, path = '']) => path);
+}
+
+/** The packages of package-lock.json that are no development dependencies. */
 function keptPackages(folder: string): void {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
   for (const [path, { dev }] of Object.entries<{ readonly dev?: boolean }>(packages)) {
     const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1];
     if (name === undefined || dev || !existsSync(join(ROOT, path))) continue;
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    symlinkSync(join(ROOT, path), join(folder, name));
+    cpSync(join(ROOT, path), join(folder, name), { recursive: true });
   }
 }

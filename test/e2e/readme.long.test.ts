@@ -345,6 +345,10 @@ describe('the examples in the comments of the gateway.yaml that ships', () => {
         GROQ_API_KEY: 'something',
         METRICS_TOKEN: 'a token for the scraper',
         VALKEY_URL: 'valkeys://cache.example.com:6379/0',
+        OTLP_AUTH: 'something for the collector',
+        EVENTS_SECRET: 'something to sign with',
+        S3_KEY: 'something',
+        S3_SECRET: 'something for the bucket',
       };
       const { code, stdout, stderr } = await turnpike(['check', '--config', file], { env });
       assert.equal(code, 0, stderr);

@@ -9,6 +9,7 @@ import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
+import { silentLog } from '../../core/log.ts';
 import { definePlugin, type JsonObject, type PassthroughRoute, type Route, schema } from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
@@ -128,7 +129,7 @@ describe('every door of the gateway', () => {
     key = await gateway.customer(1_000_000);
     assembly = await assemble(await planFrom(gateway.configFile, {}), {
       store: memoryStore(),
-      log: { debug() {}, info() {}, warn() {}, error() {}, hide() {} },
+      log: silentLog,
       clock: fakeClock(),
       lasting: new LastingStates(),
       peers: aloneOf('test'),

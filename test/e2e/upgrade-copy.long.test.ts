@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { runAlone } from '../../core/alone.ts';
+import { silentLog } from '../../core/log.ts';
 import { definePlugin, type Migration } from '../../core/plugin.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { restore } from '../../plugins/stores/sqlite/restore.ts';
@@ -15,7 +16,7 @@ const MADE: Migration = { id: 1, title: 'shells', sql: ['CREATE TABLE shell (nam
 const CHANGED: Migration = { id: 3, title: 'their colours', sql: ['ALTER TABLE shell ADD COLUMN colour TEXT'] };
 const AGAIN: Migration = { id: 4, title: 'their sizes', sql: ['ALTER TABLE shell ADD COLUMN size TEXT'] };
 
-const silent = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
+const silent = silentLog;
 
 /** A version of a plugin that keeps shells, and adds one whenever it starts. */
 const shells = (...migrations: readonly Migration[]) =>

@@ -3,12 +3,21 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Counters, type Counters as CountersService } from '../../core/contracts/counters.ts';
+import { type KeyLimit, Keys } from '../../core/contracts/keys.ts';
+import { RateLimits, type RateLimits as RateLimitsService } from '../../core/contracts/rate-limits.ts';
 import { GatewayError, type Host, type Known, type Parts, type Usage } from '../../core/plugin.ts';
+import { starIn } from '../../core/sdk.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
 import plugin from '../../plugins/limits/index.ts';
 import type { LimitsSection } from '../../plugins/limits/rules.ts';
 import { fakeClock } from '../kit/clock.ts';
 import fc from '../kit/fast-check.ts';
+
+/** As the plugin `keys` finds the limits for a model, without aliases. */
+const keys = {
+  limitsFor: ({ limits = [] }: { readonly limits?: readonly KeyLimit[] }, name: string) =>
+    limits.filter(({ model }) => model === name || (model !== undefined && starIn(model, name) !== undefined)),
+};
 
 /** The plugin over counters in memory. */
 async function limited(
@@ -22,9 +31,15 @@ async function limited(
       assert.equal(service, Counters);
       return counters;
     },
+    find: (service: unknown) => (service === Keys ? keys : undefined),
+    provide: (service: unknown, value: RateLimitsService) => {
+      assert.equal(service, RateLimits);
+      usage = value;
+    },
   } as unknown as Host;
+  let usage: RateLimitsService | undefined;
   const parts: Parts = await plugin.create(host, { limits: section });
-  return { clock, counters, parts };
+  return { clock, counters, parts, usage: usage! };
 }
 
 interface Caller {
@@ -32,18 +47,20 @@ interface Caller {
   readonly account?: number;
   readonly inputBytes?: number;
   readonly outputTokens?: number;
+  readonly limits?: readonly KeyLimit[];
+  readonly model?: string;
 }
 
 let exchanges = 0;
 
 /** An exchange, and the end of it. */
-function exchange({ key = 1, account = 1, inputBytes = 0, outputTokens }: Caller = {}) {
+function exchange({ key = 1, account = 1, inputBytes = 0, outputTokens, limits, model = 'm' }: Caller = {}) {
   const headers: Record<string, string> = {};
   const releases: (() => unknown)[] = [];
   const x = {
     id: `exchange-${++exchanges}`,
-    identity: { key: { id: key }, account: { id: account } },
-    call: { bounds: { inputBytes, media: 0, outputTokens, choices: 1 } },
+    identity: { key: { id: key, limits }, account: { id: account } },
+    call: { model, bounds: { inputBytes, media: 0, outputTokens, choices: 1 } },
     usage: undefined as Usage | undefined,
     header: (name: string, value: string) => {
       headers[name] = value;
@@ -80,9 +97,13 @@ async function ask(parts: Parts, caller?: Caller) {
 }
 
 describe('limits', () => {
-  it('are none without a section', async () => {
-    const { parts } = await limited({});
-    assert.deepEqual(Object.keys(parts), []);
+  it('take nothing of the counters without a section, if the key has no limits either', async () => {
+    const take = (): never => assert.fail('nothing is counted');
+    const clock = fakeClock();
+    const { parts } = await limited({}, clock, { ...createMemoryCounters(clock), take });
+    const { refusal, headers } = await ask(parts);
+    assert.equal(refusal, undefined);
+    assert.deepEqual(headers, {});
   });
 
   it('refuse the request after the last one with 429, the name of the limit and when to come again', async () => {
@@ -351,5 +372,81 @@ describe('limits', () => {
   it('have nothing to settle for a caller nobody knew', async () => {
     const { parts } = await limited({ tokensPerMinute: 10 });
     assert.equal(await parts.settle?.({ identity: undefined } as unknown as Known), undefined);
+  });
+});
+
+describe('the limits of a key', () => {
+  it('apply in addition to those of all keys, and the refusal names which one it was', async () => {
+    const { parts } = await limited({ requestsPerMinute: 3 });
+    const limits = [{ requestsPerMinute: 2 }];
+    for (const left of ['1', '0']) {
+      const { refusal, headers } = await ask(parts, { limits });
+      assert.equal(refusal, undefined);
+      assert.equal(headers['x-ratelimit-limit-requests'], '2');
+      assert.equal(headers['x-ratelimit-remaining-requests'], left);
+    }
+    const { refusal, headers } = await ask(parts, { limits });
+    assert.equal(refusal?.code, 'rate_limit_exceeded');
+    assert.match(refusal.message, /2 requests per minute \(own requests_per_minute\)/);
+    assert.equal(refusal.headers['retry-after'], '60');
+    assert.equal(headers['x-ratelimit-remaining-requests'], '0');
+    assert.equal((await ask(parts, { key: 2 })).refusal, undefined);
+  });
+
+  it('for some models count the calls of those models only, all models of a pattern together', async () => {
+    const { parts } = await limited({});
+    const limits = [{ model: 'gpt-*', requestsPerMinute: 2 }];
+    const call = (model: string) => ask(parts, { limits, model });
+    assert.equal((await call('gpt-5')).refusal, undefined);
+    assert.equal((await call('gpt-4')).refusal, undefined);
+    const { refusal } = await call('gpt-5');
+    assert.match(refusal?.message ?? '', /own requests_per_minute for "gpt-\*"/);
+    assert.equal((await call('claude')).refusal, undefined);
+  });
+
+  it('set the headers of the tightest window, whether that is of all models or of some', async () => {
+    const { parts } = await limited({});
+    const tightModel = [{ requestsPerMinute: 9 }, { model: 'm', requestsPerMinute: 5 }];
+    assert.equal((await ask(parts, { key: 1, limits: tightModel })).headers['x-ratelimit-limit-requests'], '5');
+    const looseModel = [{ requestsPerMinute: 5 }, { model: 'm', requestsPerMinute: 9 }];
+    assert.equal((await ask(parts, { key: 2, limits: looseModel })).headers['x-ratelimit-limit-requests'], '5');
+  });
+
+  it('count tokens by what was used in the end, in the window of the key and in that of the model', async () => {
+    const { parts, usage } = await limited({});
+    const limits = [{ tokensPerMinute: 1_000 }, { model: 'm', tokensPerMinute: 600 }];
+    const call = await ask(parts, { limits, inputBytes: 400, outputTokens: 400 });
+    assert.equal(call.headers['x-ratelimit-remaining-tokens'], '100');
+    assert.match((await ask(parts, { limits, outputTokens: 400 })).refusal?.message ?? '', /for "m"/);
+    await call.end(parts, { input: 20, output: 30 });
+    assert.deepEqual(await usage.usageOf(call.x.identity.key), [
+      { model: undefined, kind: 'tokens', limit: 1_000, used: 50 },
+      { model: 'm', kind: 'tokens', limit: 600, used: 50 },
+    ]);
+  });
+
+  it('let a call leave the gates of the key and of its model when it ends', async () => {
+    const { parts, usage } = await limited({});
+    const limits = [{ concurrent: 2 }, { model: 'm', concurrent: 1 }];
+    const first = await ask(parts, { limits });
+    const { refusal } = await ask(parts, { limits });
+    assert.equal(refusal?.code, 'concurrency_limit_exceeded');
+    assert.match(refusal.message, /own concurrent for "m"/);
+    const other = await ask(parts, { limits, model: 'other' });
+    assert.equal(other.refusal, undefined);
+    assert.match((await ask(parts, { limits, model: 'other' })).refusal?.message ?? '', /own concurrent\)/);
+    await first.end(parts);
+    await other.end(parts);
+    const used = (await usage.usageOf(first.x.identity.key)).map((each) => each.used);
+    assert.deepEqual(used, [0, 0]);
+    assert.equal((await ask(parts, { limits })).refusal, undefined);
+  });
+
+  it('follow a change of the key at its next call', async () => {
+    const { parts } = await limited({});
+    assert.equal((await ask(parts, { limits: [{ requestsPerMinute: 1 }] })).refusal, undefined);
+    assert.notEqual((await ask(parts, { limits: [{ requestsPerMinute: 1 }] })).refusal, undefined);
+    assert.equal((await ask(parts, { limits: [{ requestsPerMinute: 2 }] })).refusal, undefined);
+    assert.equal((await ask(parts, {})).refusal, undefined);
   });
 });

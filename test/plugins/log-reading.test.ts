@@ -458,6 +458,7 @@ describe('sums of usage', () => {
         model: by.includes('model') ? known : '',
         channel: by.includes('channel') ? call.channel : '',
         departmentId: by.includes('department') ? accountId * 10 : 0,
+        tag: '',
       };
       const name = JSON.stringify(group);
       const sum = sums.get(name) ?? { ...group, calls: 0, errors: 0, charged: 0n, included: 0n, input: 0, output: 0 };

@@ -87,7 +87,7 @@ function member(kit: TestPeers, i: number, clock: FakeClock, random: number) {
       await heard();
     },
     ready: () => health.ready(offer()),
-    look: () => health.look(CHANNEL, 'm'),
+    look: () => health.look([CHANNEL], 'm'),
   };
 }
 

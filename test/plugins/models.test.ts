@@ -294,6 +294,7 @@ describe('the sections channels and models', () => {
         vendor: 'alpha',
         url: 'https://a.example/v1',
         key: 'a-long-secret',
+        keyNumber: undefined,
         headers: undefined,
         query: undefined,
         weight: 1,

@@ -90,7 +90,7 @@ interface OpenCall {
 }
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-const name = ({ kind, owner }: Layer): `${string} ${number}` => `${kind} ${owner}`;
+const name = ({ kind, owner }: Layer): `${string} ${number}` => `${kind as string} ${owner}`;
 const left = ({ granted, used, held }: Sum): bigint => granted - used - held;
 const total = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, each) => sum + each, 0n);
 

@@ -173,6 +173,7 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
       told[header] = value;
     },
     drop: () => {},
+    addUpstreamHeaders: () => {},
     hold: () => {},
     note(facts: JsonObject) {
       x.notes = { ...x.notes, ...facts };
@@ -207,6 +208,7 @@ export function holder(accountId: number, keyId: number): Known['identity'] {
       models: undefined,
       addresses: undefined,
       strict: false,
+      limits: undefined,
     },
   };
 }

@@ -31,6 +31,8 @@ export const HELP = {
   invalid_email: 'This is not an email address, for example ann@example.com.',
   invalid_password: 'The password is too short or too long.',
   common_password: 'This password is too common. Choose another one.',
+  invalid_token_addresses:
+    'The list is empty, or has an entry that is neither an IP address nor a network. Omit it to accept the token from every address.',
   read_only: 'The member that param names cannot be set by this request.',
   unknown_parameter:
     'The query has a parameter that this request does not support; ignoring it would return other data.',
@@ -49,6 +51,9 @@ export const HELP = {
   invalid_models: 'The list of models is empty, or names a model that does not exist. Omit it to allow every model.',
   invalid_addresses:
     'The list is empty, or has an entry that is neither an IP address nor a network. Omit it to allow every address.',
+  invalid_limits:
+    'A limit of the key limits nothing, has an amount out of range, or is for the same models as another one.',
+  limits_off: 'The plugin that would enforce this limit is not in the pipeline.',
   oauth_code: 'The provider did not accept this sign-in. Start again.',
   invalid_method: 'This payment method does not exist.',
   invalid_product: 'This product does not exist. Choose one of the products.',
@@ -73,7 +78,11 @@ export const HELP = {
   model_not_priced: 'The model has no price, or none for calls of this kind. Ask an administrator to add one.',
   account_disabled: 'The account is disabled. Ask an administrator.',
   wrong_code: 'This code is incorrect, expired or already used. Each code works once.',
+  address_not_allowed: 'The service token is not accepted from this IP address.',
   editor_off: 'The configuration cannot be changed here: configuration.editor is false in gateway.yaml.',
+  scope_insufficient: 'The service token does not have the scope of this request.',
+  person_wanted:
+    'A service token cannot do this. Sign in: only a person may change passwords, second factors, service tokens, and the own account.',
   role_insufficient: 'Your role does not allow this.',
   root_protected: 'This is not allowed on the root account.',
   verification_required: 'Confirm with your second factor first. If you have none, set one up under Security.',
@@ -101,6 +110,8 @@ export const HELP = {
   QUOTA_USER_INSUFFICIENT:
     'The balance of the account is too low for this call. Top up, or request fewer output tokens.',
   QUOTA_TOKEN_INSUFFICIENT: 'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
+  QUOTA_TOKEN_PERIOD_EXCEEDED:
+    'A daily, weekly or monthly budget of the key has too little left for this call; the message says when it resets.',
   QUOTA_DEPARTMENT_EXCEEDED:
     'A budget of the department has too little left for this call. Ask an administrator to raise it.',
   QUOTA_HOLD_EXCEEDED:
@@ -111,6 +122,7 @@ export const HELP = {
   model_not_found: 'The model does not exist, or does not support this API. GET /v1/models lists the models.',
   account_not_found: 'The account does not exist.',
   key_not_found: 'The key does not exist, or belongs to another user.',
+  service_token_not_found: 'The service token does not exist, or was revoked or has expired.',
   order_not_found: 'The order does not exist, or belongs to another user.',
   code_not_found: 'The redemption code does not exist.',
   department_not_found: 'The department does not exist.',
@@ -142,6 +154,7 @@ export const HELP = {
   unlimited: 'The account is unlimited: it has no balance to set or credit.',
   other_plan_runs: 'Another plan is still active. Wait until it ends, or cancel it first.',
   no_room: 'The amount is more than an account can have.',
+  too_many_service_tokens: 'The account has too many service tokens. Revoke one that is not used any more.',
   last_root: 'The last root account cannot be deleted, disabled or demoted.',
   configuration_conflict:
     'The configuration was changed in the meantime; last says by whom and when. Reload it and try again.',
@@ -161,6 +174,7 @@ export const HELP = {
   order_completed: 'The order is already complete.',
   order_returned: 'The order was refunded or disputed.',
   order_cannot_be_given: 'The ordered item cannot be delivered; the message has the reason.',
+  price_list_changed: 'The published price list has changed since it was compared. Compare it again.',
   lease_not_returned: 'A process of the gateway does not answer. Try again in a few seconds.',
   no_setup: 'This setup has expired. Start it again.',
   two_factor_enabled: 'Two-factor sign-in is already enabled. Disable it first.',
@@ -190,6 +204,7 @@ export const HELP = {
   models_not_listed: 'The vendor has no list of models, or did not return it. Enter the names of the models.',
   oauth_provider_failed: 'The provider could not be reached, or returned an error. Try again later.',
   payment_provider_failed: 'The payment provider could not be reached, or returned an error. Try again later.',
+  price_list_refused: 'The published price list could not be read, or is implausible. Current prices stay as they are.',
   upstream_overloaded: 'The vendor is overloaded. Try again later; retry-after says when, if the vendor does.',
   no_channel: 'No channel of this model is enabled.',
   overloaded:

@@ -230,6 +230,7 @@ export interface Operations {
     };
     data: Department;
   };
+  'POST /api/department/batch': { body: { ids: number[]; action: 'enable' | 'disable' | 'delete' }; data: number };
   'GET /api/department/names': { data: { id: number; name: string; parent_id: number | null }[] };
   'GET /api/department/tree': { data: DepartmentNode[] };
   'GET /api/department/{id}': { params: { id: string }; data: Department };
@@ -518,6 +519,14 @@ export interface Operations {
       models: PricedModel[];
     };
   };
+  'GET /api/price/update': { data: PriceComparison };
+  'POST /api/price/update': {
+    body: {
+      /** Of the list that was compared. */
+      digest: string;
+    };
+    data: PriceUpdate;
+  };
   'GET /api/pricing': {
     data: {
       model_name: string;
@@ -605,6 +614,40 @@ export interface Operations {
   'GET /api/redemption/{id}': { params: { id: string }; data: RedemptionCode };
   'DELETE /api/redemption/{id}': { params: { id: string }; data: null };
   'GET /api/reset_password': { search: { email: string }; data: null };
+  'GET /api/service-token/': { data: ServiceToken[] };
+  'POST /api/service-token/': {
+    body: {
+      name: string;
+      /** `write` includes `read`. */
+      scopes: (
+        | 'keys:read'
+        | 'keys:write'
+        | 'users:read'
+        | 'users:write'
+        | 'departments:read'
+        | 'departments:write'
+        | 'usage:read'
+        | 'usage:write'
+        | 'prompts:read'
+        | 'prompts:write'
+        | 'payments:read'
+        | 'payments:write'
+        | 'models:read'
+        | 'models:write'
+        | 'system:read'
+        | 'system:write'
+        | 'audit:read'
+        | 'audit:write'
+        | 'config:read'
+        | 'config:write'
+      )[];
+      expires_days?: number;
+      /** Addresses and networks (10.0.0.0/8) from which it is accepted. Default: any. */
+      addresses?: string[];
+    };
+    data: NewServiceToken;
+  };
+  'DELETE /api/service-token/{id}': { params: { id: string }; data: null };
   'GET /api/setup': { data: { status: true; root_init: true; database_type: 'sqlite' } };
   'GET /api/status': { data: Status };
   'POST /api/subscription/admin/bind': { body: { user_id: number; plan: string }; data: SubscriptionState };
@@ -663,6 +706,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: { start_timestamp: number; end_timestamp: number; items: DepartmentBudget[] };
@@ -674,6 +718,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
       granularity?: 'day' | 'hour';
       group_by?: 'department' | 'member' | 'model' | 'key';
@@ -695,6 +740,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: { start_timestamp: number; end_timestamp: number; items: MemberUsage[] };
@@ -706,6 +752,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: { start_timestamp: number; end_timestamp: number; items: ModelUsage[] };
@@ -717,6 +764,7 @@ export interface Operations {
       department_id?: number;
       user_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
     };
     data: {
@@ -760,6 +808,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
       token?: string;
       status?: 1 | 2 | 3 | 4;
@@ -782,6 +831,23 @@ export interface Operations {
       model_limits?: string;
       /** Allowed addresses and networks (10.0.0.0/8), one per line; empty: all. */
       allow_ips?: string | null;
+      /** Limits of this key, in addition to those of all keys: one for all calls, and one for each model or pattern. */
+      limits?: {
+        /** A model, or a pattern such as `gpt-*`, whose models share the limits; empty: all calls of the key. */
+        model?: string;
+        /** Requests within any minute; null: no such limit. */
+        requests_per_minute?: number | null;
+        /** Input and output tokens within any minute; null: no such limit. */
+        tokens_per_minute?: number | null;
+        /** Concurrent calls; null: no such limit. */
+        concurrent?: number | null;
+        /** Quota units that may be spent in each day (UTC); null: no such limit. */
+        daily_budget?: number | null;
+        /** Quota units that may be spent in each week from Monday (UTC); null: no such limit. */
+        weekly_budget?: number | null;
+        /** Quota units that may be spent in each calendar month (UTC); null: no such limit. */
+        monthly_budget?: number | null;
+      }[];
       /** Refuse translations that would change the answer. */
       strict?: boolean;
       /** Read-only: send it unchanged, or omit it. */
@@ -825,6 +891,23 @@ export interface Operations {
       model_limits?: string;
       /** Allowed addresses and networks (10.0.0.0/8), one per line; empty: all. */
       allow_ips?: string | null;
+      /** Limits of this key, in addition to those of all keys: one for all calls, and one for each model or pattern. */
+      limits?: {
+        /** A model, or a pattern such as `gpt-*`, whose models share the limits; empty: all calls of the key. */
+        model?: string;
+        /** Requests within any minute; null: no such limit. */
+        requests_per_minute?: number | null;
+        /** Input and output tokens within any minute; null: no such limit. */
+        tokens_per_minute?: number | null;
+        /** Concurrent calls; null: no such limit. */
+        concurrent?: number | null;
+        /** Quota units that may be spent in each day (UTC); null: no such limit. */
+        daily_budget?: number | null;
+        /** Quota units that may be spent in each week from Monday (UTC); null: no such limit. */
+        weekly_budget?: number | null;
+        /** Quota units that may be spent in each calendar month (UTC); null: no such limit. */
+        monthly_budget?: number | null;
+      }[];
       /** Refuse translations that would change the answer. */
       strict?: boolean;
       /** Read-only: send it unchanged, or omit it. */
@@ -851,7 +934,21 @@ export interface Operations {
     };
     data: Key;
   };
-  'POST /api/token/batch': { body: { ids: number[] }; data: number };
+  'GET /api/token/all': {
+    search: {
+      p?: number;
+      page_size?: number;
+      ps?: number;
+      size?: number;
+      keyword?: string;
+      token?: string;
+      user_id?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
+      format?: 'json' | 'csv';
+    };
+    data: OwnedKeyPage;
+  };
+  'POST /api/token/batch': { body: { action?: 'delete' | 'enable' | 'disable'; ids: number[] }; data: number };
   'GET /api/token/default': { data: Key };
   'GET /api/token/search': {
     search: {
@@ -859,6 +956,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
       token?: string;
       status?: 1 | 2 | 3 | 4;
@@ -884,19 +982,21 @@ export interface Operations {
     };
     data: Key;
   };
+  'GET /api/token/{id}/limits': { params: { id: string }; data: KeyLimitUsage[] };
   'GET /api/usage/self/sums': {
     search: {
       start_timestamp?: number;
       end_timestamp?: number;
       token_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
-      group_by?: 'none' | 'model' | 'key';
+      group_by?: 'none' | 'model' | 'key' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
-      group_by: 'none' | 'model' | 'key';
+      group_by: 'none' | 'model' | 'key' | 'tag';
       total: UsageSums;
       /** Highest cost first; empty with `group_by=none`. */
       items: UsageGroup[];
@@ -908,16 +1008,17 @@ export interface Operations {
       end_timestamp?: number;
       token_id?: number;
       model?: string;
+      tag?: string;
       format?: 'json' | 'csv';
       granularity?: 'day' | 'hour';
       top?: number;
-      group_by?: 'none' | 'model' | 'key';
+      group_by?: 'none' | 'model' | 'key' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
       granularity: 'day' | 'hour';
-      group_by: 'none' | 'model' | 'key';
+      group_by: 'none' | 'model' | 'key' | 'tag';
       /** Oldest first; times without calls, and groups without calls at a time, are left out. */
       items: UsageTrendItem[];
     };
@@ -931,13 +1032,14 @@ export interface Operations {
       token_id?: number;
       model?: string;
       channel?: string;
+      tag?: string;
       format?: 'json' | 'csv';
-      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
-      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
       total: UsageSums;
       /** Highest cost first; empty with `group_by=none`. */
       items: UsageGroup[];
@@ -973,16 +1075,17 @@ export interface Operations {
       token_id?: number;
       model?: string;
       channel?: string;
+      tag?: string;
       format?: 'json' | 'csv';
       granularity?: 'day' | 'hour';
       top?: number;
-      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by?: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
     };
     data: {
       start_timestamp: number;
       end_timestamp: number;
       granularity: 'day' | 'hour';
-      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel';
+      group_by: 'none' | 'account' | 'key' | 'model' | 'department' | 'channel' | 'tag';
       /** Oldest first; times without calls, and groups without calls at a time, are left out. */
       items: UsageTrendItem[];
     };
@@ -993,6 +1096,22 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?:
+        | 'id'
+        | '-id'
+        | 'username'
+        | '-username'
+        | 'role'
+        | '-role'
+        | 'group'
+        | '-group'
+        | 'last_login_at'
+        | '-last_login_at'
+        | 'quota'
+        | '-quota'
+        | 'used_quota'
+        | '-used_quota';
+      format?: 'json' | 'csv';
       keyword?: string;
       group?: string;
       role?: 1 | 10 | 100;
@@ -1127,6 +1246,19 @@ export interface Operations {
   };
   'POST /api/user/amount': { body: PriceRequest; data: string };
   'POST /api/user/auth/logout': { data: null };
+  'POST /api/user/batch': {
+    body: {
+      /** Users with a role below yours. */
+      ids: number[];
+      /** `delete` requires a verification (POST /api/verify). */
+      action: 'enable' | 'disable' | 'delete' | 'set_group';
+      /** For set_group. */
+      group?: string;
+      /** The reason, for the audit log. */
+      reason?: string;
+    };
+    data: number;
+  };
   'POST /api/user/creem/pay': {
     body: {
       product_id: string;
@@ -1277,6 +1409,22 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?:
+        | 'id'
+        | '-id'
+        | 'username'
+        | '-username'
+        | 'role'
+        | '-role'
+        | 'group'
+        | '-group'
+        | 'last_login_at'
+        | '-last_login_at'
+        | 'quota'
+        | '-quota'
+        | 'used_quota'
+        | '-used_quota';
+      format?: 'json' | 'csv';
       keyword?: string;
       group?: string;
       role?: 1 | 10 | 100;
@@ -1375,6 +1523,8 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'money' | '-money' | 'status' | '-status' | 'complete_time' | '-complete_time';
+      format?: 'json' | 'csv';
       keyword?: string;
       status?: 'pending' | 'success' | 'failed' | 'expired' | 'parked' | 'refunded' | 'disputed';
       provider?: string;
@@ -1398,6 +1548,8 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      sort?: 'id' | '-id' | 'money' | '-money' | 'status' | '-status' | 'complete_time' | '-complete_time';
+      format?: 'json' | 'csv';
       keyword?: string;
       status?: 'pending' | 'success' | 'failed' | 'expired' | 'parked' | 'refunded' | 'disputed';
       provider?: string;
@@ -1833,6 +1985,8 @@ export interface CallDetail {
   attempts: { [k: string]: unknown }[];
   /** Warnings of the translation, as in the header `x-turnpike-translation`. */
   translation: string[];
+  /** Its tags: `team=a`. */
+  tags: string[];
   /** Additional notes about the call. */
   notes: { [k: string]: unknown };
   /** All counts: input and output tokens, and their subsets (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: no usage. */
@@ -1877,7 +2031,18 @@ export interface ReceiptItem {
 }
 export interface LedgerEntry {
   op: 'debit' | 'credit' | 'refund' | 'adjust';
-  kind: 'account' | 'key' | 'department' | 'department-month' | 'day' | 'week' | 'month' | 'debt';
+  kind:
+    | 'account'
+    | 'key'
+    | 'key-day'
+    | 'key-week'
+    | 'key-month'
+    | 'department'
+    | 'department-month'
+    | 'day'
+    | 'week'
+    | 'month'
+    | 'debt';
   /** The id of the account, key or department; for day, week and month of the subscription. */
   owner_id: number;
   /** For a subscription its plan, if it is still the current one. */
@@ -2181,6 +2346,47 @@ export interface PricedModel {
     percent: number | null;
   }[];
 }
+export interface PriceComparison {
+  /** The URL of the list. */
+  source: string;
+  /** Identifies the content of the list. */
+  digest: string;
+  /** Models that are sold come first. */
+  changes: PriceChange[];
+  /** Implausible changes, which are never taken over. */
+  skipped: string[];
+}
+export interface PriceChange {
+  provider: string;
+  /** Its name in the list. */
+  model: string;
+  /** Models here that cost its list price; empty: it is not sold. */
+  names: string[];
+  /** new: it had no price. structure: amounts are added or removed. */
+  kind: 'new' | 'increase' | 'decrease' | 'mixed' | 'structure';
+  amounts: {
+    field: string;
+    old: string | null;
+    new: string | null;
+    /** Null: there is no ratio. */
+    percent: number | null;
+  }[];
+}
+export interface PriceUpdate {
+  /** The URL of the list. */
+  source: string;
+  /** Identifies the content of the list. */
+  digest: string;
+  /** Models that are sold come first. */
+  changes: PriceChange[];
+  /** Implausible changes, which are never taken over. */
+  skipped: string[];
+  taken: {
+    count: number;
+    /** Unix seconds. */
+    valid_from: number;
+  };
+}
 export interface RedemptionCodePage {
   page: number;
   page_size: number;
@@ -2210,6 +2416,92 @@ export interface RedemptionCode {
   /** Unix seconds; 0: never. */
   expired_time: number;
   count?: 0;
+}
+export interface ServiceToken {
+  id: number;
+  name: string;
+  status: 'valid' | 'expired' | 'revoked';
+  /** The last four characters of its secret. */
+  suffix: string;
+  scopes: (
+    | 'keys:read'
+    | 'keys:write'
+    | 'users:read'
+    | 'users:write'
+    | 'departments:read'
+    | 'departments:write'
+    | 'usage:read'
+    | 'usage:write'
+    | 'prompts:read'
+    | 'prompts:write'
+    | 'payments:read'
+    | 'payments:write'
+    | 'models:read'
+    | 'models:write'
+    | 'system:read'
+    | 'system:write'
+    | 'audit:read'
+    | 'audit:write'
+    | 'config:read'
+    | 'config:write'
+  )[];
+  /** Addresses and networks from which it is accepted; empty: any. */
+  addresses: string[];
+  made_by: number;
+  made_by_name: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds. */
+  expires_at: number;
+  /** The last use, to the minute, in Unix seconds; 0: never. */
+  used_at: number;
+  used_ip: string;
+  /** Unix seconds; 0: not. */
+  revoked_at: number;
+}
+export interface NewServiceToken {
+  id: number;
+  name: string;
+  status: 'valid' | 'expired' | 'revoked';
+  /** The last four characters of its secret. */
+  suffix: string;
+  scopes: (
+    | 'keys:read'
+    | 'keys:write'
+    | 'users:read'
+    | 'users:write'
+    | 'departments:read'
+    | 'departments:write'
+    | 'usage:read'
+    | 'usage:write'
+    | 'prompts:read'
+    | 'prompts:write'
+    | 'payments:read'
+    | 'payments:write'
+    | 'models:read'
+    | 'models:write'
+    | 'system:read'
+    | 'system:write'
+    | 'audit:read'
+    | 'audit:write'
+    | 'config:read'
+    | 'config:write'
+  )[];
+  /** Addresses and networks from which it is accepted; empty: any. */
+  addresses: string[];
+  made_by: number;
+  made_by_name: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds. */
+  expires_at: number;
+  /** The last use, to the minute, in Unix seconds; 0: never. */
+  used_at: number;
+  used_ip: string;
+  /** Unix seconds; 0: not. */
+  revoked_at: number;
+  /** Returned once. */
+  secret: string;
 }
 export interface Status {
   /** Quota units in one currency unit. */
@@ -2479,7 +2771,7 @@ export interface Vitals {
     /** Size of its disk in bytes. */
     disk_total: number | null;
   };
-  /** The last `turnpike backup`; null: none. */
+  /** The last backup, scheduled or by `turnpike backup`; null: none. */
   backup: {
     /** Unix seconds. */
     at: number;
@@ -2489,6 +2781,33 @@ export interface Vitals {
     bytes: number | null;
     /** Duration in milliseconds. */
     ms: number;
+  } | null;
+  /** Scheduled backups; null: none are configured (`backup:` in gateway.yaml). */
+  backups: {
+    /** Their interval in seconds. */
+    every: number;
+    /** The folder, or bucket and prefix. */
+    to: string;
+    /** One is running in this gateway. */
+    running: boolean;
+    /** The last that was restored, migrated and reconciled; null: none. */
+    proven: {
+      /** Unix seconds. */
+      at: number;
+      name: string;
+      /** Its size. */
+      bytes: number | null;
+      /** Duration of backup and proof in milliseconds. */
+      ms: number;
+    } | null;
+    /** The last failure since; null: none. */
+    failed: {
+      /** Unix seconds. */
+      at: number;
+      /** The stored copy whose proof failed; empty: none was stored. */
+      name: string;
+      reason: string;
+    } | null;
   } | null;
   /** The address of a proxy that is missing in `listen.trustProxy`, so that all users share its address. Null: none. */
   untrusted_proxy: string | null;
@@ -2728,6 +3047,62 @@ export interface Key {
   group: string;
   /** Translations that would change the answer are refused. */
   strict: boolean;
+  /** Its own limits, in addition to those of all keys. */
+  limits: KeyLimit[];
+}
+export interface KeyLimit {
+  /** A model, or a pattern such as `gpt-*`, whose models share the limits; empty: all calls of the key. */
+  model: string;
+  /** Requests within any minute; null: no such limit. */
+  requests_per_minute: number | null;
+  /** Input and output tokens within any minute; null: no such limit. */
+  tokens_per_minute: number | null;
+  /** Concurrent calls; null: no such limit. */
+  concurrent: number | null;
+  /** Quota units that may be spent in each day (UTC); null: no such limit. */
+  daily_budget: number | null;
+  /** Quota units that may be spent in each week from Monday (UTC); null: no such limit. */
+  weekly_budget: number | null;
+  /** Quota units that may be spent in each calendar month (UTC); null: no such limit. */
+  monthly_budget: number | null;
+}
+export interface OwnedKeyPage {
+  page: number;
+  page_size: number;
+  total: number;
+  items: OwnedKey[];
+}
+export interface OwnedKey {
+  id: number;
+  user_id: number;
+  name: string;
+  /** Its first and last four characters; complete only in the response that creates it. */
+  key: string;
+  /** 1 enabled, 2 disabled, 3 expired, 4 exhausted. */
+  status: 1 | 2 | 3 | 4;
+  /** Unix seconds. */
+  created_time: number;
+  /** The last call with it, to the minute, Unix seconds; 0: never. */
+  accessed_time: number;
+  /** Unix seconds; -1: never. */
+  expired_time: number;
+  /** The remaining amount, in quota units; 0 if it is unlimited. */
+  remain_quota: number;
+  used_quota: number;
+  /** Limited only by the user's balance. */
+  unlimited_quota: boolean;
+  model_limits_enabled: boolean;
+  /** The models it may call, separated by commas; empty: all. */
+  model_limits: string;
+  /** Allowed addresses and networks, one per line; empty: all. */
+  allow_ips: string;
+  /** Always empty: prices and models are the same for all keys. */
+  group: string;
+  /** Translations that would change the answer are refused. */
+  strict: boolean;
+  /** Its own limits, in addition to those of all keys. */
+  limits: KeyLimit[];
+  username: string;
 }
 export interface KeyUsage {
   token_id: number;
@@ -2740,6 +3115,23 @@ export interface KeyUsage {
   errors: number[];
   /** To the minute, Unix seconds; null: never. */
   last_used_at: number | null;
+}
+export interface KeyLimitUsage {
+  /** Empty: all calls of the key. */
+  model: string;
+  /** The member of the limit. */
+  kind:
+    | 'requests_per_minute'
+    | 'tokens_per_minute'
+    | 'concurrent'
+    | 'daily_budget'
+    | 'weekly_budget'
+    | 'monthly_budget';
+  limit: number;
+  /** Within the last minute, running, or spent and reserved in the period. */
+  used: number;
+  /** When the period of a budget ends, Unix seconds; 0 for rates. */
+  resets_at: number;
 }
 export interface UsageGroup {
   /** The id of the department, user or key, or the name of the model or channel. */
@@ -3066,6 +3458,15 @@ export interface Channel {
     message: string;
   } | null;
   recent: RecentAttempts;
+  /** Its keys that are not empty, without the keys themselves. */
+  keys: {
+    /** Its position in gateway.yaml, from 1. */
+    number: number;
+    /** paused: the vendor has limited it. refused: the vendor does not accept it. */
+    state: 'available' | 'paused' | 'refused';
+    /** End of the pause, Unix seconds; 0 if it is available. */
+    until: number;
+  }[];
   models: {
     name: string;
     /** The upstream model. */

@@ -1,5 +1,5 @@
 /** A table that scrolls within its frame, opens rows, and has an empty state. */
-import { ActionIcon, Box, Group, Skeleton, Table, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Box, Group, NativeSelect, Skeleton, Table, UnstyledButton } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
 import type { Refusal } from '../api/client.ts';
@@ -12,6 +12,8 @@ import { Muted } from './page.tsx';
 const useText = texts({
   earlier: ['Previous page', '上一页'],
   later: ['Next page', '下一页'],
+  perPage: ['Rows per page', '每页行数'],
+  rows: [(count: string) => `${count} rows`, (count: string) => `${count} 行`],
   range: [
     (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
     (from: string, to: string, total: string) => `${from}–${to}，共 ${total}`,
@@ -24,6 +26,9 @@ export interface Column<Row> {
   /** Its heading; `quiet` headings are for screen readers only. */
   readonly title: string;
   readonly quiet?: boolean;
+  /** The name of its order in `/api`: the heading sorts by it, first in this direction (default: ascending). */
+  readonly sort?: string;
+  readonly sortsFirst?: 'descending';
   /** Right-aligned. */
   readonly align?: 'left' | 'right';
   /** The smallest window that shows it: `sm` 48em, `md` 62em, `lg` 75em. The drawer of a row shows hidden columns. */
@@ -48,13 +53,27 @@ interface TableProps<Row> {
   readonly empty?: ReactNode;
   /** The open row. */
   readonly open?: Key | undefined;
+  /** The order of the rows as `/api` takes it (`name`, `-name`), and how it changes; without it, headings do not sort. */
+  readonly order?: { readonly sort: string; onSort(sort: string): void } | undefined;
 }
 
 /** A table. */
-export function DataTable<Row>({ caption, columns: all, rows, rowKey, onOpen, hrefOf, empty, open }: TableProps<Row>) {
+export function DataTable<Row>({
+  caption,
+  columns: all,
+  rows,
+  rowKey,
+  onOpen,
+  hrefOf,
+  empty,
+  open,
+  order,
+}: TableProps<Row>) {
   const text = useText();
   const table = useAlignedMoney(rows);
   const columns = all.filter(({ when }) => when !== false);
+  // A checkbox is not the name of its row.
+  const opener = columns.find(({ key }) => key !== 'select')?.key;
   if (rows === undefined) return <Skeleton height={180} aria-label={text.words.loading} role="status" />;
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
@@ -62,10 +81,8 @@ export function DataTable<Row>({ caption, columns: all, rows, rowKey, onOpen, hr
       <Table aria-label={caption} ref={table}>
         <Table.Thead>
           <Table.Tr>
-            {columns.map(({ key, title, quiet, align = 'left', from }) => (
-              <Table.Th key={key} ta={align} visibleFrom={from} scope="col">
-                {quiet === true ? <span className="aloud">{title}</span> : title}
-              </Table.Th>
+            {columns.map((column) => (
+              <Heading key={column.key} column={column} order={order} />
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -85,9 +102,9 @@ export function DataTable<Row>({ caption, columns: all, rows, rowKey, onOpen, hr
                     }
               }
             >
-              {columns.map(({ key, align = 'left', from, cell }, at) => (
+              {columns.map(({ key, align = 'left', from, cell }) => (
                 <Table.Td key={key} ta={align} visibleFrom={from} className={align === 'right' ? 'number' : undefined}>
-                  {at === 0 && onOpen !== undefined ? (
+                  {key === opener && onOpen !== undefined ? (
                     <OpenButton href={hrefOf?.(row)} onOpen={() => onOpen(row)}>
                       {cell(row)}
                     </OpenButton>
@@ -101,6 +118,34 @@ export function DataTable<Row>({ caption, columns: all, rows, rowKey, onOpen, hr
         </Table.Tbody>
       </Table>
     </Box>
+  );
+}
+
+function Heading<Row>({
+  column: { key, title, quiet, align = 'left', from, sort, sortsFirst },
+  order,
+}: {
+  readonly column: Column<Row>;
+  readonly order: TableProps<Row>['order'];
+}) {
+  if (sort === undefined || order === undefined) {
+    return (
+      <Table.Th ta={align} visibleFrom={from} scope="col">
+        {quiet === true ? <span className="aloud">{title}</span> : title}
+      </Table.Th>
+    );
+  }
+  const [first, second] = sortsFirst === 'descending' ? [`-${sort}`, sort] : [sort, `-${sort}`];
+  const direction = order.sort === sort ? 'ascending' : order.sort === `-${sort}` ? 'descending' : undefined;
+  // The third press returns to the usual order.
+  const next = order.sort === first ? second : order.sort === second ? '' : first;
+  return (
+    <Table.Th key={key} ta={align} visibleFrom={from} scope="col" aria-sort={direction ?? 'none'}>
+      <UnstyledButton className="sorter" fz="inherit" fw="inherit" onClick={() => order.onSort(next)}>
+        {title}
+        <span aria-hidden>{direction === undefined ? '↕' : direction === 'ascending' ? '↑' : '↓'}</span>
+      </UnstyledButton>
+    </Table.Th>
   );
 }
 
@@ -158,15 +203,32 @@ function useAlignedMoney(rows: unknown): React.RefObject<HTMLTableElement | null
   return table;
 }
 
+/** The order in the address as a part of a query; an order that the list does not have is ignored. */
+export function sortOf<N extends string>(value: string, names: readonly N[]): { readonly sort?: N | `-${N}` } {
+  const name = names.find((each) => each === value.replace(/^-/, ''));
+  if (name === undefined) return {};
+  return { sort: value.startsWith('-') ? `-${name}` : name };
+}
+
+/** The numbers of rows per page that a user can choose. */
+export const PAGE_SIZES = [25, 50, 100] as const;
+
+/** The number of rows per page in the address. */
+export function pageSizeOf(value: string): number {
+  return PAGE_SIZES.find((size) => `${size}` === value) ?? PAGE_SIZES[0];
+}
+
 interface Paging {
   /** From 1. */
   readonly page: number;
   readonly pageSize: number;
   onPage(page: number): void;
+  /** The user can choose the number of rows per page. */
+  onPageSize?: ((size: number) => void) | undefined;
 }
 
 /** The properties of a list with fixed columns. */
-export interface ListProps<Row> extends Paging, Pick<TableProps<Row>, 'empty' | 'open' | 'onOpen'> {
+export interface ListProps<Row> extends Paging, Pick<TableProps<Row>, 'empty' | 'open' | 'onOpen' | 'order'> {
   readonly query: UseQueryResult<{ readonly items: readonly Row[]; readonly total: number }, Refusal>;
 }
 
@@ -177,6 +239,7 @@ export function QueryTable<Row>({
   page,
   pageSize,
   onPage,
+  onPageSize,
   ...table
 }: Omit<TableProps<Row>, 'rows'> & ListProps<Row> & { readonly height?: number }) {
   return (
@@ -184,7 +247,7 @@ export function QueryTable<Row>({
       <Loaded query={query} height={height}>
         {({ items }) => <DataTable {...table} rows={items} />}
       </Loaded>
-      <Pager page={page} pageSize={pageSize} total={query.data?.total ?? 0} onPage={onPage} />
+      <Pager page={page} pageSize={pageSize} total={query.data?.total ?? 0} onPage={onPage} onPageSize={onPageSize} />
     </>
   );
 }
@@ -205,13 +268,22 @@ export function paged<Row>(
 }
 
 /** Pagination. */
-export function Pager({ page, pageSize, total, onPage }: Paging & { readonly total: number }) {
+export function Pager({ page, pageSize, total, onPage, onPageSize }: Paging & { readonly total: number }) {
   const text = useText();
   const format = useFormat();
   if (total === 0) return null;
   const pages = Math.max(1, Math.ceil(total / pageSize));
   return (
     <Group justify="flex-end" gap="xs" p="xs" className="table-pager">
+      {onPageSize !== undefined && total > PAGE_SIZES[0] && (
+        <NativeSelect
+          size="xs"
+          aria-label={text.perPage}
+          data={PAGE_SIZES.map((size) => ({ value: `${size}`, label: text.rows(format.number(size)) }))}
+          value={`${pageSize}`}
+          onChange={({ currentTarget }) => onPageSize(Number(currentTarget.value))}
+        />
+      )}
       <Muted className="number">
         {text.range(
           format.number((page - 1) * pageSize + 1),

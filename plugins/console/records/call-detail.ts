@@ -18,7 +18,7 @@ export async function shownCall(
 ) {
   const names = createNames(host);
   const { usage, firstByteMs, other } = call;
-  const { translation, ...notes } = notesOf(call);
+  const { translation, tags, ...notes } = notesOf(call);
   return {
     ...(await shownLine(entry, names, viewer)),
     at_ms: call.atMs,
@@ -32,6 +32,7 @@ export async function shownCall(
     client_request_id: typeof other.clientRequestId === 'string' ? other.clientRequestId : null,
     attempts: shownAttempts(call, viewer.isAdmin),
     translation: Array.isArray(translation) ? translation : [],
+    tags: Array.isArray(tags) ? tags : [],
     notes,
     usage: usage === undefined ? {} : countsOf(usage),
     image: usage?.images === undefined ? null : { size: usage.images.size, quality: usage.images.quality },
@@ -93,6 +94,7 @@ const properties = {
     items: text,
     description: 'Warnings of the translation, as in the header `x-turnpike-translation`.',
   },
+  tags: { type: 'array', items: text, description: 'Its tags: `team=a`.' },
   notes: { type: 'object', additionalProperties: true, description: 'Additional notes about the call.' },
   usage: {
     type: 'object',

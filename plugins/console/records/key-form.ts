@@ -5,6 +5,7 @@ import { type ReadOnly, readOnly, readOnlyProperties } from '../read-only.ts';
 import type { Members } from '../schemas.ts';
 import { MOST_UNITS, microOf, secondsOf } from '../units.ts';
 import { NEVER, type ShownKey } from './key.ts';
+import { limitsForm, limitsOf } from './key-limits.ts';
 
 /** The end of the year 9999; -1 means never. */
 const LATEST_S = 253_402_300_799;
@@ -35,6 +36,7 @@ export const keyFormProperties = {
     maxLength: LONGEST_LIST,
     description: 'Allowed addresses and networks (10.0.0.0/8), one per line; empty: all.',
   },
+  limits: limitsForm,
   strict: { type: 'boolean', description: 'Refuse translations that would change the answer.' },
 } as const;
 
@@ -75,7 +77,7 @@ const withoutQuota = () =>
 
 /** A new key from its form. Refuses (400) contradictions. */
 export function newKeyOf(form: KeyForm & { readonly name: string }, accountId: number, nowMs: number): NewKey {
-  const { unlimited_quota: unlimited = form.remain_quota === undefined, remain_quota: remain, strict } = form;
+  const { unlimited_quota: unlimited = form.remain_quota === undefined, remain_quota: remain, strict, limits } = form;
   if (!unlimited && remain === undefined) throw withoutQuota();
   const { models, addresses, expiresMs } = restrictionsOf(form, undefined, nowMs);
   return {
@@ -86,15 +88,17 @@ export function newKeyOf(form: KeyForm & { readonly name: string }, accountId: n
     addresses: addresses ?? undefined,
     expiresMs: expiresMs ?? undefined,
     ...(strict !== undefined && { strict }),
+    ...(limits !== undefined && { limits: limitsOf(limits) }),
   };
 }
 
 /** The changes in a form; omitted members stay unchanged. Refuses (400) contradictions. */
 export function keyChangesOf(form: KeyForm, key: KeyRecord, nowMs: number): KeyChanges {
-  const { name, strict } = form;
+  const { name, strict, limits } = form;
   return {
     ...(name !== undefined && { name }),
     ...(strict !== undefined && { strict }),
+    ...(limits !== undefined && { limits: limitsOf(limits) }),
     ...restrictionsOf(form, key, nowMs),
   };
 }

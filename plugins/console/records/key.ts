@@ -3,6 +3,7 @@ import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import type { Balance } from '../../../core/contracts/ledger.ts';
 import { boolean, integer, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
+import { limitsSchema, shownLimits } from './key-limits.ts';
 
 /** The value for no expiry. */
 export const NEVER = -1;
@@ -37,6 +38,7 @@ export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: nu
     allow_ips: key.addresses?.join('\n') ?? '',
     group: '',
     strict: key.strict,
+    limits: shownLimits(key.limits),
   };
 }
 
@@ -63,4 +65,5 @@ export const keySchema = record('Key', {
   allow_ips: { ...text, description: 'Allowed addresses and networks, one per line; empty: all.' },
   group: { ...text, description: 'Always empty: prices and models are the same for all keys.' },
   strict: { ...boolean, description: 'Translations that would change the answer are refused.' },
+  limits: { ...limitsSchema, description: 'Its own limits, in addition to those of all keys.' },
 });

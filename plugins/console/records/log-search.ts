@@ -2,7 +2,7 @@
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
-import type { LogFilter, LogKind } from '../../../core/contracts/records.ts';
+import { type LogFilter, type LogKind, Records } from '../../../core/contracts/records.ts';
 import type { Host } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { idNumber, type Members, timestamp } from '../schemas.ts';
@@ -46,11 +46,11 @@ export const logProperties = {
       'Only calls with this outcome: aborted if the client disconnected, recovered if the gateway stopped during the call.',
     enum: ['served', 'refused', 'failed', 'aborted', 'recovered'],
   },
-  token_name: { description: 'The exact name of a key; there are no wildcards.', ...name },
+  token_name: { description: 'Part of the name of a key, ignoring case.', ...name },
   token_id: { ...idNumber, description: 'The id of a key.' },
-  model_name: { description: 'The requested model.', ...name },
+  model_name: { description: 'Part of the name of the requested model, ignoring case.', ...name },
   group: { description: 'The group of the user.', ...name },
-  channel: { description: 'The channel that served the call.', ...name },
+  channel: { description: 'Part of the name of the channel that served the call, ignoring case.', ...name },
   request_id: { description: 'The `x-request-id` of the answer.', type: 'string', maxLength: 64 },
 } as const;
 
@@ -59,7 +59,7 @@ export type LogQuery = Members<typeof logProperties>;
 
 /** The members about users. */
 export const peopleProperties = {
-  username: { description: 'The name of the user.', ...name },
+  username: { description: 'Part of the name of the user, ignoring case.', ...name },
   user_id: { ...idNumber, description: 'The id of the user.' },
   department_id: { ...idNumber, description: 'Users who are now in this department or below it.' },
 } as const;
@@ -79,14 +79,31 @@ export function createLogSearch(host: Host) {
   const accounts = host.use(Accounts);
   const keys = host.use(Keys);
 
-  /** The ids of keys with that name, of some users or of all. */
+  /** The ids of keys whose name has a part, of some users or of all. */
   async function keysNamed(name: string, who: readonly number[] | undefined) {
     const matches = await keys.named(name, who?.length === 1 ? who[0] : undefined, MOST_KEYS + 1);
     if (matches.length > MOST_KEYS) {
-      const hint = `More than ${MOST_KEYS} keys have this name. Filter by another name, or by a user.`;
+      const hint = `More than ${MOST_KEYS} keys match. Enter more of the name, or filter by a user.`;
       throw errors.filter_too_wide(hint).with({ param: 'token_name' });
     }
     return who === undefined ? matches : matches.filter(({ accountId }) => who.includes(accountId));
+  }
+
+  /** The models or channels whose name has a part. Names of refused calls, which clients invent, match only as a whole. */
+  async function namesLike(of: 'model' | 'channel', part: string): Promise<readonly string[]> {
+    const wanted = part.toLowerCase();
+    const names = (await host.find(Records)?.names(of)) ?? [];
+    return [...new Set([part, ...names.filter((each) => each.toLowerCase().includes(wanted))])];
+  }
+
+  /** The users whose name has a part; refuses (400) too many. */
+  async function peopleLike(part: string): Promise<readonly number[]> {
+    const { total, items } = await accounts.search({ text: part, offset: 0, limit: MOST_PEOPLE });
+    if (total > MOST_PEOPLE) {
+      const hint = `More than ${MOST_PEOPLE} users match. Enter more of the name.`;
+      throw errors.filter_too_wide(hint).with({ param: 'username' });
+    }
+    return items.map(({ id }) => id);
   }
 
   async function filterOf(query: LogQuery, who: readonly number[] | undefined): Promise<LogFilter | undefined> {
@@ -105,9 +122,9 @@ export function createLogSearch(host: Host) {
       ...(numbered !== undefined && { keys: numbered }),
       ...(kind !== undefined && { kind }),
       ...(outcome !== undefined && { outcomes: [outcome] }),
-      ...(model_name !== undefined && { model: model_name }),
+      ...(model_name !== undefined && { models: await namesLike('model', model_name) }),
       // Clients that know channels by number send 0 for any.
-      ...(channel !== undefined && channel !== '0' && { channel }),
+      ...(channel !== undefined && channel !== '0' && { channels: await namesLike('channel', channel) }),
       ...(request_id !== undefined && { id: request_id }),
     };
   }
@@ -142,7 +159,7 @@ export function createLogSearch(host: Host) {
     async everybody(query: EverybodyQuery): Promise<LogFilter | undefined> {
       const { username, user_id, group, department_id } = query;
       const sets: (readonly number[])[] = [];
-      if (username !== undefined) sets.push([(await accounts.findByName(username))?.id ?? []].flat());
+      if (username !== undefined) sets.push(await peopleLike(username));
       if (user_id !== undefined) sets.push([user_id]);
       if (department_id !== undefined) sets.push(membersOf(department_id));
       const [first, ...others] = sets;

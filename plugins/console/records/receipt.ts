@@ -1,5 +1,7 @@
 /** The receipt of a call in the API: how its charge was computed, and which buckets it was debited from. */
+
 import { Departments } from '../../../core/contracts/departments.ts';
+import { modelInKind } from '../../../core/contracts/key-budgets.ts';
 import { type Entry, Ledger, type Receipt, type ReceiptItem } from '../../../core/contracts/ledger.ts';
 import { RATE_NAMES, RATES, type Rate, UNITS } from '../../../core/contracts/rates.ts';
 import type { UsageRecord } from '../../../core/contracts/records.ts';
@@ -49,7 +51,7 @@ export async function shownEntries(host: Host, call: UsageRecord, names: Names) 
       const isDebit = op === 'debit' && held !== undefined;
       return {
         op,
-        kind,
+        kind: kind.split(' ')[0]!,
         owner_id: owner,
         owner_name: await ownerOf(host, entry, call, names),
         window_start_ms: windowStart ?? null,
@@ -80,6 +82,11 @@ async function ownerOf(host: Host, { kind, owner }: Entry, { accountId }: UsageR
     case 'month': {
       const subscription = await host.find(Subscriptions)?.of(accountId);
       return subscription?.id === owner ? subscription.plan : null;
+    }
+    default: {
+      // A budget of the key.
+      const [name, model] = [await names.key(owner), modelInKind(kind)];
+      return model === undefined || name === null ? name : `${name} (${model})`;
     }
   }
 }
@@ -130,7 +137,12 @@ export const receiptSchema = {
 export const entriesSchema = {
   ...listOf('LedgerEntry', {
     op: { enum: ['debit', 'credit', 'refund', 'adjust'] },
-    kind: { enum: ['account', 'key', 'department', 'department-month', 'day', 'week', 'month', 'debt'] },
+    kind: {
+      enum: [
+        ...['account', 'key', 'key-day', 'key-week', 'key-month'],
+        ...['department', 'department-month', 'day', 'week', 'month', 'debt'],
+      ],
+    },
     owner_id: {
       ...integer,
       description: 'The id of the account, key or department; for day, week and month of the subscription.',

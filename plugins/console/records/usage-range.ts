@@ -31,6 +31,7 @@ export const usageProperties = {
   token_id: { ...idNumber, description: 'Calls with this key.' },
   model: { ...text, maxLength: 256 },
   channel: { ...text, maxLength: 256, description: 'Calls that this channel served, or failed.' },
+  tag: { ...text, maxLength: 64, description: 'Calls with this tag. Whole days (UTC) count then.' },
   format: {
     description: 'csv: a file. Requires a verification (POST /api/verify).',
     enum: ['json', 'csv'],
@@ -86,7 +87,7 @@ export function usageFilter(
   query: UsageQuery,
   { start_timestamp, end_timestamp }: Required<TimesQuery>,
 ): UsageFilter {
-  const { department_id: id, user_id, token_id, model, channel } = query;
+  const { department_id: id, user_id, token_id, model, channel, tag } = query;
   return {
     fromMs: start_timestamp * 1_000,
     untilMs: end_timestamp * 1_000,
@@ -95,6 +96,7 @@ export function usageFilter(
     ...(token_id !== undefined && { keys: [token_id] }),
     ...(model !== undefined && { model }),
     ...(channel !== undefined && { channel }),
+    ...(tag !== undefined && { tag }),
   };
 }
 
@@ -152,7 +154,7 @@ export function usageFile(
 }
 
 /** The filters of a query in a file. */
-const FILTERS = ['department_id', 'user_id', 'token_id', 'model', 'channel'] as const;
+const FILTERS = ['department_id', 'user_id', 'token_id', 'model', 'channel', 'tag'] as const;
 
 function factsOf({ host }: Tools, { times, query }: FileFacts): readonly (readonly (string | number)[])[] {
   const department = query.department_id && host.find(Departments)?.get(query.department_id)?.name;

@@ -25,6 +25,7 @@ const DIMENSIONS = {
   model: 'model',
   key: 'key',
   channel: 'channel',
+  tag: 'tag',
 } as const satisfies Record<string, UsageDimension>;
 
 /** Dimensions; `none`: not grouped. */
@@ -32,8 +33,8 @@ export type Grouping = keyof typeof DIMENSIONS | 'none';
 
 export const granularities = ['day', 'hour'] as const;
 export const teamGroupings = ['department', 'member', 'model', 'key'] as const;
-export const ownGroupings = ['none', 'model', 'key'] as const;
-export const groupings = ['none', 'account', 'key', 'model', 'department', 'channel'] as const;
+export const ownGroupings = ['none', 'model', 'key', 'tag'] as const;
+export const groupings = ['none', 'account', 'key', 'model', 'department', 'channel', 'tag'] as const;
 
 /** The groups with the highest cost by day or hour, and the rest combined; oldest first, then by cost. */
 export async function usageTrend(host: Host, records: Records, filter: UsageFilter, query: TrendQuery) {
@@ -60,8 +61,16 @@ export async function usageTrend(host: Host, records: Records, filter: UsageFilt
   const largest = dearest(groups, top);
   const kept = new Set(largest.map(nameOf));
   const own = groups.length > top ? { ...filter, ...only(by, largest) } : filter;
-  const sums = (await records.sums(own, [granularity, dimension])).filter((sum) => kept.has(nameOf(sum)));
-  const others = groups.length > top ? rest(await records.sums(filter, [granularity]), sums) : [];
+  const all = await records.sums(own, [granularity, dimension]);
+  const isKept = (sum: UsageSum): boolean => kept.has(nameOf(sum));
+  const sums = all.filter(isKept);
+  // Calls with several tags count for each, and others for none: the rest is not what is left of all calls.
+  const others =
+    groups.length <= top
+      ? []
+      : by === 'tag'
+        ? combined(all.filter((sum) => !isKept(sum)))
+        : rest(await records.sums(filter, [granularity]), sums);
   const names = createNames(host);
   const named = await Promise.all(
     dearest(sums, sums.length).map(async (sum) => ({ sum, ...(await groupOf(sum, by, host, names)) })),
@@ -72,8 +81,8 @@ export async function usageTrend(host: Host, records: Records, filter: UsageFilt
 }
 
 /** The key of a group. */
-const nameOf = ({ accountId, keyId, model, channel, departmentId }: UsageSum): string =>
-  JSON.stringify([accountId, keyId, departmentId, channel, model]);
+const nameOf = ({ accountId, keyId, model, channel, departmentId, tag }: UsageSum): string =>
+  JSON.stringify([accountId, keyId, departmentId, channel, model, tag]);
 
 /** The groups with the highest cost, each with its sum. */
 export async function usageSums(host: Host, records: Records, filter: UsageFilter, by: TrendQuery['group_by']) {
@@ -98,8 +107,27 @@ function only(by: keyof typeof DIMENSIONS, groups: readonly UsageSum[]): UsageFi
       return { keys: groups.map(({ keyId }) => keyId) };
     case 'model':
     case 'channel':
+    case 'tag':
       return {};
   }
+}
+
+/** The sums of each time, added up. */
+function combined(sums: readonly UsageSum[]): readonly UsageSum[] {
+  const byTime = new Map<number, UsageSum>();
+  for (const sum of sums) {
+    const before = byTime.get(sum.timeMs);
+    byTime.set(sum.timeMs, {
+      ...sum,
+      calls: sum.calls + (before?.calls ?? 0),
+      errors: sum.errors + (before?.errors ?? 0),
+      charged: sum.charged + (before?.charged ?? 0n),
+      included: sum.included + (before?.included ?? 0n),
+      input: sum.input + (before?.input ?? 0),
+      output: sum.output + (before?.output ?? 0),
+    });
+  }
+  return [...byTime.values()];
 }
 
 /** Sums by time, less those of some groups. */
@@ -132,6 +160,8 @@ async function groupOf(sum: UsageSum, by: keyof typeof DIMENSIONS, host: Host, n
       return { group: sum.model, name: sum.model };
     case 'channel':
       return { group: sum.channel, name: sum.channel };
+    case 'tag':
+      return { group: sum.tag, name: sum.tag };
     case 'key':
       return { group: `${sum.keyId}`, name: await names.key(sum.keyId) };
   }

@@ -30,7 +30,7 @@ const MOST_CHECKED = 20_000;
 
 const filters = {
   before: { description: 'Only entries older than this one (`seq`).', ...idNumber },
-  actor: { description: 'The name of the actor.', type: 'string', maxLength: 200 },
+  actor: { description: 'Part of the name of the actor, ignoring case.', type: 'string', maxLength: 200 },
   action: {
     description: 'The action: `user.role`; `user` matches all that begin with `user.`.',
     type: 'string',

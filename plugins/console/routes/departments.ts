@@ -22,7 +22,7 @@ import {
   isAboutMoney,
 } from '../records/department-form.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
-import { bodyOf, integer, list, nothing, object, text, unixSeconds } from '../schemas.ts';
+import { bodyOf, idNumber, integer, list, nothing, object, text, unixSeconds } from '../schemas.ts';
 import { MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
 import { departmentMemberRoutes } from './department-members.ts';
 
@@ -239,6 +239,34 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       async handle(request) {
         const { id, name } = demand(request);
         await need(Departments).remove(id, audited(request, 'department.delete', `department ${id}`, { name }));
+      },
+    }),
+    route('admin', 'POST', '/api/department/batch', {
+      errors: ['department_not_found', 'department_not_empty'],
+      summary:
+        'Enables, disables or deletes several departments; returns their number. If one does not exist, none is changed.',
+      body: bodyOf(['ids', 'action'], {
+        ids: { type: 'array', minItems: 1, maxItems: 100, items: idNumber },
+        action: { enum: ['enable', 'disable', 'delete'] },
+      }),
+      answer: integer,
+      async handle(request) {
+        const departments = need(Departments);
+        const { ids, action } = request.body;
+        const each = [...new Set(ids)].map((id) => departmentAt(tools, `${id}`));
+        // Those below first: a department with others below it cannot be deleted.
+        each.sort((a, b) => departments.below(a.id).length - departments.below(b.id).length);
+        for (const before of each) {
+          const { id, name } = before;
+          if (action === 'delete') {
+            await departments.remove(id, audited(request, 'department.delete', `department ${id}`, { name }));
+            continue;
+          }
+          const enabled = action === 'enable';
+          const facts = factsOf(shownDepartment(before, undefined), { status: enabled ? 1 : 0 });
+          await departments.change(id, { enabled }, audited(request, 'department.change', `department ${id}`, facts));
+        }
+        return each.length;
       },
     }),
     route('admin', 'POST', '/api/department/:id/recharge', {

@@ -36,6 +36,7 @@ import { priceRoutes } from './prices.ts';
 import { profileRoutes } from './profile.ts';
 import { redemptionRoutes } from './redemption.ts';
 import { registrationRoutes } from './registration.ts';
+import { serviceTokenRoutes } from './service-tokens.ts';
 import { sessionRoutes } from './sessions.ts';
 import { signInRoutes } from './sign-in.ts';
 import { statementRoutes } from './statement.ts';
@@ -89,6 +90,7 @@ export function tableOf(tools: Tools): readonly ApiRoute[] {
     ...invitationRoutes(tools),
     ...passwordResetRoutes(tools),
     ...sessionRoutes(tools),
+    ...serviceTokenRoutes(tools),
     ...twoFactorRoutes(tools),
     ...passkeyRoutes(tools),
     ...verifyRoutes(tools),

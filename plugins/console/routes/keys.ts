@@ -5,11 +5,12 @@ import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { type JsonObject, refuse } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
+import { csvTable } from '../csv.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
 import { NOTHING_MEANT, refuseOthers } from '../read-only.ts';
-import { keySchema, shownKey } from '../records/key.ts';
+import { keySchema, type ShownKey, shownKey } from '../records/key.ts';
 import {
   availableOf,
   COUNTED,
@@ -21,8 +22,11 @@ import {
   keyFormProperties,
   newKeyOf,
 } from '../records/key-form.ts';
+import { limitUsage, limitUsageSchema } from '../records/key-limits.ts';
+import { createNames } from '../records/names.ts';
+import { timeText } from '../records/usage-range.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
-import { type Accepted, bodyOf, idNumber, integer, nothing, queryOf } from '../schemas.ts';
+import { type Accepted, bodyOf, idNumber, integer, nothing, queryOf, record, text } from '../schemas.ts';
 import { subordinate } from '../subordinate.ts';
 
 const route = tagged('Keys');
@@ -35,12 +39,35 @@ const FORM_ERRORS = [
   'invalid_name',
   'invalid_models',
   'invalid_addresses',
+  'invalid_limits',
+  'limits_off',
 ];
 
 /** The state is in no column, so it is filtered in memory: an account has at most a thousand keys. */
 const MOST_KEYS = 1_000;
 
+/** The orders of a list, by the names of the service. */
+const ORDERS = { id: 'id', name: 'name', accessed_time: 'used', expired_time: 'expires' } as const;
+const COLUMNS = [
+  ...(['id', 'user_id', 'username', 'name', 'key', 'status', 'remain_quota', 'used_quota', 'unlimited_quota'] as const),
+  ...(['model_limits', 'allow_ips', 'created', 'last_used', 'expires'] as const),
+];
+
+const allQuery = pageSearch({
+  keyword: { description: 'Part of the name.', type: 'string', maxLength: 200 },
+  token: { description: 'A complete key, or its end.', type: 'string', maxLength: 200 },
+  user_id: { ...idNumber, description: 'The keys of this user.' },
+  sort: sortProperty(['id', 'name', 'accessed_time', 'expired_time']),
+  format: {
+    description: 'csv: all matching keys as a file. Requires a verification (POST /api/verify).',
+    enum: ['json', 'csv'],
+    default: 'json',
+  },
+});
+const ownedKeySchema = record('OwnedKey', { ...keySchema.properties, username: text });
+
 const keyQuery = pageSearch({
+  sort: sortProperty(['id', 'name', 'accessed_time', 'expired_time']),
   keyword: { description: 'Part of the name.', type: 'string', maxLength: 200 },
   token: { description: 'A complete key, or its end.', type: 'string', maxLength: 200 },
   status: { type: 'integer', enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
@@ -71,10 +98,11 @@ const graceBody = bodyOf([], {
 });
 
 const idsBody = bodyOf(['ids'], {
+  action: { enum: ['delete', 'enable', 'disable'], default: 'delete' },
   ids: { type: 'array', minItems: 1, maxItems: 1_000, items: idNumber },
 });
 
-export function keyRoutes({ host, verification, need, audited }: Tools): readonly ApiRoute[] {
+export function keyRoutes({ host, verification, need, audited, note }: Tools): readonly ApiRoute[] {
   const now = (): number => host.clock.now();
 
   async function shown(key: KeyRecord, secret?: string) {
@@ -85,10 +113,12 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   async function listed({ account, query }: ConsoleRequest<unknown, Accepted<typeof keyQuery>>) {
     const page = pageOf(query);
     const { keyword, token, status, user_id: user } = query;
+    const sort = sortOf(query.sort, ORDERS);
     const { total, items } = await need(Keys).search({
       accountId: await ownerFor(account, user),
       ...(keyword !== undefined && { text: keyword }),
       ...(token !== undefined && { secret: token }),
+      ...(sort !== undefined && { sort }),
       ...(status === undefined ? { offset: page.offset, limit: page.pageSize } : { offset: 0, limit: MOST_KEYS }),
     });
     const balances = await host.find(Ledger)?.balances(
@@ -99,6 +129,38 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     if (status === undefined) return pageAnswer(page, total, shownKeys);
     const matches = shownKeys.filter((key) => key.status === status);
     return pageAnswer(page, matches.length, matches.slice(page.offset, page.offset + page.pageSize));
+  }
+
+  /** The keys of all users, with the names of their owners. */
+  async function listedOfAll(request: ConsoleRequest<unknown, Accepted<typeof allQuery>>) {
+    const { query } = request;
+    const { keyword, token, user_id: accountId, format } = query;
+    const sort = sortOf(query.sort, ORDERS);
+    const names = createNames(host);
+    const read = async (of: { readonly offset: number; readonly limit: number }) => {
+      const { total, items } = await need(Keys).search({
+        ...(keyword !== undefined && { text: keyword }),
+        ...(token !== undefined && { secret: token }),
+        ...(accountId !== undefined && { accountId }),
+        ...(sort !== undefined && { sort }),
+        ...of,
+      });
+      const ids = items.map(({ id }) => id);
+      const balances = await host.find(Ledger)?.balances('key', ids);
+      const owned = items.map(async (key) => ({
+        ...shownKey(key, balances?.get(key.id), now()),
+        username: (await names.person(key.accountId))?.name ?? '',
+      }));
+      return { total, items: await Promise.all(owned) };
+    };
+    if (format === 'csv') {
+      verification.demand(request);
+      await note(request, 'key.export');
+      return csvTable('keys', COLUMNS, async (of) => (await read(of)).items.map(cellsOf));
+    }
+    const page = pageOf(query);
+    const { total, items } = await read({ offset: page.offset, limit: page.pageSize });
+    return pageAnswer(page, total, items);
   }
 
   /** The account whose keys are requested: the caller's or, for administrators, one with a lower role. Refuses (403, 404). */
@@ -170,6 +232,13 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       ...list,
       summary: 'Searches your keys by a part of their name or the end of their secret.',
     }),
+    route('admin', 'GET', '/api/token/all', {
+      errors: ['verification_required'],
+      summary: 'Lists the keys of all users, newest first, without their secrets.',
+      search: allQuery,
+      answer: pageSchema(ownedKeySchema),
+      handle: listedOfAll,
+    }),
     route('member', 'GET', '/api/token/default', {
       changes: true,
       errors: ['key_not_found'],
@@ -196,6 +265,12 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       summary: 'Returns one of your keys or, for administrators, a key of a user.',
       answer: keySchema,
       handle: async (request) => shown(await within(request, idOf(request.params.id))),
+    }),
+    route('member', 'GET', '/api/token/:id/limits', {
+      errors: ['key_not_found', 'role_insufficient'],
+      summary: 'Returns how much of the limits of one of your keys is used or, for administrators, of a key of a user.',
+      answer: limitUsageSchema,
+      handle: async (request) => limitUsage(host, await within(request, idOf(request.params.id)), now()),
     }),
     route('member', 'POST', '/api/token/', {
       errors: [...FORM_ERRORS, 'too_many_keys', 'account_not_found', 'role_insufficient'],
@@ -271,10 +346,25 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     }),
     route('member', 'POST', '/api/token/batch', {
       errors: ['key_not_found'],
-      summary: 'Deletes several of your keys, all or none; returns the number deleted.',
+      summary: 'Deletes, enables or disables several of your keys, all or none; returns their number.',
       body: idsBody,
       answer: integer,
-      handle: (request) => revoke(request, request.account.id, [...new Set(request.body.ids)]),
+      async handle(request) {
+        const { account, body } = request;
+        const ids = [...new Set(body.ids)];
+        if (body.action === 'delete') return revoke(request, account.id, ids);
+        const enabled = body.action === 'enable';
+        const steps = ids.flatMap((id) => audited(request, 'key.change', `key ${id}`, { status: enabled ? 1 : 2 }));
+        const count = await need(Keys).enableAll(account.id, ids, enabled, steps);
+        return (
+          count ??
+          refuse(
+            coreErrors
+              .key_not_found()
+              .with({ message: 'Not all of these keys are yours: none was changed.', param: 'ids' }),
+          )
+        );
+      },
     }),
     route('member', 'POST', '/api/token/:id/key', {
       verified: true,
@@ -292,6 +382,18 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       },
     }),
   ];
+}
+
+/** A key as a line of a file. */
+function cellsOf(key: ShownKey & { readonly username: string }): readonly (string | number)[] {
+  const cells = {
+    ...key,
+    unlimited_quota: key.unlimited_quota ? 'yes' : 'no',
+    created: timeText(key.created_time),
+    last_used: key.accessed_time === 0 ? '' : timeText(key.accessed_time),
+    expires: key.expired_time < 0 ? '' : timeText(key.expired_time),
+  };
+  return COLUMNS.map((column) => cells[column]);
 }
 
 /** For the audit log: the members of a form that are used. */

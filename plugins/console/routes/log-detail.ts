@@ -47,6 +47,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
         ),
     }),
     route('member', 'GET', '/api/log/self/content/:request_id', {
+      scope: 'prompts',
       errors: ['content_not_found', 'content_not_allowed'],
       summary: 'Returns the stored prompt and answer of one of your calls.',
       answer: contentSchema,
@@ -54,6 +55,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
     }),
     route('admin', 'GET', '/api/log/content/:request_id', {
       verified: true,
+      scope: 'prompts',
       errors: ['content_not_found', 'content_not_allowed'],
       summary:
         'Returns the stored prompt and answer of a call of any user. Requires root, or an administrator listed in `prompts.readers` of gateway.yaml. The audit log records each reading.',

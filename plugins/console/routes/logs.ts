@@ -1,7 +1,7 @@
 /** The log in pages and as CSV: a user's, a key's, and for administrators that of all users. */
 import type { Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
-import { csvFile, csvText, reportEnd } from '../csv.ts';
+import { csvStream, csvText, reportEnd } from '../csv.ts';
 import { pageAnswer, pageOf, pageProperties } from '../pages.ts';
 import { cellsOf, LINE_COLUMNS, lineSchema, shownLines, totalCells, type Viewer } from '../records/log-line.ts';
 import {
@@ -19,8 +19,8 @@ import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
 const route = tagged('Logs');
-/** Lines per file; it is built in memory. */
-const MOST_EXPORTED = 50_000;
+/** Lines per file: what a spreadsheet can open. */
+const MOST_EXPORTED = 1_000_000;
 const BITE = 1_000;
 /** The log lines that a key can read: its own. */
 const LINES_OF_KEY = 1_000;
@@ -79,24 +79,32 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
   }
 
   /** The newest lines, or those after `before`, as a file. */
-  async function file(name: string, filter: LogFilter | undefined, query: FileQuery, viewer: Viewer) {
+  function file(name: string, filter: LogFilter | undefined, query: FileQuery, viewer: Viewer) {
+    return csvStream(name, pieces(filter, query, viewer));
+  }
+
+  async function* pieces(
+    filter: LogFilter | undefined,
+    query: FileQuery,
+    viewer: Viewer,
+  ): AsyncGenerator<string, void> {
     const names = createNames(host);
-    // Built in small pieces, so that calls do not wait for the whole file.
-    const texts = [csvText([LINE_COLUMNS])];
+    let head: Parameters<typeof csvText>[0] = [LINE_COLUMNS];
     let total = 0n;
     let times = 0;
     let from: string | undefined = query.before;
     for (let read = 0; filter !== undefined && read < MOST_EXPORTED; read += BITE) {
       const { items, next } = await need(Records).page(filter, { limit: BITE, before: from });
       const lines = await shownLines(items, names, viewer);
-      texts.push(csvText(lines.map(cellsOf)));
+      yield csvText([...head, ...lines.map(cellsOf)]);
+      head = [];
       total += items.reduce((sum, { amount }) => sum + amount, 0n);
       times += lines.reduce((sum, line) => sum + line.times, 0);
       from = next;
       if (next === undefined) break;
     }
-    texts.push(reportEnd(LINE_COLUMNS.length, totalCells(total, times, viewer.perUnit), aboutLines(query, from)));
-    return csvFile(name, texts.join(''));
+    yield csvText(head) +
+      reportEnd(LINE_COLUMNS.length, totalCells(total, times, viewer.perUnit), aboutLines(query, from));
   }
 
   /** The description of a file; `next`: the `before` of the file that follows it. */

@@ -2,8 +2,10 @@
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, Payments } from '../../../core/contracts/payments.ts';
 import { refuse } from '../../../core/plugin.ts';
-import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { csvTable } from '../csv.ts';
+import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
 import { createNames } from '../records/names.ts';
+import { timeText } from '../records/usage-range.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { bodyOf, integer, type Members, number, queryOf, record, text } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
@@ -33,29 +35,44 @@ const order = record('Order', {
   note: text,
 });
 
+/** The orders of a list, by the names of the service. */
+const ORDERS = { id: 'id', money: 'money', status: 'state', complete_time: 'completed' } as const;
+const COLUMNS = [
+  ...(['id', 'user_id', 'username', 'trade_no', 'kind', 'plan', 'amount', 'quota', 'money_text', 'currency'] as const),
+  ...(['money_returned', 'payment_method', 'payment_provider', 'status', 'created', 'completed', 'note'] as const),
+];
+
 const filters = {
+  sort: sortProperty(['id', 'money', 'status', 'complete_time']),
+  format: { description: 'csv: all matching orders as a file.', enum: ['json', 'csv'], default: 'json' },
   keyword: { ...text, maxLength: 100, description: 'Part of the trade number.' },
   status,
   provider: { ...text, maxLength: 50, description: 'The payment provider, or `balance`.' },
 };
 
-export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[] {
+export function orderRoutes({ host, limiter, need, verification, note }: Tools): readonly ApiRoute[] {
   /** The name of a buyer; undefined if it is not shown. */
   type NameOf = (accountId: number) => Promise<string>;
 
   async function listed(search: PageSearch & Members<typeof filters>, accountId: number | undefined, nameOf?: NameOf) {
+    const { keyword, status, provider, format } = search;
+    const sort = sortOf(search.sort, ORDERS);
+    const read = async (of: { readonly offset: number; readonly limit: number }) => {
+      const { total, items } = await need(Payments).orders({
+        ...(accountId !== undefined && { accountId }),
+        ...(keyword !== undefined && { text: keyword }),
+        ...(status !== undefined && { state: status }),
+        ...(provider !== undefined && { provider }),
+        ...(sort !== undefined && { sort }),
+        ...of,
+      });
+      const records = items.map(async (stored) => recordOf(stored, await nameOf?.(stored.accountId)));
+      return { total, items: await Promise.all(records) };
+    };
+    if (format === 'csv') return csvTable('orders', COLUMNS, async (of) => (await read(of)).items.map(cellsOf));
     const page = pageOf(search);
-    const { keyword, status, provider } = search;
-    const { total, items } = await need(Payments).orders({
-      ...(accountId !== undefined && { accountId }),
-      ...(keyword !== undefined && { text: keyword }),
-      ...(status !== undefined && { state: status }),
-      ...(provider !== undefined && { provider }),
-      offset: page.offset,
-      limit: page.pageSize,
-    });
-    const records = items.map(async (stored) => recordOf(stored, await nameOf?.(stored.accountId)));
-    return pageAnswer(page, total, await Promise.all(records));
+    const { total, items } = await read({ offset: page.offset, limit: page.pageSize });
+    return pageAnswer(page, total, items);
   }
   return [
     route('member', 'GET', '/api/user/topup/self', {
@@ -76,10 +93,16 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       },
     }),
     route('admin', 'GET', '/api/user/topup', {
-      summary: 'Lists the orders of all users, newest first.',
+      errors: ['verification_required'],
+      summary: 'Lists the orders of all users, newest first; CSV requires a verification (POST /api/verify).',
       search: pageSearch({ ...filters, user_id: integer }),
       answer: pageSchema(order),
-      handle({ query }) {
+      async handle(request) {
+        const { query } = request;
+        if (query.format === 'csv') {
+          verification.demand(request);
+          await note(request, 'order.export');
+        }
         const names = createNames(host);
         return listed(query, query.user_id, async (id) => (await names.person(id))?.name ?? '');
       },
@@ -117,7 +140,14 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
   ];
 }
 
-function recordOf(stored: Order, username = ''): object {
+/** An order as a line of a file. */
+function cellsOf(order: ReturnType<typeof recordOf>): readonly (string | number)[] {
+  const time = (seconds: number): string => (seconds === 0 ? '' : timeText(seconds));
+  const cells = { ...order, created: time(order.create_time), completed: time(order.complete_time) };
+  return COLUMNS.map((column) => cells[column]);
+}
+
+function recordOf(stored: Order, username = '') {
   return {
     id: stored.id,
     user_id: stored.accountId,

@@ -1,8 +1,9 @@
 /** Prices of all models and their sources, and differences from the published prices; for administrators. */
-import { type PricedModel, Prices, type SourcedPrice } from '../../../core/contracts/prices.ts';
+import { type PriceComparison, type PricedModel, Prices, type SourcedPrice } from '../../../core/contracts/prices.ts';
 import { priceSchema } from '../records/price.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { boolean, list, object, objectOrNull, record, text } from '../schemas.ts';
+import { bodyOf, boolean, integer, list, listOf, object, objectOrNull, record, text, unixSeconds } from '../schemas.ts';
+import { secondsOf } from '../units.ts';
 
 const route = tagged('Models');
 
@@ -63,6 +64,34 @@ const modelSchema = record('PricedModel', {
   },
 });
 
+const comparison = {
+  source: { ...text, description: 'The URL of the list.' },
+  digest: { ...text, description: 'Identifies the content of the list.' },
+  changes: {
+    ...listOf('PriceChange', {
+      provider: text,
+      model: { ...text, description: 'Its name in the list.' },
+      names: {
+        type: 'array',
+        items: text,
+        description: 'Models here that cost its list price; empty: it is not sold.',
+      },
+      kind: {
+        enum: ['new', 'increase', 'decrease', 'mixed', 'structure'],
+        description: 'new: it had no price. structure: amounts are added or removed.',
+      },
+      amounts: list({
+        field: text,
+        old: { type: ['string', 'null'] },
+        new: { type: ['string', 'null'] },
+        percent: { type: ['number', 'null'], description: 'Null: there is no ratio.' },
+      }),
+    }),
+    description: 'Models that are sold come first.',
+  },
+  skipped: { type: 'array', items: text, description: 'Implausible changes, which are never taken over.' },
+} as const;
+
 export function priceRoutes({ need }: Tools): readonly ApiRoute[] {
   return [
     route('admin', 'GET', '/api/price/', {
@@ -79,7 +108,43 @@ export function priceRoutes({ need }: Tools): readonly ApiRoute[] {
         return { snapshot, models: models.map(shownModel) };
       },
     }),
+    route('admin', 'GET', '/api/price/update', {
+      errors: ['price_list_refused'],
+      summary: 'Downloads the published price list and compares it with the current prices. Nothing is changed.',
+      answer: record('PriceComparison', comparison),
+      handle: async () => shownComparison(await need(Prices).updates.compare()),
+    }),
+    route('root', 'POST', '/api/price/update', {
+      verified: true,
+      errors: ['price_list_refused', 'price_list_changed'],
+      summary:
+        'Takes over all changes of the published price list, for calls that begin in two minutes or later, on all gateways.',
+      body: bodyOf(['digest'], { digest: { ...text, description: 'Of the list that was compared.' } }),
+      answer: record('PriceUpdate', { ...comparison, taken: object({ count: integer, valid_from: unixSeconds }) }),
+      async handle({ actor, body }) {
+        const done = await need(Prices).updates.takeOver(actor, body.digest);
+        const { count = 0, fromMs = 0 } = done.taken ?? {};
+        return { ...shownComparison(done), taken: { count, valid_from: secondsOf(fromMs) } };
+      },
+    }),
   ];
+}
+
+function shownComparison({ source, digest, changes, skipped }: PriceComparison) {
+  return {
+    source,
+    digest,
+    changes: changes.map((change) => ({
+      ...change,
+      amounts: change.amounts.map(({ field, old, new: now, percent }) => ({
+        field,
+        old: old ?? null,
+        new: now ?? null,
+        percent: percent ?? null,
+      })),
+    })),
+    skipped,
+  };
 }
 
 function shownModel(model: PricedModel) {

@@ -14,7 +14,7 @@ import { secondsOf } from '../units.ts';
 
 const route = tagged('Status');
 
-export const { version } = createRequire(import.meta.url)('turnpike/package.json') as { readonly version: string };
+export const { version } = createRequire(import.meta.url)('../../../package.json') as { readonly version: string };
 
 /** Constant members that API clients expect, most for features that do not exist. */
 const CONSTANT = {

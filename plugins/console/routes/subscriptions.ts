@@ -155,7 +155,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
         const { user_id, plan } = request.body;
         const { id } = await subordinate(host, request.account, user_id);
         const subscriptions = need(Subscriptions);
-        const grant = await subscriptions.grantSteps(id, plan, `bind:${request.id}`, request.account.name);
+        const grant = await subscriptions.grantSteps(id, plan, `bind:${request.id}`, request.actor.name);
         const failed = await host.store.atomic([
           ...grant,
           ...audited(request, 'subscription.grant', `user ${id}`, { plan }),

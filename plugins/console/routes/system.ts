@@ -1,5 +1,12 @@
 /** The health of all gateways and of this machine, for administrators. */
-import { type GatewayState, type Lag, Running, type Sample, type Vitals } from '../../../core/contracts/running.ts';
+import {
+  type BackupSchedule,
+  type GatewayState,
+  type Lag,
+  Running,
+  type Sample,
+  type Vitals,
+} from '../../../core/contracts/running.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, listOf, number, object, objectOrNull, record, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
@@ -98,11 +105,27 @@ const vitalsSchema = record('Vitals', {
     disk_free: { type: ['integer', 'null'], description: 'Free bytes on its disk.' },
     disk_total: { type: ['integer', 'null'], description: 'Size of its disk in bytes.' },
   }),
-  backup: objectOrNull('The last `turnpike backup`; null: none.', {
+  backup: objectOrNull('The last backup, scheduled or by `turnpike backup`; null: none.', {
     at: unixSeconds,
     name: { ...text, description: 'Its file name without the folder.' },
     bytes: { type: ['integer', 'null'], description: 'Null if the file cannot be read.' },
     ms: { ...integer, description: 'Duration in milliseconds.' },
+  }),
+  backups: objectOrNull('Scheduled backups; null: none are configured (`backup:` in gateway.yaml).', {
+    every: { ...integer, description: 'Their interval in seconds.' },
+    to: { ...text, description: 'The folder, or bucket and prefix.' },
+    running: { ...boolean, description: 'One is running in this gateway.' },
+    proven: objectOrNull('The last that was restored, migrated and reconciled; null: none.', {
+      at: unixSeconds,
+      name: text,
+      bytes: { type: ['integer', 'null'], description: 'Its size.' },
+      ms: { ...integer, description: 'Duration of backup and proof in milliseconds.' },
+    }),
+    failed: objectOrNull('The last failure since; null: none.', {
+      at: unixSeconds,
+      name: { ...text, description: 'The stored copy whose proof failed; empty: none was stored.' },
+      reason: text,
+    }),
   }),
   untrusted_proxy: {
     type: ['string', 'null'],
@@ -184,8 +207,25 @@ function shownVitals(vitals: Vitals) {
       backup === undefined
         ? null
         : { at: secondsOf(backup.atMs), name: backup.name, bytes: backup.bytes ?? null, ms: backup.tookMs },
+    backups: shownBackups(vitals.backups),
     // Behind a load balancer, each request may reach another gateway: the order must not change.
     gateways: gateways.map((gateway, i) => shownGateway(gateway, i === 0)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+function shownBackups(schedule: BackupSchedule | undefined) {
+  if (schedule === undefined) return null;
+  const { everyMs, to, running, proven, failed } = schedule;
+  return {
+    every: secondsOf(everyMs),
+    to,
+    running,
+    proven:
+      proven === undefined
+        ? null
+        : { at: secondsOf(proven.atMs), name: proven.name, bytes: proven.bytes ?? null, ms: proven.tookMs },
+    failed:
+      failed === undefined ? null : { at: secondsOf(failed.atMs), name: failed.name, reason: failed.reason ?? '' },
   };
 }
 

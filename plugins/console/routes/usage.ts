@@ -104,7 +104,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
   return [
     route('member', 'GET', '/api/usage/self/trend', {
       errors: ['invalid_range', 'range_too_long'],
-      summary: 'Returns your usage by day or hour, grouped by model or key.',
+      summary: 'Returns your usage by day or hour, grouped by model, key or tag.',
       search: queryOf({
         ...own,
         ...trendOnly,
@@ -115,7 +115,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     }),
     route('member', 'GET', '/api/usage/self/sums', {
       errors: ['invalid_range', 'range_too_long'],
-      summary: 'Returns your usage grouped by model or key.',
+      summary: 'Returns your usage grouped by model, key or tag.',
       search: queryOf({ ...own, group_by: { enum: ownGroupings, default: 'model' } }),
       answer: sumsAnswer(ownGroupings),
       handle: ({ account, query }) => sums(query, { accounts: [account.id] }),

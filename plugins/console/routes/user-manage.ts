@@ -67,7 +67,7 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
     const amount = microOf(value);
     const layer = { kind: 'account', owner: id } as const;
     const ref = `manage:${request.id}`;
-    const actor = request.account.name;
+    const actor = request.actor.name;
     const audit = (facts: JsonObject): readonly Step[] => told(request, 'user.quota', id, { mode, value, ...facts });
     const event = (moved: bigint, text: string): readonly Step[] =>
       host.find(Records)?.eventSteps({ accountId: id, kind: 'manage', amount: moved, text, ip: '' }) ?? [];

@@ -8,17 +8,20 @@ import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { GatewayError, refuse } from '../../../core/plugin.ts';
 import { readName } from '../../../core/sdk.ts';
 import { outranks, roleNumber } from '../access.ts';
+import { csvTable } from '../csv.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
-import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
 import { type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { differences, PERSON_ERRORS, PERSON_WORDS } from '../records/person.ts';
+import { timeText } from '../records/usage-range.ts';
 import { roleOf, shownUsers, userProperties, userSchema } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, type Tools, tagged } from '../route.ts';
 import { type Accepted, bodyOf, boolean, idNumber, integer, nothing, text } from '../schemas.ts';
 import { personWith, removeAccount, subordinate } from '../subordinate.ts';
 import { unitsOf } from '../units.ts';
 import { userAccessRoutes } from './user-access.ts';
+import { userBatchRoutes } from './user-batch.ts';
 import { userManageRoutes } from './user-manage.ts';
 
 const route = tagged('Users');
@@ -26,7 +29,22 @@ const route = tagged('Users');
 /** A department with more members cannot be a filter. */
 const MOST_AMONG = 10_000;
 
+/** The orders that the store knows, by the names of the service. */
+const ORDERS = { id: 'id', username: 'name', role: 'role', group: 'group', last_login_at: 'lastLogin' } as const;
+/** The orders by amounts, which the ledger has. */
+const AMOUNTS = ['quota', 'used_quota'] as const;
+const COLUMNS = [
+  ...(['id', 'username', 'display_name', 'email', 'role', 'status', 'group', 'department_name', 'quota'] as const),
+  ...(['used_quota', 'unlimited_quota', 'created', 'last_login', 'remark'] as const),
+];
+
 const userQuery = pageSearch({
+  sort: sortProperty(['id', 'username', 'role', 'group', 'last_login_at', ...AMOUNTS]),
+  format: {
+    description: 'csv: all matching users as a file. Requires a verification (POST /api/verify).',
+    enum: ['json', 'csv'],
+    default: 'json',
+  },
   keyword: { description: 'Part of a name or an email address, or an id.', type: 'string', maxLength: 200 },
   group: { type: 'string', maxLength: 64 },
   role: { description: '1 member, 10 administrator, 100 root.', type: 'integer', enum: [1, 10, 100] },
@@ -101,25 +119,59 @@ const detail = {
 };
 
 export function userRoutes(tools: Tools): readonly ApiRoute[] {
-  const { host, verification, need, audited } = tools;
+  const { host, verification, need, audited, note } = tools;
   const accounts = host.use(Accounts);
 
-  async function page({ query }: ConsoleRequest<unknown, Accepted<typeof userQuery>>) {
+  async function page(request: ConsoleRequest<unknown, Accepted<typeof userQuery>>) {
+    const { query } = request;
+    const filter = filterOf(query);
+    const { sort } = query;
+    const byAmount = AMOUNTS.find((name) => sort?.replace('-', '') === name);
+    const stored = byAmount === undefined ? sortOf(sort as keyof typeof ORDERS | undefined, ORDERS) : undefined;
+    const read = async (of: { readonly offset: number; readonly limit: number }) => {
+      const { total, items } = await accounts.search({
+        ...filter,
+        ...(stored !== undefined && { sort: stored }),
+        ...of,
+      });
+      return { total, items: await shownUsers(host, items) };
+    };
+    if (query.format === 'csv') {
+      verification.demand(request);
+      await note(request, 'user.export');
+      return csvTable('users', COLUMNS, async (of) => (await read(of)).items.map(cellsOf));
+    }
     const at = pageOf(query);
+    if (byAmount === undefined) {
+      const { total, items } = await read({ offset: at.offset, limit: at.pageSize });
+      return pageAnswer(at, total, items);
+    }
+    const { total, items } = await read({ offset: 0, limit: MOST_AMONG });
+    if (total > MOST_AMONG) {
+      throw errors.filter_too_wide(`More than ${MOST_AMONG} users cannot be sorted by it.`).with({ param: 'sort' });
+    }
+    // Unlimited accounts have no balance: they are the largest.
+    const amountOf = (user: (typeof items)[number]): number =>
+      byAmount === 'quota' && user.unlimited_quota ? Number.POSITIVE_INFINITY : user[byAmount];
+    const direction = sort!.startsWith('-') ? -1 : 1;
+    const sorted = items.toSorted((a, b) =>
+      amountOf(a) === amountOf(b) ? b.id - a.id : amountOf(a) < amountOf(b) ? -direction : direction,
+    );
+    return pageAnswer(at, total, sorted.slice(at.offset, at.offset + at.pageSize));
+  }
+
+  function filterOf(query: Accepted<typeof userQuery>) {
     const { keyword, group: wantedGroup, role: roleWanted, status, department_id: department } = query;
     const role = roleWanted === undefined ? undefined : roleOf(roleWanted);
     const among = department === undefined ? undefined : peopleOf(department);
-    const { total, items } = await accounts.search({
+    return {
       ...(keyword !== undefined && { text: keyword }),
       ...(wantedGroup !== undefined && { group: wantedGroup }),
       ...(role !== undefined && { role }),
       ...((status === 1 || status === 2) && { enabled: status === 1 }),
       ...(status === -1 && { deleted: true }),
       ...(among !== undefined && { among }),
-      offset: at.offset,
-      limit: at.pageSize,
-    });
-    return pageAnswer(at, total, await shownUsers(host, items));
+    };
   }
 
   /** The members of a department and of those below it. */
@@ -155,7 +207,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
   }
 
   const list = {
-    errors: ['department_not_found', 'filter_too_wide'],
+    errors: ['department_not_found', 'filter_too_wide', 'verification_required'],
     search: userQuery,
     answer: pageSchema(userSchema),
     handle: page,
@@ -206,6 +258,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     route('admin', 'PUT', '/api/user/', {
       errors: [
         'verification_required',
+        'person_wanted',
         'role_insufficient',
         'account_not_found',
         'read_only',
@@ -233,6 +286,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
           ...(body.remark !== undefined && { remark: body.remark }),
         };
         const facts = differences(person, changes);
+        if (body.password && request.serviceToken !== undefined) throw errors.person_wanted();
         // An administrator who sets one of these could sign in as that user.
         if (body.password || 'email' in facts) verification.demand(request);
         if (body.password) await setPassword(request, person.id, body.password);
@@ -252,6 +306,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         await removeAccount(host, id, audited(request, 'user.delete', `user ${id}`, { username: name }));
       },
     }),
+    ...userBatchRoutes(tools),
     ...userManageRoutes(tools),
     ...userAccessRoutes(tools),
   ];
@@ -261,6 +316,17 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     const keep = request.account.id === id ? request.session?.id : undefined;
     return accounts.setPassword(id, password, audited(request, 'user.password', `user ${id}`), keep);
   }
+}
+
+/** A user as a line of a file. */
+function cellsOf(user: Awaited<ReturnType<typeof shownUsers>>[number]): readonly (string | number)[] {
+  const cells = {
+    ...user,
+    unlimited_quota: user.unlimited_quota ? 'yes' : 'no',
+    created: timeText(user.created_at),
+    last_login: user.last_login_at === 0 ? '' : timeText(user.last_login_at),
+  };
+  return COLUMNS.map((column) => cells[column]);
 }
 
 /** A display name, if the form has one. */

@@ -42,6 +42,17 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
           },
         },
         recent: recentSchema,
+        keys: {
+          ...list({
+            number: { ...integer, description: 'Its position in gateway.yaml, from 1.' },
+            state: {
+              enum: ['available', 'paused', 'refused'],
+              description: 'paused: the vendor has limited it. refused: the vendor does not accept it.',
+            },
+            until: { ...integer, description: 'End of the pause, Unix seconds; 0 if it is available.' },
+          }),
+          description: 'Its keys that are not empty, without the keys themselves.',
+        },
         models: list({
           name: text,
           model: { ...text, description: 'The upstream model.' },
@@ -110,7 +121,7 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
 
 /** Copied member by member, so that no other member of a channel leaks. */
 function shownChannel(channel: ChannelStatus) {
-  const { name, vendor, on, weight, priority, state, untilMs, lastFailure, recent, models } = channel;
+  const { name, vendor, on, weight, priority, state, untilMs, lastFailure, recent, keys, models } = channel;
   return {
     name,
     vendor,
@@ -129,6 +140,7 @@ function shownChannel(channel: ChannelStatus) {
             message: meaningOf(lastFailure),
           },
     recent: shownRecent(recent),
+    keys: keys.map((key) => ({ number: key.number, state: key.state, until: Math.ceil((key.untilMs ?? 0) / 1_000) })),
     models,
   };
 }

@@ -14,6 +14,7 @@ import {
 } from '../../../core/plugin.ts';
 import { duration, durationMs } from '../../../core/sdk.ts';
 import { connect, disconnect, type ServerSettings } from './connection.ts';
+import { createDumps } from './dumps.ts';
 import { codeOf, reasonOf } from './errors.ts';
 import { join } from './membership.ts';
 import { createReads } from './reads.ts';
@@ -120,6 +121,7 @@ const BACKUP =
 const driver: StoreDriver = {
   section,
   server: { backup: BACKUP },
+  dumps: createDumps((url, use) => connectedTo({ url, pool: 1, statementTimeoutMs: 0 }, use)),
   async open({ file, settings, log, mustExist = false }) {
     const server = readSettings(settings);
     // The folder of the master key and the control socket.

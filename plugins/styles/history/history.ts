@@ -1,4 +1,5 @@
 /** `previous_response_id` and `item_reference`: keeps responses, and restores their content when a later request refers to them. */
+import { keyNameOf } from '../../../core/contracts/vendor.ts';
 import type { Exchange, Host, JsonBody, Known, Recalled, Span, Step } from '../../../core/plugin.ts';
 import { slot } from '../../../core/plugin.ts';
 import { knownJson } from '../../../core/translation/index.ts';
@@ -107,7 +108,7 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
       return turns.steps({
         accountId: x.identity.account.id,
         id: response.id,
-        channel: isIssued ? x.served.channel.name : null,
+        channel: isIssued ? keyNameOf(x.served.channel) : null,
         input: output === undefined ? newItems(body) : textOf(output),
         response: JSON.stringify(response),
         before: recalled.get(x),

@@ -22,7 +22,7 @@ export function createIssuer(host: Host, turns: Turns) {
     if (channel === undefined) return undefined;
     const path = host.vendors().get(channel.vendor)?.speaks.responses?.path;
     const root = typeof path === 'string' ? path : '/responses';
-    const facts = { channel: channel.name, method, response: turn.id };
+    const facts = { channel: turn.channel, method, response: turn.id };
     try {
       const { status, body } = await host.ask(channel, {
         method,

@@ -4,6 +4,7 @@ import type { Conversation } from '../../../core/contracts/conversation.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Inspecting } from '../../../core/contracts/inspecting.ts';
 import { type Holder, Keys } from '../../../core/contracts/keys.ts';
+import { keyNameOf } from '../../../core/contracts/vendor.ts';
 import type {
   ApiRequest,
   Caller,
@@ -152,7 +153,7 @@ const OF_CONVERSATION = ['system', 'messages', 'tools', 'tool_choice', 'thinking
 
 function sameStyleQuestion(host: Host, counter: Counter, request: CountRequest): JsonObject {
   const { channel, model } = counter;
-  if (request.replaced === undefined) return withoutSeals({ ...request.body, model }, channel.name);
+  if (request.replaced === undefined) return withoutSeals({ ...request.body, model }, keyNameOf(channel));
   const encoded = translated(host, counter, request);
   const body: Record<string, Json> = { ...request.body, model };
   for (const name of OF_CONVERSATION) {
@@ -169,7 +170,7 @@ function translated(
 ): JsonObject {
   const spoken = host.styles().get(style);
   const quirks = layQuirks(spoken?.vendor?.quirks ?? {}, ...quirksOfModel(vendor.quirks, model), channel.quirks);
-  const body = spoken && retell(request, messages, spoken, { channel: channel.name, model, quirks }, replaced);
+  const body = spoken && retell(request, messages, spoken, { channel: keyNameOf(channel), model, quirks }, replaced);
   if (body === undefined) throw new Error(`there is no translation from ${messages.name} to ${style}`);
   return body;
 }

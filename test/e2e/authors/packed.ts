@@ -1,9 +1,21 @@
 /** The package as `npm pack` makes it, installed in empty folders outside the checkout, and author's tests that run there. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -12,6 +24,7 @@ const run = promisify(execFile);
 
 /** What packing needs of the checkout; it happens in a copy, because it changes package.json for a moment. */
 const PARTS = [
+  'console',
   'core',
   'plugins',
   'scripts',
@@ -20,7 +33,68 @@ const PARTS = [
   'package.json',
   'package-lock.json',
   'tsconfig.json',
+  'gateway.yaml',
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
 ];
+
+/** What `npm run release` makes. */
+export interface Release {
+  /** The folder with the package, its SBOM and checksums. */
+  readonly folder: string;
+  readonly tarball: string;
+  /** What it printed. */
+  readonly listed: string;
+}
+
+/** Runs `npm run release`, once for all files of a test run. The first caller makes it; the others wait for it. */
+export async function releaseTurnpike(): Promise<Release> {
+  const shared = process.env.TURNPIKE_TEST_SHARED ?? mkdtempSync(join(tmpdir(), 'turnpike-tests-'));
+  const place = join(shared, 'release');
+  const [done, failed] = [join(place, 'listed.txt'), join(place, 'failed.txt')];
+  if (mkdirSync(place, { recursive: true }) !== undefined) {
+    try {
+      const listed = await makeRelease(join(place, 'checkout'));
+      renameSync(join(place, 'checkout/dist/release'), join(place, 'made'));
+      rmSync(join(place, 'checkout'), { recursive: true });
+      writeWhole(done, listed);
+    } catch (error) {
+      writeWhole(failed, String(error));
+    }
+  }
+  while (!existsSync(done) && !existsSync(failed)) await sleep(100);
+  assert.ok(!existsSync(failed), existsSync(failed) ? readFileSync(failed, 'utf8') : '');
+  const folder = join(place, 'made');
+  const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz'))!);
+  return { folder, tarball, listed: readFileSync(done, 'utf8') };
+}
+
+/** Never seen in half. */
+function writeWhole(file: string, content: string): void {
+  writeFileSync(`${file}.making`, content);
+  renameSync(`${file}.making`, file);
+}
+
+/** In a copy of the checkout. Returns what was printed. */
+async function makeRelease(checkout: string): Promise<string> {
+  for (const part of PARTS)
+    cpSync(join(ROOT, part), join(checkout, part), {
+      recursive: true,
+      filter: (path) => !path.endsWith('core/dist'),
+    });
+  for (const modules of ['node_modules', 'test/node_modules'])
+    symlinkSync(join(ROOT, modules), join(checkout, modules));
+  const before = readFileSync(join(checkout, 'package.json'), 'utf8');
+  const { stdout } = await run(process.execPath, ['scripts/release.mjs'], { cwd: checkout, env: shellEnv });
+  assert.equal(readFileSync(join(checkout, 'package.json'), 'utf8'), before, 'the checkout is as it was');
+  return stdout;
+}
+
+/** The environment of a person's shell: no variable of the test runner or of npm, which runs the tests. */
+export const shellEnv: NodeJS.ProcessEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|TURNPIKE_|INIT_CWD)/.test(name)),
+);
 
 /** A package that is ready to be installed. */
 export interface Packed {
@@ -31,35 +105,23 @@ export interface Packed {
   remove(): void;
 }
 
-/** Runs `npm pack`. */
+/** The package of `npm run release`. */
 export async function packTurnpike(): Promise<Packed> {
+  const { tarball } = await releaseTurnpike();
   const place = mkdtempSync(join(tmpdir(), 'turnpike-packed-'));
-  const checkout = join(place, 'checkout');
-  for (const part of [...PARTS, 'gateway.yaml', 'CHANGELOG.md'])
-    cpSync(join(ROOT, part), join(checkout, part), {
-      recursive: true,
-      filter: (path) => !path.endsWith('core/dist'),
-    });
-  for (const modules of ['node_modules', 'test/node_modules'])
-    symlinkSync(join(ROOT, modules), join(checkout, modules));
-  const before = readFileSync(join(checkout, 'package.json'), 'utf8');
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: checkout });
-  assert.equal(readFileSync(join(checkout, 'package.json'), 'utf8'), before, 'the checkout is as it was');
-  const [{ filename = '', files = [] } = {}] = JSON.parse(stdout.slice(stdout.indexOf('['))) as {
-    filename?: string;
-    files?: { path: string }[];
-  }[];
-  await run('tar', ['-xzf', filename], { cwd: place });
-  rmSync(checkout, { recursive: true });
+  await run('tar', ['-xzf', tarball], { cwd: place });
+  const content = join(place, 'package');
   let folders = 0;
   return {
-    files: files.map(({ path }) => path),
+    files: readdirSync(content, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => relative(content, join(entry.parentPath, entry.name))),
     install(more = []) {
       const dir = join(place, `author-${++folders}`);
       const modules = join(dir, 'node_modules');
       mkdirSync(modules, { recursive: true });
-      cpSync(join(place, 'package'), join(modules, 'turnpike'), { recursive: true });
-      for (const name of new Set([...needed(), ...more])) {
+      cpSync(content, join(modules, 'turnpike'), { recursive: true });
+      for (const name of new Set([...needed(content), ...more])) {
         mkdirSync(dirname(join(modules, name)), { recursive: true });
         symlinkSync(join(ROOT, 'node_modules', name), join(modules, name), 'dir');
       }
@@ -70,17 +132,12 @@ export async function packTurnpike(): Promise<Packed> {
   };
 }
 
-/** The packages that npm installs with it, as the lock file says: no registry is asked. */
-function needed(): readonly string[] {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean; optional?: boolean }>;
-  };
-  const there = new Set(readdirSync(join(ROOT, 'node_modules'), { recursive: false, encoding: 'utf8' }));
-  return Object.entries(packages).flatMap(([path, { dev }]) => {
-    const name = path.slice('node_modules/'.length);
-    const isTop = path.startsWith('node_modules/') && !name.includes('node_modules/');
-    return isTop && dev !== true && there.has(name.split('/')[0]!) ? [name] : [];
-  });
+/** The packages that npm installs with it; theirs are found from where they are. */
+function needed(content: string): readonly string[] {
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(content, 'package.json'), 'utf8'),
+  ) as Record<string, Readonly<Record<string, string>>>;
+  return Object.keys({ ...dependencies, ...optionalDependencies });
 }
 
 /** A failed test, and what it says. */

@@ -52,6 +52,9 @@ const EN = {
         override: `${actor} set the balance of ${object} to ${money('value')}`,
       }[fact('mode')] ?? `${actor} added ${money('value')} to the balance of ${object}`
     }${because(fact('reason'))}`,
+  'user.export': ({ actor }) => `${actor} exported the list of users`,
+  'key.export': ({ actor }) => `${actor} exported the list of keys`,
+  'order.export': ({ actor }) => `${actor} exported the list of orders`,
   'user.bind': ({ actor, fact }) => `${actor} linked ${fact('provider')} to their account`,
   'user.unbind': ({ actor, object, own, fact }) =>
     own ? `${actor} unlinked ${fact('provider')}` : `${actor} unlinked ${fact('provider')} from ${object}`,
@@ -70,6 +73,8 @@ const EN = {
   'session.end-others': ({ actor }) => `${actor} ended all other sessions`,
   'access-token.renew': ({ actor }) => `${actor} created a new access token`,
   'access-token.revoke': ({ actor }) => `${actor} removed their access token`,
+  'service-token.create': ({ actor, fact }) => `${actor} created the service token ${fact('name')}`,
+  'service-token.revoke': ({ actor, object, fact }) => `${actor} revoked the service token ${fact('name') || object}`,
   'key.create': ({ actor, object }) => `${actor} created the key ${object}`,
   'key.change': ({ actor, object, fields }) => `${actor} changed the key ${object}${within(fields)}`,
   'key.delete': ({ actor, object }) => `${actor} deleted the key ${object}`,
@@ -133,6 +138,9 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
         override: `${actor} 将 ${object} 的余额设为 ${money('value')}`,
       }[fact('mode')] ?? `${actor} 为 ${object} 的余额增加了 ${money('value')}`
     }${becauseZh(fact('reason'))}`,
+  'user.export': ({ actor }) => `${actor} 导出了用户列表`,
+  'key.export': ({ actor }) => `${actor} 导出了密钥列表`,
+  'order.export': ({ actor }) => `${actor} 导出了订单列表`,
   'user.bind': ({ actor, fact }) => `${actor} 关联了 ${fact('provider')}`,
   'user.unbind': ({ actor, object, own, fact }) =>
     own ? `${actor} 解除了与 ${fact('provider')} 的关联` : `${actor} 解除了 ${object} 与 ${fact('provider')} 的关联`,
@@ -150,6 +158,8 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'session.end-others': ({ actor }) => `${actor} 结束了所有其他会话`,
   'access-token.renew': ({ actor }) => `${actor} 创建了新的访问令牌`,
   'access-token.revoke': ({ actor }) => `${actor} 移除了自己的访问令牌`,
+  'service-token.create': ({ actor, fact }) => `${actor} 创建了服务令牌 ${fact('name')}`,
+  'service-token.revoke': ({ actor, object, fact }) => `${actor} 撤销了服务令牌 ${fact('name') || object}`,
   'key.create': ({ actor, object }) => `${actor} 创建了密钥 ${object}`,
   'key.change': ({ actor, object, fields }) => `${actor} 修改了密钥 ${object}${withinZh(fields)}`,
   'key.delete': ({ actor, object }) => `${actor} 删除了密钥 ${object}`,

@@ -7,7 +7,7 @@ export const useText = texts({
     'Changes and who made them, newest first. Entries cannot be changed or removed.',
     '更改及其操作者，最新的在前。记录不能修改或删除。',
   ],
-  who: ['User (full name)', '用户（完整名称）'],
+  who: ['User', '用户'],
   anyAction: ['Any action', '所有操作'],
   everything: [(kind: string) => `all: ${kind}`, (kind: string) => `全部：${kind}`],
   kinds: {
@@ -17,6 +17,7 @@ export const useText = texts({
     passkey: ['Passkeys', '通行密钥'],
     session: ['Sessions', '会话'],
     'access-token': ['Access tokens', '访问令牌'],
+    'service-token': ['Service tokens', '服务令牌'],
     key: ['Keys', '密钥'],
     department: ['Departments', '部门'],
     subscription: ['Subscriptions', '订阅'],

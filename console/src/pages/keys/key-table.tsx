@@ -1,11 +1,12 @@
 /** The list of keys: limits, usage, actions. */
-import { ActionIcon, Checkbox, Group, Menu, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Group, Menu, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import { Link } from 'wouter';
 import type { KeyUsage } from '../../api/operations.ts';
 import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '../../icons.ts';
 import { type Column, type ListProps, QueryTable } from '../../parts/data-table.tsx';
 import { logsHref } from '../../parts/links.tsx';
 import { Muted, Small } from '../../parts/page.tsx';
+import { useSelectColumn } from '../../parts/selection-bar.tsx';
 import { Meter, Money, State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { type Key, STATE_TONES, stateOf } from './key-values.ts';
@@ -13,6 +14,9 @@ import { useText } from './text.ts';
 
 /** Usage of a key on each of the last days. */
 export type KeyUse = KeyUsage;
+
+/** The orders of the list. */
+export const KEY_ORDERS = ['name', 'expired_time', 'accessed_time'] as const;
 
 /** The actions on a key. */
 export interface KeyActions {
@@ -36,28 +40,12 @@ export function KeyTable({
   readonly actions: KeyActions;
 }) {
   const text = useText();
-  const select = (id: number, chosen: boolean): void => {
-    const next = new Set(selected);
-    if (chosen) next.add(id);
-    else next.delete(id);
-    onSelect(next);
-  };
+  const select = useSelectColumn<Key>(selected, onSelect, ({ name }) => name);
   const columns: readonly Column<Key>[] = [
-    {
-      key: 'select',
-      title: text.select(''),
-      quiet: true,
-      cell: ({ id, name }) => (
-        <Checkbox
-          size="xs"
-          aria-label={text.select(name)}
-          checked={selected.has(id)}
-          onChange={({ currentTarget }) => select(id, currentTarget.checked)}
-        />
-      ),
-    },
+    select,
     {
       key: 'name',
+      sort: 'name',
       title: text.words.name,
       cell: (key) => (
         <Stack gap={0} miw={0} maw="18rem">
@@ -76,6 +64,7 @@ export function KeyTable({
     { key: 'allowance', title: text.words.limit, from: 'sm', cell: (key) => <Allowance of={key} /> },
     {
       key: 'expires',
+      sort: 'expired_time',
       title: text.words.expires,
       from: 'md',
       cell: (key) => <Nowrap at={key.expired_time} none={text.words.never} />,
@@ -84,6 +73,8 @@ export function KeyTable({
     { key: 'addresses', title: text.words.addresses, from: 'lg', cell: (key) => <Addresses of={key} /> },
     {
       key: 'used',
+      sort: 'accessed_time',
+      sortsFirst: 'descending',
       title: text.lastUsed,
       from: 'md',
       cell: (key) => <Nowrap at={key.accessed_time} none={text.notUsed} />,

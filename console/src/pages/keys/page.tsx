@@ -1,5 +1,5 @@
 /** The viewer's keys: search, create, change, rotate, delete. */
-import { Button, Checkbox, Group, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -7,28 +7,35 @@ import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import { IconPlus, IconTrash } from '../../icons.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
+import { pageSizeOf, sortOf } from '../../parts/data-table.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { Page, PlainButton, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
-import { useFormat } from '../../shell/format.ts';
+import { NOTHING, SelectionBar } from '../../parts/selection-bar.tsx';
 import { KeyDrawer } from './key-form.tsx';
 import { KeyRotate, KeyShown, type ShownKey } from './key-secret.tsx';
-import { KeyTable } from './key-table.tsx';
+import { KEY_ORDERS, KeyTable } from './key-table.tsx';
 import { type Key, STATES, statusOf } from './key-values.ts';
 import './keys.css';
 import { useText } from './text.ts';
 
-const PAGE_SIZE = 20;
-const NOTHING: ReadonlySet<number> = new Set();
-
 export default function KeysPage() {
   const text = useText();
-  const [address, change] = useAddress({ q: '', state: '', page: '1', open: '' });
+  const [address, change] = useAddress({ q: '', state: '', sort: '', size: '25', page: '1', open: '' });
+  const pageSize = pageSizeOf(address.size);
   const page = pageOf(address.page);
   const keys = useApi(
     'GET /api/token/',
-    { search: { p: page, page_size: PAGE_SIZE, keyword: address.q, status: statusOf(address.state) } },
+    {
+      search: {
+        p: page,
+        page_size: pageSize,
+        keyword: address.q,
+        status: statusOf(address.state),
+        ...sortOf(address.sort, KEY_ORDERS),
+      },
+    },
     KEEPS_DATA,
   );
   const rows = keys.data?.items;
@@ -45,7 +52,7 @@ export default function KeysPage() {
   const deleting = useDialog<readonly Key[]>();
   const chosen = rows?.filter(({ id }) => selected.has(id)) ?? [];
   const filtered = address.q !== '' || address.state !== '';
-  const filter = (to: Partial<Record<'q' | 'state' | 'page', string>>): void => {
+  const filter = (to: Partial<Record<'q' | 'state' | 'page' | 'sort' | 'size', string>>): void => {
     setSelected(NOTHING);
     change({ page: '1', ...to });
   };
@@ -58,6 +65,13 @@ export default function KeysPage() {
       done: (_, { key, enabled }) =>
         notifications.show({ message: enabled ? text.enabled(key.name) : text.disabled(key.name) }),
     },
+  );
+  const enableAll = useAction(
+    ({ keys: which, enabled }: { readonly keys: readonly Key[]; readonly enabled: boolean }) =>
+      call('POST /api/token/batch', {
+        body: { ids: which.map(({ id }) => id), action: enabled ? 'enable' : 'disable' },
+      }),
+    { changes: ['GET /api/token/'], done: () => setSelected(NOTHING) },
   );
   const remove = useAction(
     ([only, ...more]: readonly Key[]): Promise<unknown> =>
@@ -102,18 +116,23 @@ export default function KeysPage() {
           </>
         }
       >
-        {(rows?.length ?? 0) > 0 && (
-          <SelectionBar
-            keys={rows ?? []}
-            chosen={chosen}
-            onSelect={setSelected}
-            onDelete={() => deleting.open(chosen)}
-          />
-        )}
+        <SelectionBar ids={rows?.map(({ id }) => id) ?? []} selected={selected} onSelect={setSelected}>
+          <PlainButton size="compact-xs" onClick={() => enableAll.mutate({ keys: chosen, enabled: true })}>
+            {text.words.enable}
+          </PlainButton>
+          <PlainButton size="compact-xs" onClick={() => enableAll.mutate({ keys: chosen, enabled: false })}>
+            {text.words.disable}
+          </PlainButton>
+          <PlainButton size="compact-xs" leftSection={<IconTrash size={14} />} onClick={() => deleting.open(chosen)}>
+            {text.deleteSelected}
+          </PlainButton>
+        </SelectionBar>
         <KeyTable
           query={keys}
           page={page}
-          pageSize={PAGE_SIZE}
+          pageSize={pageSize}
+          onPageSize={(size) => filter({ size: `${size}` })}
+          order={{ sort: address.sort, onSort: (sort) => filter({ sort }) }}
           onPage={(to) => filter({ page: `${to}` })}
           uses={uses}
           selected={selected}
@@ -164,43 +183,5 @@ export default function KeysPage() {
         {deleting.about?.length === 1 ? text.deleting.about : text.deleting.aboutMany}
       </Confirm>
     </Page>
-  );
-}
-
-/** Selects all keys on a page, with the actions on the selection. */
-function SelectionBar({
-  keys,
-  chosen,
-  onSelect,
-  onDelete,
-}: {
-  readonly keys: readonly Key[];
-  readonly chosen: readonly Key[];
-  onSelect(ids: ReadonlySet<number>): void;
-  onDelete(): void;
-}) {
-  const text = useText();
-  const format = useFormat();
-  const all = chosen.length === keys.length;
-  return (
-    <Group className="selection" gap="sm" mih={36}>
-      <Checkbox
-        size="xs"
-        label={text.selectAll}
-        checked={all}
-        indeterminate={!all && chosen.length > 0}
-        onChange={() => onSelect(all ? NOTHING : new Set(keys.map(({ id }) => id)))}
-      />
-      {chosen.length > 0 && (
-        <>
-          <Text size="sm" aria-live="polite">
-            {text.selected(format.number(chosen.length))}
-          </Text>
-          <PlainButton size="compact-xs" leftSection={<IconTrash size={14} />} onClick={onDelete}>
-            {text.deleteSelected}
-          </PlainButton>
-        </>
-      )}
-    </Group>
   );
 }

@@ -23,8 +23,6 @@ export const useText = texts({
     ],
     spent: ['Calls with this key are refused: its quota is used up.', '使用此密钥的调用会被拒绝：其额度已用完。'],
   },
-  select: [(name: string) => `Select ${name}`, (name: string) => `选择 ${name}`],
-  selectAll: ['Select all on this page', '选择本页全部'],
   someModels: [(count: string) => `${count} models`, (count: string) => `${count} 个模型`],
   oneModel: ['1 model', '1 个模型'],
   anywhere: ['Anywhere', '不限'],
@@ -51,7 +49,6 @@ export const useText = texts({
     (count: number) => (count === 1 ? 'Key deleted.' : `${count} keys deleted.`),
     (count: number) => (count === 1 ? '密钥已删除。' : `已删除 ${count} 个密钥。`),
   ],
-  selected: [(count: string) => `${count} selected`, (count: string) => `已选 ${count} 个`],
   deleteSelected: ['Delete selected', '删除所选'],
   empty: ['No keys yet', '还没有密钥'],
   emptyAbout: [

@@ -1,8 +1,9 @@
 /** A call in full: summary, timing, usage, translation warnings and receipt. */
-import { Anchor, Stack, Text } from '@mantine/core';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { FactList, Links } from '../../parts/facts.tsx';
+import { usageHref } from '../../parts/links.tsx';
 import { Muted, Section, Small } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { WarningList } from '../../parts/warning-notes.tsx';
@@ -66,6 +67,19 @@ function Summary({ call }: { readonly call: CallDetail }) {
   );
 }
 
+/** The tags, as links to the usage with each of them. */
+function TagLinks({ call, view }: { readonly call: CallDetail; readonly view: View }) {
+  return (
+    <Group gap="xs" component="span">
+      {call.tags.map((tag) => (
+        <Anchor key={tag} component={Link} href={usageHref({ tag }, { allUsers: view.allUsers })} size="sm">
+          {tag}
+        </Anchor>
+      ))}
+    </Group>
+  );
+}
+
 function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: View }) {
   const { facts: text, words } = useDetailText();
   const format = useFormat();
@@ -89,6 +103,7 @@ function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: V
               ? undefined
               : text.perSecond(format.number(call.tokens_per_second)),
           ],
+          [text.tags, call.tags.length === 0 ? undefined : <TagLinks key="tags" call={call} view={view} />],
           [words.ipAddress, call.ip || undefined],
           [words.requestId, <Copy key="id" value={call.request_id} what={words.requestId} />],
           [

@@ -6,6 +6,8 @@ export interface Filters {
   readonly state: string;
   readonly provider: string;
   readonly person: string;
+  readonly sort: string;
+  readonly size: string;
   readonly page: string;
   /** The open item. */
   readonly open: string;

@@ -5,7 +5,8 @@ import { type FormEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { KEEPS_DATA, useAction, useApi, useCancelled } from '../../api/hooks.ts';
 import { pageOf } from '../../parts/address.ts';
-import { type Column, QueryTable } from '../../parts/data-table.tsx';
+import { CsvButton } from '../../parts/csv-button.tsx';
+import { type Column, pageSizeOf, QueryTable, sortOf } from '../../parts/data-table.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import {
@@ -25,8 +26,11 @@ import { PlainButton, Section } from '../../parts/page.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { When } from '../../parts/values.tsx';
-import { type Filtered, PAGE_SIZE } from './filters.ts';
+import type { Filtered } from './filters.ts';
 import { useText } from './text.ts';
+
+/** The orders of the list. */
+const ORDERS = ['status', 'money'] as const;
 
 /** The list. */
 export function Orders({ address, onChange }: Filtered) {
@@ -36,20 +40,15 @@ export function Orders({ address, onChange }: Filtered) {
   const { data: offer } = useApi('GET /api/user/topup/info', undefined, { staleTime: 60_000, retry: false });
   const status = ORDER_STATES.find((each) => each === address.state);
   const page = pageOf(address.page);
-  const orders = useApi(
-    'GET /api/user/topup',
-    {
-      search: {
-        p: page,
-        page_size: PAGE_SIZE,
-        status,
-        keyword: address.q,
-        provider: address.provider,
-        ...(/^[1-9]\d{0,14}$/.test(address.person) && { user_id: Number(address.person) }),
-      },
-    },
-    KEEPS_DATA,
-  );
+  const pageSize = pageSizeOf(address.size);
+  const search = {
+    status,
+    keyword: address.q,
+    provider: address.provider,
+    ...(/^[1-9]\d{0,14}$/.test(address.person) && { user_id: Number(address.person) }),
+    ...sortOf(address.sort, ORDERS),
+  };
+  const orders = useApi('GET /api/user/topup', { search: { ...search, p: page, page_size: pageSize } }, KEEPS_DATA);
   const providers = new Set([...(offer?.pay_methods ?? []).map(({ provider }) => provider), 'balance']);
   if (offer?.enable_creem_topup === true) providers.add('creem');
   if (address.provider !== '') providers.add(address.provider);
@@ -58,7 +57,7 @@ export function Orders({ address, onChange }: Filtered) {
   const columns: readonly Column<Order>[] = [
     { key: 'when', title: words.when, cell: ({ create_time }) => <When at={create_time} /> },
     { key: 'who', title: words.user, cell: ({ username, user_id }) => username || `#${user_id}` },
-    { key: 'state', title: words.state, cell: ({ status }) => <OrderState status={status} /> },
+    { key: 'state', sort: 'status', title: words.state, cell: ({ status }) => <OrderState status={status} /> },
     { key: 'buys', title: words.item, from: 'sm', cell: (order) => <OrderItem order={order} /> },
     {
       key: 'with',
@@ -66,7 +65,15 @@ export function Orders({ address, onChange }: Filtered) {
       from: 'md',
       cell: ({ payment_provider }) => providerName(payment_provider),
     },
-    { key: 'price', title: words.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
+    {
+      key: 'price',
+      sort: 'money',
+      sortsFirst: 'descending',
+      title: words.price,
+      align: 'right',
+      from: 'sm',
+      cell: (order) => <OrderPrice order={order} />,
+    },
   ];
   return (
     <>
@@ -95,6 +102,7 @@ export function Orders({ address, onChange }: Filtered) {
               value={address.person}
               onChange={(person) => filter({ person })}
             />
+            <CsvButton of="GET /api/user/topup" name="orders" search={search} />
           </>
         }
       >
@@ -124,7 +132,9 @@ export function Orders({ address, onChange }: Filtered) {
             )
           }
           page={page}
-          pageSize={PAGE_SIZE}
+          pageSize={pageSize}
+          onPageSize={(size) => filter({ size: `${size}` })}
+          order={{ sort: address.sort, onSort: (sort) => filter({ sort }) }}
           onPage={(to) => onChange({ page: `${to}` })}
         />
       </Section>

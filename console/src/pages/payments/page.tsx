@@ -8,7 +8,7 @@ import { useText } from './text.ts';
 
 const TABS = ['orders', 'codes', 'plans'] as const;
 /** Each tab has its own filters. */
-const FILTERS = { q: '', state: '', provider: '', person: '', page: '1', open: '' } as const;
+const FILTERS = { q: '', state: '', provider: '', person: '', sort: '', size: '25', page: '1', open: '' } as const;
 
 export default function PaymentsPage() {
   const text = useText();

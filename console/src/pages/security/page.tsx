@@ -1,8 +1,7 @@
 /** Sign-in methods, second factors and sessions. */
 import { Alert, Box, Stack } from '@mantine/core';
 import { call, goToExternal } from '../../api/client.ts';
-import type { Self } from '../../api/hooks.ts';
-import { useAction, useApi, useStatus } from '../../api/hooks.ts';
+import { isAdmin, type Self, useAction, useApi, useStatus } from '../../api/hooks.ts';
 import { sentenceOfCode } from '../../api/refusals.ts';
 import { IconExternalLink } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
@@ -15,6 +14,7 @@ import { Deletion, Email, Password, Profile } from './account.tsx';
 import { Factors } from './factors.tsx';
 import { Item, notifyDone } from './item.tsx';
 import { Notices } from './notices.tsx';
+import { ServiceTokens } from './service-tokens.tsx';
 import { useText } from './text.ts';
 
 export default function Security() {
@@ -40,6 +40,7 @@ export default function Security() {
               </Stack>
             </Box>
             <Sessions />
+            {isAdmin(person) && <ServiceTokens self={person} />}
             <Deletion self={person} />
           </>
         )}

@@ -44,7 +44,11 @@ export default function UsagePage() {
       note: allUsers && group === 'key' && item.name !== '' ? `#${item.group}` : undefined,
       sums: item,
       color: colorAt(at < MOST_SERIES ? at : undefined),
-      logs: opens ? logsHref({ ...active, [FILTER_OF[group]]: item.group }, { range, allUsers }) : undefined,
+      // The log has no filter by tag.
+      logs:
+        opens && group !== 'tag' && active.tag === undefined
+          ? logsHref({ ...active, [FILTER_OF[group]]: item.group }, { range, allUsers })
+          : undefined,
       closed: !opens,
     };
   });
@@ -78,12 +82,14 @@ export default function UsagePage() {
               />
               <Section
                 title={text.titles[group]}
-                about={text.open}
+                about={group === 'tag' ? text.tagsAbout : text.open}
                 flush
                 actions={
-                  <Anchor component={Link} href={logsHref(active, { range, allUsers })} size="sm" py={2}>
-                    {text.logs}
-                  </Anchor>
+                  active.tag === undefined && (
+                    <Anchor component={Link} href={logsHref(active, { range, allUsers })} size="sm" py={2}>
+                      {text.logs}
+                    </Anchor>
+                  )
                 }
               >
                 <SumsTable
@@ -110,13 +116,14 @@ export default function UsagePage() {
 /** Why the page is empty, and what to do. */
 function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
   const { empty: text, words } = useText();
-  const { clear } = useText();
+  const { clear, noTags, tagsAbout } = useText();
   if (view.filters.length > 0)
     return (
       <Empty title={text.filtered} action={<PlainButton onClick={() => change(WITHOUT_FILTERS)}>{clear}</PlainButton>}>
         {text.filteredAbout}
       </Empty>
     );
+  if (view.group === 'tag') return <Empty title={noTags}>{tagsAbout}</Empty>;
   return (
     <Empty
       title={text.title}
@@ -240,7 +247,7 @@ function useFilterName(view: View, { by, value }: View['filters'][number]): stri
     { enabled: named },
   );
   const departments = useDepartmentNames(by === 'department');
-  if (by === 'model' || by === 'channel') return value;
+  if (by === 'model' || by === 'channel' || by === 'tag') return value;
   const name =
     by === 'department' ? departments?.get(Number(value)) : data?.items.find(({ group }) => group === value)?.name;
   return name === undefined || name === '' ? `#${value}` : name;

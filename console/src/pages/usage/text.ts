@@ -35,6 +35,7 @@ export const useText = texts({
     account: ['user', '用户'],
     department: ['department', '部门'],
     channel: ['channel', '渠道'],
+    tag: ['tag', '标签'],
   },
   titles: {
     model: ['Models', '模型'],
@@ -42,6 +43,7 @@ export const useText = texts({
     account: ['Users', '用户'],
     department: ['Departments', '部门'],
     channel: ['Channels', '渠道'],
+    tag: ['Tags', '标签'],
   },
   column: {
     model: ['Model', '模型'],
@@ -49,6 +51,7 @@ export const useText = texts({
     account: ['User', '用户'],
     department: ['Department', '部门'],
     channel: ['Channel', '渠道'],
+    tag: ['Tag', '标签'],
   },
   nameless: {
     model: ['no model (refused before one was found)', '无模型（在找到模型前被拒绝）'],
@@ -56,11 +59,17 @@ export const useText = texts({
     account: ['no user', '无用户'],
     department: ['no department', '无部门'],
     channel: ['no channel (refused before an attempt)', '无渠道（在请求渠道前被拒绝）'],
+    tag: ['no tag', '无标签'],
   },
   open: [
     'Select a name to filter by it, or the icon at the end of a row to list its calls.',
     '点击名称可按其筛选；点击行末图标可列出其调用。',
   ],
+  tagsAbout: [
+    'A call counts for each of its tags. Send them in the header x-turnpike-tags: team=search, job=nightly.',
+    '一次调用计入它的每个标签。通过请求头发送：x-turnpike-tags: team=search, job=nightly。',
+  ],
+  noTags: ['No tagged calls in this period', '这段时间没有带标签的调用'],
   clear: ['Clear filters', '清除筛选'],
   logs: ['View calls in Logs', '在日志中查看调用'],
   empty: {

@@ -8,9 +8,9 @@ import { type RangeChange, useRangeOf } from '../../parts/time-range.tsx';
 import { MEASURES, type Measure } from '../../parts/trend-series.ts';
 
 /** Groups for the viewer's own usage. */
-export const OWN_GROUPS = ['model', 'key'] as const;
+export const OWN_GROUPS = ['model', 'key', 'tag'] as const;
 /** More groups for all users. */
-export const GROUPS = ['model', 'key', 'account', 'department', 'channel'] as const;
+export const GROUPS = ['model', 'key', 'account', 'department', 'channel', 'tag'] as const;
 /** A value of `GROUPS`. */
 export type GroupBy = (typeof GROUPS)[number];
 
@@ -21,6 +21,7 @@ export const FILTER_OF = {
   account: 'user_id',
   department: 'department_id',
   channel: 'channel',
+  tag: 'tag',
 } as const satisfies Record<GroupBy, string>;
 /** Its name. */
 export type FilterName = (typeof FILTER_OF)[GroupBy];
@@ -60,8 +61,10 @@ export type Change = Partial<Record<keyof typeof NAMES, string>>;
 export function useView(): readonly [View, (change: Change) => void, (change: Change) => string] {
   const [params, change, hrefOf] = useAddress(NAMES);
   const allUsers = useScope(isAdmin(useSelf()), params.whose, change);
-  const range = useRangeOf(params, NAMES.range);
+  const chosen = useRangeOf(params, NAMES.range);
   const groups: readonly GroupBy[] = allUsers ? GROUPS : OWN_GROUPS;
+  // The sums of tags are by day.
+  const range = params.tag !== '' || params.group === 'tag' ? { ...chosen, granularity: 'day' as const } : chosen;
   const view: View = {
     allUsers,
     range,
@@ -95,7 +98,7 @@ export function drillDown({ allUsers, filters }: View, by: GroupBy, value: strin
 export function searchOf({ filters }: View, { start, end }: { readonly start: number; readonly end: number }) {
   const search: Search<'GET /api/usage/sums'> = { start_timestamp: start, end_timestamp: end };
   for (const { name, value } of filters) {
-    if (name === 'model' || name === 'channel') search[name] = value;
+    if (name === 'model' || name === 'channel' || name === 'tag') search[name] = value;
     else search[name] = Number(value);
   }
   return search;

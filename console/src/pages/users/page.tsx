@@ -3,6 +3,7 @@ import { Box, Button, Group, SegmentedControl, Select } from '@mantine/core';
 import { useState } from 'react';
 import { IconPlus } from '../../icons.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
+import { pageSizeOf } from '../../parts/data-table.tsx';
 import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
@@ -20,6 +21,8 @@ export default function UsersPage() {
     role: '',
     state: '',
     department: '',
+    sort: '',
+    size: '25',
     page: '1',
     user: '',
     invitations: '1',
@@ -102,8 +105,12 @@ export default function UsersPage() {
             role={Number(address.role)}
             state={address.state}
             department={Number(address.department)}
+            sort={address.sort}
+            size={pageSizeOf(address.size)}
             page={pageOf(address.page)}
             open={Number(address.user)}
+            onSort={(sort) => setAddress({ sort, page: '1' })}
+            onSize={(size) => setAddress({ size: `${size}`, page: '1' })}
             onPage={(page) => setAddress({ page: `${page}` })}
             onOpen={(id) => setAddress({ user: `${id}` })}
             onClear={() => setAddress({ q: '', role: '', state: '', department: '', page: '1' })}

@@ -6,6 +6,31 @@ export const useText = texts({
   about: ['User accounts: roles, balances and sign-in methods.', '用户账户：角色、余额和登录方式。'],
   tabs: { accounts: ['Accounts', '账户'], invitations: ['Invitations', '邀请'] },
   search: ['Name, email address or ID', '名称、邮箱或 ID'],
+  selection: {
+    disableTitle: [
+      (count: number) => (count === 1 ? 'Disable 1 user?' : `Disable ${count} users?`),
+      (count: number) => `停用 ${count} 个用户？`,
+    ],
+    deleteTitle: [
+      (count: number) => (count === 1 ? 'Delete 1 user?' : `Delete ${count} users?`),
+      (count: number) => `删除 ${count} 个用户？`,
+    ],
+    disableAbout: [
+      'Ends all their sessions and refuses their calls. Keys, balances and logs are kept.',
+      '结束这些用户的所有会话，并拒绝其调用。密钥、余额和日志会保留。',
+    ],
+    deleteAbout: [
+      'Permanently deletes the accounts, their keys and sessions. Names stay reserved; logs and ledger entries are kept.',
+      '永久删除这些账户及其密钥和会话。名称仍被保留；日志和账本记录会保留。',
+    ],
+    group: ['Set group', '设置分组'],
+    groupName: ['Group', '分组'],
+    groupAbout: ['Letters, digits, `_`, `.` and `-`.', '字母、数字、`_`、`.` 和 `-`。'],
+    done: [
+      (count: number) => (count === 1 ? '1 user was changed.' : `${count} users were changed.`),
+      (count: number) => `已更改 ${count} 个用户。`,
+    ],
+  },
   role: ['Role', '角色'],
   anyRole: ['Any role', '所有角色'],
   roles: { 1: ['member', '成员'], 10: ['administrator', '管理员'], 100: ['root', 'root'] } as Readonly<

@@ -1,16 +1,20 @@
 /** The matching accounts, page by page. */
 import { Group, Text } from '@mantine/core';
+import { useState } from 'react';
 import type { Search } from '../../api/client.ts';
 import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type { User } from '../../api/operations.ts';
-import { type Column, QueryTable } from '../../parts/data-table.tsx';
+import { CsvButton } from '../../parts/csv-button.tsx';
+import { type Column, QueryTable, sortOf } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/notes.tsx';
 import { PlainButton } from '../../parts/page.tsx';
+import { NOTHING, useSelectColumn } from '../../parts/selection-bar.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
 import { useText } from './text.ts';
+import { UserSelection } from './user-selection.tsx';
 
 type Row = User;
-const PAGE_SIZE = 25;
+const ORDERS = ['username', 'role', 'quota', 'used_quota', 'last_login_at'] as const;
 const STATUS = { active: 1, frozen: 2, deleted: -1 } as const;
 
 /** The table. An invalid department or user ID in the address sends no query. */
@@ -19,8 +23,12 @@ export function UserTable({
   role,
   state,
   department,
+  sort,
+  size,
   page,
   open,
+  onSort,
+  onSize,
   onPage,
   onOpen,
   onClear,
@@ -30,14 +38,19 @@ export function UserTable({
   readonly role: number;
   readonly state: string;
   readonly department: number;
+  readonly sort: string;
+  readonly size: number;
   readonly page: number;
   readonly open: number;
+  onSort(sort: string): void;
+  onSize(size: number): void;
   onPage(page: number): void;
   onOpen(id: number): void;
   onClear(): void;
   onInvite(): void;
 }) {
   const text = useText();
+  const [selected, setSelected] = useState(NOTHING);
   const search: Search<'GET /api/user/'> = {
     ...(query !== '' && { keyword: query }),
     ...((role === 1 || role === 10 || role === 100) && { role }),
@@ -45,16 +58,22 @@ export function UserTable({
     ...(department > 0 && { department_id: department }),
   };
   const isFiltered = Object.keys(search).length > 0;
-  const users = useApi('GET /api/user/', { search: { ...search, p: page, page_size: PAGE_SIZE } }, KEEPS_DATA);
+  const sorted = { ...search, ...sortOf(sort, ORDERS) };
+  const users = useApi('GET /api/user/', { search: { ...sorted, p: page, page_size: size } }, KEEPS_DATA);
+  const select = useSelectColumn<Row>(selected, setSelected, ({ username }) => username);
   const columns: readonly Column<Row>[] = [
+    select,
     {
       key: 'person',
+      sort: 'username',
       title: text.words.user,
       cell: ({ username, display_name: displayName }) =>
         displayName !== '' && displayName !== username ? `${displayName} (${username})` : username,
     },
     {
       key: 'role',
+      sort: 'role',
+      sortsFirst: 'descending',
       title: text.role,
       cell: ({ role: number }) =>
         number === 1 ? text.roles[1] : <State tone="info">{text.roles[number] ?? number}</State>,
@@ -64,13 +83,25 @@ export function UserTable({
     { key: 'department', title: text.words.department, cell: (row) => row.department_name, from: 'md' },
     {
       key: 'balance',
+      sort: 'quota',
+      sortsFirst: 'descending',
       title: text.words.balance,
       align: 'right',
       cell: (row) => <Money units={row.unlimited_quota ? null : row.quota} />,
     },
-    { key: 'used', title: text.used, align: 'right', cell: (row) => <Money units={row.used_quota} />, from: 'md' },
+    {
+      key: 'used',
+      sort: 'used_quota',
+      sortsFirst: 'descending',
+      title: text.used,
+      align: 'right',
+      cell: (row) => <Money units={row.used_quota} />,
+      from: 'md',
+    },
     {
       key: 'last',
+      sort: 'last_login_at',
+      sortsFirst: 'descending',
       title: text.lastSignIn,
       align: 'right',
       cell: (row) => <When at={row.last_login_at} none={text.neverSignedIn} />,
@@ -79,6 +110,12 @@ export function UserTable({
   ];
   return (
     <>
+      <UserSelection
+        rows={users.data?.items ?? []}
+        selected={selected}
+        onSelect={setSelected}
+        csv={<CsvButton of="GET /api/user/" name="users" search={sorted} />}
+      />
       <QueryTable
         query={users}
         caption={text.tabs.accounts}
@@ -95,8 +132,13 @@ export function UserTable({
           </Empty>
         }
         page={page}
-        pageSize={PAGE_SIZE}
-        onPage={onPage}
+        pageSize={size}
+        onPageSize={onSize}
+        order={{ sort, onSort }}
+        onPage={(to) => {
+          setSelected(NOTHING);
+          onPage(to);
+        }}
       />
       {!isFiltered && users.data?.total === 1 && (
         <Empty title={text.alone} action={<PlainButton onClick={onInvite}>{text.invite}</PlainButton>}>

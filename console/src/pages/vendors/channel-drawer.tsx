@@ -67,6 +67,15 @@ function Content({ channel, tests }: { readonly channel: Channel; readonly tests
         <Fact name={text.words.vendor}>{channel.vendor}</Fact>
         <Fact name={text.priority}>{format.number(channel.priority)}</Fact>
         <Fact name={text.weight}>{format.number(channel.weight)}</Fact>
+        {channel.keys.length > 1 && (
+          <Fact name={text.keys}>
+            {channel.keys.map(({ number, state, until }) => (
+              <Text key={number} size="sm">
+                {text.keyState[state](format.number(number), format.time(until))}
+              </Text>
+            ))}
+          </Fact>
+        )}
         <Fact name={text.success}>
           {recent.success_share === null ? text.words.noneSinceStart : format.percent(recent.success_share)}
         </Fact>

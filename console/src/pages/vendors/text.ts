@@ -34,6 +34,22 @@ export const useText = texts({
   ],
   testOf: [(name: string) => `Test ${name}`, (name: string) => `测试 ${name}`],
 
+  keys: ['Keys', '密钥'],
+  keyState: {
+    available: [
+      (key: string, _until: string) => `Key ${key}: available`,
+      (key: string, _until: string) => `密钥 ${key}：可用`,
+    ],
+    paused: [
+      (key: string, until: string) => `Key ${key}: rate limited until ${until}`,
+      (key: string, until: string) => `密钥 ${key}：已限流，至 ${until}`,
+    ],
+    refused: [
+      (key: string, until: string) => `Key ${key}: not accepted, tried again at ${until}`,
+      (key: string, until: string) => `密钥 ${key}：未被接受，${until} 重试`,
+    ],
+  },
+
   states: {
     off: ['Off', '未启用'],
     closed: ['Circuit closed', '未熔断'],

@@ -1,0 +1,100 @@
+/** The commands `backup list`, `backup fetch` and `backup prove`, which need no running gateway. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Plan, planFrom, rehearse } from '../assembly.ts';
+import { nearest } from '../config/nearest.ts';
+import { coreErrors } from '../contracts/errors.ts';
+import { masterKeyOf } from '../master-key.ts';
+import { keySourceOf } from '../opening.ts';
+import { table } from '../table.ts';
+import { type BackupSecret, decryptFile, encryptionOf } from './encryption.ts';
+import { backupOfName } from './names.ts';
+import { prove } from './proof.ts';
+import { readBackup } from './section.ts';
+import { type BackupStorage, openStorage } from './storage.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A table of the stored backups, newest first. Throws `ConfigError`, and if none are configured. */
+export async function listBackups(configFile: string, env: Env): Promise<string> {
+  const storage = storageOf(await checkedPlan(configFile, env));
+  const backups = (await storage.list()).flatMap((name) => {
+    const backup = backupOfName(name);
+    return backup === undefined ? [] : [{ name, ...backup }];
+  });
+  const rows = backups
+    .sort((a, b) => b.atMs - a.atMs)
+    .map(({ name, atMs, proven, encrypted }) => [
+      name,
+      new Date(atMs).toISOString(),
+      proven ? 'yes' : 'failed',
+      encrypted ? 'yes' : 'no',
+    ]);
+  return rows.length === 0
+    ? `${storage.name} has no backups`
+    : table([['NAME', 'TIME', 'PROVEN', 'ENCRYPTED'], ...rows]);
+}
+
+/** Writes a stored backup, decrypted, to a new file. Returns the line to print. */
+export async function fetchBackup(configFile: string, env: Env, name: string, file: string): Promise<string> {
+  const plan = await checkedPlan(configFile, env);
+  if (existsSync(file)) throw coreErrors.file_exists(`${file} exists: name a new file`);
+  const storage = storageOf(plan);
+  const names = await storage.list();
+  if (!names.includes(name)) {
+    const near = nearest(name, names);
+    throw new Error(`${storage.name} has no backup ${name}${near === undefined ? '' : `; did you mean ${near}?`}`);
+  }
+  if (!backupOfName(name)?.encrypted) {
+    await storage.get(name, file);
+    return file;
+  }
+  const stored = `${file}.enc`;
+  try {
+    await storage.get(name, stored);
+    await decryptFile(stored, file, await secretOf(plan, stored));
+    return file;
+  } finally {
+    await rm(stored, { force: true });
+  }
+}
+
+/** Proves a backup file, encrypted or not. Returns the line to print; throws if the proof fails. */
+export async function proveBackup(configFile: string, env: Env, file: string): Promise<string> {
+  const plan = await checkedPlan(configFile, env);
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-proof-'));
+  try {
+    let opened = file;
+    if ((await encryptionOf(file)) !== undefined) {
+      opened = join(folder, 'opened');
+      await decryptFile(file, opened, await secretOf(plan, file));
+    }
+    const { invariants, migrations } = await prove(plan, opened, join(folder, 'scratch'));
+    const upgraded = migrations === 0 ? '' : `, and ${migrations} migrations ran`;
+    return `${file} can be restored: ${invariants} invariants hold${upgraded}`;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function checkedPlan(configFile: string, env: Env): Promise<Plan> {
+  const plan = await planFrom(configFile, env);
+  await rehearse(plan);
+  return plan;
+}
+
+function storageOf(plan: Plan): BackupStorage {
+  const settings = readBackup(plan.values.backup);
+  if (settings === undefined) throw new Error('gateway.yaml has no section `backup`: no backups are stored');
+  return openStorage(settings.to, plan.file.dir);
+}
+
+/** The secret that an encrypted file needs: whatever encrypts new backups now. */
+async function secretOf(plan: Plan, file: string): Promise<BackupSecret> {
+  if ((await encryptionOf(file)) !== 'passphrase') return { masterKey: masterKeyOf(keySourceOf(plan)) };
+  const encrypt = readBackup(plan.values.backup)?.encrypt;
+  if (typeof encrypt === 'object') return encrypt;
+  throw new Error(`${file} was encrypted with a passphrase: write it to \`backup.encrypt.passphrase\` in gateway.yaml`);
+}

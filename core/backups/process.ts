@@ -1,0 +1,21 @@
+/** The entry of the process that finishes a backup: it needs CPU time that calls must not wait for. */
+import { constants, setPriority } from 'node:os';
+import { type FinishOrder, finishBackup } from './finish.ts';
+import type { FinishReport } from './finisher.ts';
+
+process.once('message', (order) => {
+  finishBackup(order as FinishOrder)
+    .then(
+      (finished): FinishReport => ({ finished }),
+      (error: unknown): FinishReport => ({ failure: error instanceof Error ? error.message : String(error) }),
+    )
+    // Exit even if a plugin has left a timer or a connection open.
+    .then((report) => process.send?.(report, () => process.exit(0)));
+});
+// The gateway has ended.
+process.once('disconnect', () => process.exit(1));
+try {
+  setPriority(constants.priority.PRIORITY_LOW);
+} catch {
+  // Not every container allows it.
+}

@@ -1,0 +1,83 @@
+/** Service tokens: machines use them to call `/api` as the administrator who made them. Provided by `accounts`. */
+
+import { service } from '../definitions.ts';
+import type { Account } from './accounts.ts';
+import type { Step } from './store.ts';
+
+/** Every secret of a service token begins with it, so that secret scanners find it. 43 base62 characters follow. */
+export const SERVICE_TOKEN_PREFIX = 'turnpike_st_';
+
+/** The groups of operations of `/api`. */
+export const SCOPE_GROUPS = [
+  'keys',
+  'users',
+  'departments',
+  'usage',
+  'prompts',
+  'payments',
+  'models',
+  'system',
+  'audit',
+  'config',
+] as const;
+export type ScopeGroup = (typeof SCOPE_GROUPS)[number];
+
+/** What a token may do with a group; `write` includes `read`. */
+export type ServiceScope = `${ScopeGroup}:${'read' | 'write'}`;
+
+/** Every scope. */
+export const SERVICE_SCOPES: readonly ServiceScope[] = SCOPE_GROUPS.flatMap((group) => [
+  `${group}:read` as const,
+  `${group}:write` as const,
+]);
+
+/** Returns whether scopes include one. */
+export function includesScope(scopes: readonly ServiceScope[], wanted: ServiceScope): boolean {
+  return scopes.includes(wanted) || scopes.includes(wanted.replace(/:read$/, ':write') as ServiceScope);
+}
+
+/** A service token without its secret. Times are unix milliseconds. */
+export interface ServiceToken {
+  readonly id: number;
+  readonly name: string;
+  /** The administrator who made it. The token is refused while this account is disabled or not an administrator. */
+  readonly accountId: number;
+  readonly scopes: readonly ServiceScope[];
+  /** Addresses and networks from which it is accepted; undefined: any. */
+  readonly addresses: readonly string[] | undefined;
+  /** The last four characters of its secret. */
+  readonly suffix: string;
+  readonly createdMs: number;
+  readonly expiresMs: number;
+  /** Updated at most once a minute; undefined: never used. */
+  readonly usedMs: number | undefined;
+  /** The address of that use; empty if there was none. */
+  readonly usedIp: string;
+  readonly revokedMs: number | undefined;
+}
+
+/** The fields of a new service token. */
+export type NewServiceToken = Pick<ServiceToken, 'name' | 'accountId' | 'scopes' | 'addresses' | 'expiresMs'>;
+
+/** All service tokens; only hashes of their secrets are stored. Ended ones are kept for a year. */
+export interface ServiceTokens {
+  /**
+   * Creates one. Refuses: 400 `invalid_name`, 400 `invalid_token_addresses`, 409 `too_many_service_tokens`. `along` are
+   * further steps of the same atomic list.
+   */
+  create(
+    token: NewServiceToken,
+    along?: (id: number) => readonly Step[],
+  ): Promise<{ readonly secret: string; readonly token: ServiceToken }>;
+  /** Newest first; those of an account, or all. */
+  list(accountId?: number): Promise<readonly ServiceToken[]>;
+  /** Revokes it immediately. False if there is none that is valid; then `along` is not written. */
+  revoke(id: number, along?: readonly Step[]): Promise<boolean>;
+  /**
+   * The token with this secret and its maker; undefined if it is unknown, expired or revoked, or if its maker is
+   * disabled or no longer an administrator. Refuses (403 `address_not_allowed`) other addresses than those it allows.
+   */
+  find(secret: string, ip: string): Promise<{ readonly account: Account; readonly token: ServiceToken } | undefined>;
+}
+/** The service `ServiceTokens`. */
+export const ServiceTokens = service<ServiceTokens>('service-tokens');

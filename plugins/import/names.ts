@@ -1,0 +1,37 @@
+/** Names as this gateway accepts them: of channels, of environment variables, of accounts and keys. */
+
+/** Longest name of an account, department or key, in characters. */
+const LONGEST = 64;
+/** Longest part of a channel's name that is kept, so that a number fits behind it. */
+const LONGEST_CHANNEL = 56;
+
+/** A channel's name made of letters, digits, dots, dashes and underscores, different from those in `taken`, and added to them. */
+export function uniqueName(title: string, taken: Set<string>): string {
+  const plain = title
+    .normalize('NFKD')
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+|-+$/g, '')
+    .slice(0, LONGEST_CHANNEL);
+  const base = plain === '' ? 'channel' : plain;
+  let name = base;
+  for (let number = 2; taken.has(name); number++) name = `${base}-${number}`;
+  taken.add(name);
+  return name;
+}
+
+/** The environment variable for the secret of a channel: `IMPORTED_MAIN_KEY`. */
+export function variableOf(channel: string): string {
+  return `IMPORTED_${channel.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_KEY`;
+}
+
+/** A name of an account, a department or a key: without invisible characters, cut to 64; `otherwise` if nothing is left. */
+export function readableName(name: string | undefined, otherwise: string): string {
+  const visible = (name ?? '').normalize('NFC').replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '');
+  const cut = [...visible.trim()].slice(0, LONGEST).join('').trim();
+  return cut === '' ? otherwise : cut;
+}
+
+/** A name with an addition, cut so that both fit. */
+export function withSuffix(name: string, suffix: string): string {
+  return [...name].slice(0, LONGEST - suffix.length).join('') + suffix;
+}

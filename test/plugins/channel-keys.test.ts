@@ -1,0 +1,259 @@
+/** A channel with several keys: which key a call gets, what happens to a key that the vendor refuses, and what belongs to one key. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { Catalog } from '../../core/contracts/catalog.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import { fakeClock } from '../kit/clock.ts';
+import { type Answer, type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
+import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
+import { errorAnswer, jsonAnswer, wholeAnswer } from '../kit/script.ts';
+
+const KEYS = ['first-canary-3f81c2', 'second-canary-77aa01', 'third-canary-10dd42'] as const;
+const [FIRST, SECOND, THIRD] = KEYS;
+/** Longer than every pause of a key. */
+const A_WHILE_MS = 120_000;
+
+const limited = (seconds: number): Answer => errorAnswer(429, 'Too many requests.', { 'retry-after': String(seconds) });
+const responseOf = (id: string): JsonObject => ({
+  id,
+  object: 'response',
+  status: 'completed',
+  model: 'm',
+  error: null,
+  output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi', annotations: [] }] }],
+  usage: { input_tokens: 3, output_tokens: 1, total_tokens: 4 },
+});
+
+describe('a channel with several keys', () => {
+  const clock = fakeClock();
+  let vendor: FakeVendor;
+  let spare: FakeVendor;
+  let gateway: TestGateway;
+  before(async () => {
+    vendor = await fakeVendor();
+    spare = await fakeVendor();
+    const { pipeline } = defaultConfig([]) as { pipeline: string[] };
+    gateway = await startGateway({
+      clock,
+      env: { SECOND },
+      config: {
+        pipeline: [...pipeline, 'passthrough', 'metrics'],
+        channels: [
+          {
+            name: 'many',
+            vendor: 'compatible',
+            url: vendor.url,
+            speaks: ['chat', 'responses'],
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: filled in from the environment
+            keys: [FIRST, '${SECOND}', '${NONE:-}', THIRD],
+          },
+          { name: 'spare', vendor: 'compatible', url: spare.url, key: 'spare-canary-55ee99', priority: 1 },
+        ],
+        models: {
+          alone: { from: ['many'], free: true },
+          safe: { from: ['many', 'spare'], free: true },
+        },
+        passthrough: [{ prefix: '/v1/files', channel: 'many', free: true }],
+        responses: { keep: '1d' },
+        listen: { host: '127.0.0.1', port: 0, attempts: { max: 5 } },
+      },
+    });
+  });
+  afterEach(() => {
+    vendor.forget();
+    clock.advance(A_WHILE_MS);
+  });
+  after(async () => {
+    await gateway.stop();
+    await vendor.close();
+    await spare.close();
+  });
+
+  /** The keys of the requests that `calls` makes. */
+  const keysOf = async (calls: () => Promise<unknown>): Promise<readonly string[]> => {
+    const before = vendor.requests.length;
+    await calls();
+    return vendor.requests.slice(before).map(({ headers }) => headers.authorization!.replace('Bearer ', ''));
+  };
+  const chat = async (more: JsonObject = {}): Promise<number> => {
+    const answer = await gateway.chat({ model: 'alone', ...more });
+    await answer.text();
+    return answer.status;
+  };
+  const post = (path: string, body: Record<string, Json>): Promise<Response> =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const status = () => gateway.host.use(Catalog).channels()[0]!;
+  const states = () => status().keys.map(({ number, state }) => `${number} ${state}`);
+  /** Calls until the next one begins with this key. */
+  const rotateTo = async (key: string): Promise<void> => {
+    for (let i = 0; i < KEYS.length; i++) {
+      const [used] = await keysOf(() => chat());
+      if (KEYS[(KEYS.indexOf(used as typeof FIRST) + 1) % KEYS.length] === key) return;
+    }
+    assert.fail('the keys are not used in turn');
+  };
+
+  it('uses its keys in turn, without those that are empty', async () => {
+    await rotateTo(FIRST);
+    const used = await keysOf(async () => {
+      for (let i = 0; i < 6; i++) assert.equal(await chat(), 200);
+    });
+    assert.deepEqual(used, [...KEYS, ...KEYS]);
+    assert.deepEqual(states(), ['1 available', '2 available', '4 available']);
+  });
+
+  for (const refusal of [401, 403]) {
+    it(`pauses a key that gets ${refusal}, answers the call with the next one, and leaves the circuit closed`, async () => {
+      await rotateTo(SECOND);
+      vendor.next(errorAnswer(refusal), wholeAnswer());
+      const used = await keysOf(async () => {
+        for (let i = 0; i < 3; i++) assert.equal(await chat(), 200);
+      });
+      assert.deepEqual(used, [SECOND, THIRD, THIRD, FIRST]);
+      assert.deepEqual(states(), ['1 available', '2 refused', '4 available']);
+      assert.equal(status().state, 'closed');
+      clock.advance(A_WHILE_MS);
+      assert.deepEqual(states(), ['1 available', '2 available', '4 available']);
+    });
+  }
+
+  it('pauses a key that gets 429 for the time in retry-after, and the others go on', async () => {
+    await rotateTo(FIRST);
+    vendor.next(limited(20), wholeAnswer());
+    assert.deepEqual(await keysOf(() => chat()), [FIRST, SECOND]);
+    const paused = status().keys[0]!;
+    assert.deepEqual([paused.state, paused.untilMs], ['paused', clock.now() + 20_000]);
+    clock.advance(19_000);
+    await rotateTo(SECOND).catch(() => {});
+    assert.ok(!(await keysOf(() => Promise.all([chat(), chat(), chat()]))).includes(FIRST));
+    clock.advance(1_000);
+    assert.ok((await keysOf(() => Promise.all([chat(), chat(), chat()]))).includes(FIRST));
+  });
+
+  it('is skipped when all its keys are paused, and tried with the one that recovers first if there is no other channel', async () => {
+    await rotateTo(FIRST);
+    vendor.next(limited(30), limited(10), limited(40));
+    assert.equal(await chat({ model: 'safe' }), 200);
+    assert.equal(spare.requests.length, 1);
+    assert.equal(status().state, 'open');
+    assert.equal(status().untilMs, clock.now() + 10_000);
+    assert.deepEqual(await keysOf(() => chat({ model: 'safe' })), []);
+    clock.advance(1);
+    assert.deepEqual(await keysOf(() => chat()), [SECOND]);
+    assert.deepEqual(states(), ['1 paused', '2 available', '4 paused']);
+  });
+
+  it('is not tried with another key after a failure that concerns all of them', async () => {
+    for (const failure of [500, 529]) {
+      vendor.next(errorAnswer(failure));
+      const before = spare.requests.length;
+      const used = await keysOf(() => chat({ model: 'safe' }));
+      assert.equal(used.length, 1, String(failure));
+      assert.equal(spare.requests.length, before + 1);
+    }
+    // After the 529 the whole channel is paused.
+    assert.equal(status().state, 'open');
+  });
+
+  it('continues a stored response with the key that made it, and reads and deletes it with that key', async () => {
+    await rotateTo(THIRD);
+    vendor.next(jsonAnswer(200, responseOf('resp_one')));
+    assert.deepEqual(await keysOf(() => post('/v1/responses', { model: 'alone', input: 'One?' })), [THIRD]);
+    vendor.next(jsonAnswer(200, responseOf('resp_two')));
+    const next = { model: 'alone', input: 'Two?', previous_response_id: 'resp_one' };
+    assert.deepEqual(await keysOf(() => post('/v1/responses', next)), [THIRD]);
+    assert.equal(vendor.requests.at(-1)!.json.previous_response_id, 'resp_one');
+    vendor.next(jsonAnswer(200, {}));
+    const deleted = await keysOf(() =>
+      fetch(`${gateway.url}/v1/responses/resp_two`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${gateway.key}` },
+      }),
+    );
+    assert.deepEqual(deleted, [THIRD]);
+  });
+
+  it('sends the whole conversation to another key if the one that made a response is paused', async () => {
+    await rotateTo(SECOND);
+    vendor.next(jsonAnswer(200, responseOf('resp_kept')));
+    await post('/v1/responses', { model: 'alone', input: 'One?' });
+    vendor.next(errorAnswer(401), jsonAnswer(200, responseOf('resp_next')));
+    const next = { model: 'alone', input: 'Two?', previous_response_id: 'resp_kept' };
+    const used = await keysOf(() => post('/v1/responses', next));
+    assert.equal(used[0], SECOND);
+    assert.notEqual(used[1], SECOND);
+    const { previous_response_id: previous, input } = vendor.requests.at(-1)!.json;
+    assert.equal(previous ?? null, null);
+    assert.match(JSON.stringify(input), /One\?.*Hi.*Two\?/);
+  });
+
+  it('uploads files with its first key, and uses that key alone for calls that name a file', async () => {
+    await rotateTo(SECOND);
+    const used = await keysOf(async () => {
+      for (let i = 0; i < 2; i++) {
+        vendor.next(jsonAnswer(200, { id: 'file-1' }));
+        assert.equal((await post('/v1/files', { purpose: 'batch' })).status, 200);
+        const content = [{ type: 'file', file: { file_id: 'file-1' } }];
+        assert.equal(await chat({ messages: [{ role: 'user', content }] }), 200);
+      }
+      vendor.next(limited(5));
+      const content = [{ type: 'file', file: { file_id: 'file-1' } }];
+      assert.equal(await chat({ messages: [{ role: 'user', content }] }), 429);
+    });
+    assert.deepEqual(used, [FIRST, FIRST, FIRST, FIRST, FIRST]);
+  });
+
+  it('names a key by its position in usage records and metrics, and its value nowhere', async () => {
+    await rotateTo(THIRD);
+    vendor.next(errorAnswer(401, `Incorrect API key: ${THIRD}`), wholeAnswer());
+    assert.equal(await chat(), 200);
+    const [{ other }] = gateway.rows('SELECT other FROM usage_record ORDER BY id DESC LIMIT 1') as [{ other: string }];
+    const attempts = (JSON.parse(other) as { attempts: readonly JsonObject[] }).attempts;
+    assert.deepEqual(
+      attempts.map(({ channel, key, failure }) => [channel, key, failure]),
+      [
+        ['many', 4, 'credential'],
+        ['many', 1, undefined],
+      ],
+    );
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const values = [...metrics.matchAll(/turnpike_channel_key_available\{channel="many",key="(\d)"\} (\d)/g)];
+    assert.deepEqual(
+      values.map(([, number, value]) => [number, value]),
+      [
+        ['1', '1'],
+        ['2', '1'],
+        ['4', '0'],
+      ],
+    );
+    const seen = JSON.stringify([gateway.log, metrics, gateway.host.use(Catalog).channels(), other]);
+    for (const key of KEYS) assert.ok(!seen.includes(key));
+    assert.match(gateway.log.join('\n'), /a vendor does not accept the key of a channel.*many#4/);
+  });
+});
+
+describe('the keys of a channel in gateway.yaml', () => {
+  const started = (channel: JsonObject): Promise<TestGateway> =>
+    startGateway({
+      config: {
+        channels: [{ name: 'many', vendor: 'compatible', url: 'http://127.0.0.1:9/v1', ...channel }],
+        models: { alone: { from: ['many'], free: true } },
+      },
+    });
+
+  it('are not written twice, nor beside `key`', async () => {
+    await assert.rejects(started({ keys: [FIRST, SECOND, FIRST] }), /keys\[2\]: is the same key as number 1/);
+    await assert.rejects(started({ key: FIRST, keys: [SECOND] }), /key: write either `key` or `keys`/);
+  });
+
+  it('turn the channel off if all of them are empty', async () => {
+    const gateway = await started({ keys: ['', ''] });
+    const channel = gateway.host.use(Catalog).channels()[0]!;
+    await gateway.stop();
+    assert.deepEqual([channel.on, channel.keys], [false, []]);
+  });
+});
