@@ -188,20 +188,20 @@ function insideOf({ range, type }: Scalar, text: string): Span {
   return { start: head === -1 || head > end ? end : head, end };
 }
 
-/** `${NAME}`, `${file:PATH}`, and `${NAME:-default}` without the default. Other text of this form is literal. */
+/** `${NAME}`, `${file:PATH}`, `${secret:NAME}`, and `${NAME:-default}` without the default. Other text of this form is literal. */
 function referencesIn(text: string): readonly Span[] {
-  return [...text.matchAll(/(?<!\$)\$\{(?:file:[^}\n]*|([A-Za-z_]\w*:-)([^}\n]*)|[A-Za-z_]\w*)\}/g)].flatMap(
-    (match) => {
-      const [whole, name, fallback = ''] = match;
-      const { index } = match;
-      const end = index + whole.length;
-      if (name === undefined || fallback === '') return [{ start: index, end }];
-      return [
-        { start: index, end: index + 2 + name.length },
-        { start: end - 1, end },
-      ];
-    },
-  );
+  return [
+    ...text.matchAll(/(?<!\$)\$\{(?:file:[^}\n]*|secret:[\w-]+|([A-Za-z_]\w*:-)([^}\n]*)|[A-Za-z_]\w*)\}/g),
+  ].flatMap((match) => {
+    const [whole, name, fallback = ''] = match;
+    const { index } = match;
+    const end = index + whole.length;
+    if (name === undefined || fallback === '') return [{ start: index, end }];
+    return [
+      { start: index, end: index + 2 + name.length },
+      { start: end - 1, end },
+    ];
+  });
 }
 
 /** The literal parts of a span, line by line, without surrounding space and `${…}`. */
