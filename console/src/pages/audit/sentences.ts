@@ -108,6 +108,12 @@ const EN = {
   'prompt.read': ({ actor, object }) => `${actor} read the prompt and answer of the ${object}`,
   'audit.export': ({ actor, fact }) => `${actor} exported ${fact('entries')} entries of the audit log`,
   'config.reload': ({ actor }) => `${actor} reloaded gateway.yaml`,
+  'config.save': ({ actor, fact }) =>
+    `${actor} saved version ${fact('version')} of the configuration${because(fact('note'))}`,
+  'config.restore': ({ actor, fact }) =>
+    `${actor} restored version ${fact('from')} of the configuration as version ${fact('version')}`,
+  'config.secret.set': ({ actor, object }) => `${actor} set the ${object} of the configuration`,
+  'config.secret.delete': ({ actor, object }) => `${actor} deleted the ${object} of the configuration`,
 } as const satisfies Readonly<Record<string, Sentence>>;
 
 /** An action that has a sentence. */
@@ -193,6 +199,10 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'prompt.read': ({ actor, object }) => `${actor} 查看了一次调用的提示词和回答（${object}）`,
   'audit.export': ({ actor, fact }) => `${actor} 导出了 ${fact('entries')} 条审计日志`,
   'config.reload': ({ actor }) => `${actor} 重新加载了 gateway.yaml`,
+  'config.save': ({ actor, fact }) => `${actor} 保存了配置的版本 ${fact('version')}${becauseZh(fact('note'))}`,
+  'config.restore': ({ actor, fact }) => `${actor} 将配置的版本 ${fact('from')} 恢复为版本 ${fact('version')}`,
+  'config.secret.set': ({ actor, object }) => `${actor} 设置了配置的机密（${object}）`,
+  'config.secret.delete': ({ actor, object }) => `${actor} 删除了配置的机密（${object}）`,
 };
 
 /** The sentences by action. */
