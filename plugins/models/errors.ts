@@ -12,7 +12,7 @@ export const errors = defineErrors(
     models_not_added: {
       status: 409,
       text: (why: string) => `Nothing was added to gateway.yaml: ${why}.`,
-      help: 'The models cannot be added to gateway.yaml. Write them into the file by hand.',
+      help: 'The models cannot be added to gateway.yaml. The message names the reason.',
     },
   },
   'api',
