@@ -1,19 +1,21 @@
 /** Commands that run without a gateway: on an existing store, which they neither create nor upgrade. */
 import { existsSync } from 'node:fs';
 import { earlyPlanOf, type Plan, planFrom, planOf, rehearse } from './assembly.ts';
+import { reportOf } from './check.ts';
 import { systemClock } from './clock.ts';
 import {
   answerToWords,
   CORE_COMMANDS,
   type CommandLine,
   type CommandResult,
+  EXIT,
   findCommand,
   runCommand,
 } from './commands.ts';
 import { type ConfigFile, readConfig } from './config/file.ts';
 import { surrenderConfig } from './config/kept.ts';
 import { throwIfWrong } from './config/sections.ts';
-import { isInStore, needsStore, requireFile } from './config/source.ts';
+import { needsStore, requireFile } from './config/source.ts';
 import { configCommandsAlone } from './config-commands.ts';
 import { Audit, COMMAND_LINE } from './contracts/audit.ts';
 import { type GatewayOptions, openPlanned } from './gateway.ts';
@@ -60,11 +62,11 @@ async function configureAlone(file: ConfigFile, options: GatewayOptions, line: C
   const early = await earlyPlanOf(file, options.env);
   if (!file.readable) throwIfWrong(file);
   const isCheck = findCommand(Object.values(CORE_COMMANDS), line.argv) === CORE_COMMANDS.configCheck;
-  // Before the first start there are no secrets: that is what is wrong with the file.
-  if (isCheck && !isInStore(file) && !isOnServer(early) && !existsSync(storeFileOf(early))) {
-    await rehearse(
-      await planOf(readConfig(options.configFile, options.env, new Map()), options.env, options.plugins ?? []),
-    );
+  // Before the first start there are no secrets, and the file has all sections.
+  if (isCheck && !isOnServer(early) && !existsSync(storeFileOf(early))) {
+    const { configFile, env, plugins = [] } = options;
+    const assembly = await rehearse(await planOf(readConfig(configFile, env, new Map()), env, plugins));
+    return { code: EXIT.done, stdout: reportOf(assembly, file.file), stderr: '' };
   }
   const store = await openForCommand(early, options.log);
   try {
