@@ -13,6 +13,7 @@ import { createConfiguration, createJudge, type Judge } from './configuration.ts
 import { type ConfiguringWatch, createConfiguring } from './configuring.ts';
 import { Audit, COMMAND_LINE } from './contracts/audit.ts';
 import type { Saved } from './contracts/configuring.ts';
+import type { JsonObject } from './contracts/json.ts';
 import type { Remark } from './contracts/running.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { boot } from './id.ts';
@@ -32,8 +33,8 @@ export interface ConfigCommandTools {
 export function createConfigCommands({ source, configuring, judge, audit }: ConfigCommandTools): readonly Command[] {
   const { service } = configuring;
 
-  const audited = (action: string, object: string): readonly Step[] =>
-    audit()?.steps({ actor: COMMAND_LINE, action, object }) ?? [];
+  const audited = (action: string, object: string, facts: JsonObject = {}): readonly Step[] =>
+    audit()?.steps({ actor: COMMAND_LINE, action, object, facts }) ?? [];
   const lineOf = ({ line, column, path, message }: Remark): string =>
     `${source.name}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`;
   const failIfWrong = (problems: readonly Remark[]): void => {
@@ -56,10 +57,11 @@ export function createConfigCommands({ source, configuring, judge, audit }: Conf
       ...CORE_COMMANDS.configImport,
       async run({ positionals: [file = ''], cwd }) {
         const text = readFileSync(resolve(cwd, file), 'utf8');
+        const note = `config import ${file}`;
         const saved = await configuring.replace(text, {
-          note: `config import ${file}`,
+          note,
           actor: COMMAND_LINE,
-          steps: () => audited('config.import', source.name),
+          steps: (version) => audited('config.save', 'gateway.yaml', { version, note }),
         });
         return resultOf(saved, failIfWrong);
       },

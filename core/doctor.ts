@@ -156,7 +156,7 @@ function fileModes(plan: Plan, { listen }: Assembly): readonly Diagnosis[] {
   if (process.platform === 'win32') return [];
   const { dir, secrets, sources } = plan.file;
   // The first source is gateway.yaml, even if the rest of the configuration is in the database.
-  const [[file, text = ''] = ['']] = sources;
+  const [file, text = ''] = [...sources][0]!;
   const store = storeFileOf(plan);
   const isSecret = secrets.some((secret) => text.includes(secret));
   const checked: (Diagnosis | undefined)[] = [

@@ -597,7 +597,7 @@ async function assembleGateway(
       if (!isWorker) {
         await configuring.loaded(file.text);
         stopWatching = watchSources(() => current.assembly.file, source, clock, reloadOrLog);
-        peers.on(CHANGED, reloadOrLog);
+        peers.on(CHANGED, () => void reloadOrLog());
       }
       running.start();
       if (!isWorker) backups.start();

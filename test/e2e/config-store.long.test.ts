@@ -84,7 +84,7 @@ describe('commands', onlyOnSqlite('a gateway that runs locks its database'), () 
       const file = join(dir, 'gateway.yaml');
       const vendor = await fakeVendor(({ headers, method }) => {
         if (headers.authorization !== 'Bearer the-secret-of-main') return errorAnswer(401);
-        return method === 'GET' ? jsonAnswer(200, { object: 'list', data: [] }) : wholeAnswer();
+        return method === 'GET' ? jsonAnswer(200, { object: 'list', data: [{ id: 'listed' }] }) : wholeAnswer();
       });
       const run = (line: string, stdin = '') =>
         turnpike([...line.split(' '), '--config', file], { cwd: dir, stdin, env: ROOT_ENV });
@@ -112,6 +112,8 @@ describe('commands', onlyOnSqlite('a gateway that runs locks its database'), () 
         await gateway.stop();
       }
       await examined();
+      assert.equal(await done('models list main --add'), 'listed\n');
+      assert.match(await done('config export'), /^ +listed: \{ from: \[main\] \}$/m);
       await vendor.close();
       rmSync(dir, { recursive: true });
     });

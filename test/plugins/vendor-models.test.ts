@@ -181,10 +181,10 @@ describe("a vendor's list of models", () => {
   it('is not added to a text that is no YAML', async () => {
     const text = readFileSync(gateway.configFile, 'utf8');
     writeFileSync(gateway.configFile, withModels('models: [\n'));
-    const { code, stderr } = await gateway.tryCommand('models list openai --add');
+    const { code, stderr } = await gateway.tryCommand('models list quiet --add');
     writeFileSync(gateway.configFile, text);
     assert.equal(code, 1);
-    assert.match(stderr, /Nothing was added to gateway\.yaml: the text is not YAML/);
+    assert.match(stderr, /Nothing was added to the configuration: the text is not YAML/);
   });
 
   it('may have several pages', async () => {

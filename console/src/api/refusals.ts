@@ -155,7 +155,7 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   department_not_found: '未找到部门。',
   member_not_found: '该用户不在这个部门中。',
   channel_not_found: '未找到渠道。',
-  models_not_added: '无法将模型写入 gateway.yaml，请手动添加。',
+  models_not_added: '无法将模型写入配置。',
   model_not_found: '未找到模型。',
   last_root: '必须保留 root 账户：不能删除、停用或降级。',
   role_unchanged: '该用户已经是这个角色。',
