@@ -107,7 +107,14 @@ export async function earlyPlanOf(file: ConfigFile): Promise<Plan> {
   const { listen, store, config, upstream, logger } = { ...coreSections, ...(await storeSectionOf(file)) };
   const sections = { listen, store, config, upstream, logger };
   const value = Object.fromEntries(Object.entries(file.value).filter(([name]) => name in sections));
-  return { file, plugins: [], sections, errors: new Map(), ...checkSections({ ...file, value }, sections), env: file.env };
+  return {
+    file,
+    plugins: [],
+    sections,
+    errors: new Map(),
+    ...checkSections({ ...file, value }, sections),
+    env: file.env,
+  };
 }
 
 /** What is needed to open the store: `earlyPlanOf` if the rest is in there, otherwise the whole plan. */

@@ -36,7 +36,12 @@ export async function examineFile(configFile: string, env: Env): Promise<readonl
   try {
     file = await readComplete(configFile, env);
   } catch (error) {
-    return [nodeVersion(), ...reasonOf(error).split('\n').map((line) => wrong(configFile, line))];
+    return [
+      nodeVersion(),
+      ...reasonOf(error)
+        .split('\n')
+        .map((line) => wrong(configFile, line)),
+    ];
   }
   return examine(await planOf(file, []));
 }
@@ -54,7 +59,10 @@ export async function examine(plan: Plan, own?: GatewayFacts): Promise<readonly 
       assembly = await rehearse(plan, { ask: (...of) => createAsk(upstream, systemClock, ...of) });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return [...found, ...error.problems.map((problem) => wrong(plan.file.file, problemLine(plan.file.file, problem)))];
+      return [
+        ...found,
+        ...error.problems.map((problem) => wrong(plan.file.file, problemLine(plan.file.file, problem))),
+      ];
     }
     found.push(
       ...configuration(plan, assembly),

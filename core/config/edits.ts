@@ -205,7 +205,9 @@ function editOf(doc: Document, text: string, step: Step): Edit {
     node = isPair ? (below as Pair<Node, Node | null>).value : (below as Node);
   }
   if (step.kind === 'add' && isMap<Node, Node | null>(node)) return addedAll(text, { node, pair }, step.members);
-  throw new RangeError(path.length === 0 ? 'the path is empty' : `${pathText(path)} is an alias (*name); edit the text itself`);
+  throw new RangeError(
+    path.length === 0 ? 'the path is empty' : `${pathText(path)} is an alias (*name); edit the text itself`,
+  );
 }
 
 /** `value` at the rest of a path that does not exist yet. */

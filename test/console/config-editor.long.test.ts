@@ -225,7 +225,10 @@ describe('saving', () => {
   it('lets the reference that a channel has as its key move to its list of keys, and nowhere else', async () => {
     const { id } = await newest();
     const entry = `  - { name: turns, vendor: compatible, url: "${other.url}", key: "\${REGION}" } # by hand\n`;
-    writeFileSync(gateway.configFile, disk().replace(/^channels:.*\n/m, (line) => line + entry));
+    writeFileSync(
+      gateway.configFile,
+      disk().replace(/^channels:.*\n/m, (line) => line + entry),
+    );
     await boss.data('POST', '/api/config/reload');
     await boss.data('PUT', '/api/config/secrets/SECOND', { value: 'a-second-key' });
     const at = (member: string) => ['channels', 0, member];

@@ -22,22 +22,22 @@ describe('an edit of the text', () => {
     [
       'adds several members of one map in their order, and changes the one that is there',
       [
-        { path: ['b', 'y'], value: { from: ['a'] } },
+        { path: ['b', 'c'], value: { from: ['a'] } },
         { path: ['b', 'x:z'], value: 2 },
         { path: ['b', 'a'], value: 3 },
         { path: ['b', 'w'], value: 4 },
       ],
       'b:\n  a: 1   # one\n\nc: 2\n',
-      'b:\n  a: 3   # one\n  y: { from: [a] }\n  "x:z": 2\n  w: 4\n\nc: 2\n',
+      'b:\n  a: 3   # one\n  c: { from: [a] }\n  "x:z": 2\n  w: 4\n\nc: 2\n',
     ],
     [
       'adds several members of a map in braces',
       [
-        { path: ['b', 'y'], value: 2 },
+        { path: ['b', 'c'], value: 2 },
         { path: ['b', 'z'], value: 3 },
       ],
       'b: { a: 1 } # b\n',
-      'b: { a: 1, y: 2, z: 3 } # b\n',
+      'b: { a: 1, c: 2, z: 3 } # b\n',
     ],
     [
       'adds an item to a list in one line',

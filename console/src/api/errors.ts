@@ -168,7 +168,7 @@ export const HELP = {
   department_not_empty: 'The department has members or departments. Move or delete them first.',
   no_budget: 'The department has no budget to raise. Set one first.',
   too_many_keys: 'An account can have a thousand keys. Delete one that is not used any more.',
-  models_not_added: 'The models cannot be added to gateway.yaml. Write them into the file by hand.',
+  models_not_added: 'The models cannot be added to the configuration. The message has the reason.',
   provider_bound: 'Another account of this provider is already linked. Unlink it first.',
   last_login_method: 'This is the only way to sign in to this account. Set a password or add a passkey first.',
   code_used: 'The redemption code was used and cannot be changed.',
