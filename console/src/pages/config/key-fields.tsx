@@ -70,7 +70,7 @@ export function KeyFields({
         <SegmentedControl
           size="xs"
           style={{ alignSelf: 'flex-start' }}
-          aria-label={text.newKey}
+          aria-label={text.newKeyUse}
           value={newKey.adds ? 'add' : 'replace'}
           onChange={(next) => onNewKey({ ...newKey, adds: next === 'add' })}
           data={[

@@ -164,6 +164,7 @@ export const useText = texts({
   keys: ['API keys', 'API 密钥'],
   apiKey: ['API key', 'API 密钥'],
   newKey: ['New API key', '新的 API 密钥'],
+  newKeyUse: ['Use of the new key', '新密钥的用途'],
   apiKeyAbout: [
     'Stored encrypted in the database, not in the file. It is never shown again.',
     '加密存储在数据库中，不写入文件，之后不再显示。',
