@@ -2,8 +2,8 @@
  * `npm run bench [-- --quick] [--gate] [--record]`: compares Turnpike with a bare proxy, installed proxies and another
  * gateway, and translated with untranslated calls, in one run. `--gate` fails if a target has become worse than
  * recorded, `--record` keeps better values. `npm run bench -- --stores [--quick]`: compares only Turnpike on SQLite
- * with one, two and three gateways on PostgreSQL. `-- --outages`: only Turnpike, while the receivers of its telemetry and
- * events answer, refuse and hang.
+ * with one, two and three gateways on PostgreSQL. `-- --outages`: only Turnpike, while the receivers of telemetry,
+ * events and alerts answer, refuse and hang.
  */
 import { removeRun } from './bench/folder.ts';
 import { loadTools } from './bench/load.ts';

@@ -1,7 +1,7 @@
 // Runs the tests: every *.test.ts below test/, or those whose path contains one of the given words. Long suites (*.long.test.ts) and tests in a real
 // browser (*.browser.test.ts) run only with `--long` and `--browser`, which run nothing else, or if a word names them. With
 // `TURNPIKE_TEST_STORE=postgres` and no words: all, long or not, whose gateways then are on PostgreSQL; `--no-scenarios` leaves out the matrices of
-// styles, clients and vendors, whose many calls all leave the same few rows. Node 20 knows no patterns.
+// styles, clients and vendors, and tests of documentation, connections and uploads, whose many calls all leave the same few rows. Node 20 knows no patterns.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,6 +12,8 @@ import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
 import './test-packages.mjs';
 
 const KINDS = ['long', 'browser'];
+/** Parts of the names of files whose calls leave the same rows as those of others. */
+const SAME_ROWS = ['core/upstream/', 'e2e/readme', 'e2e/upstream-faults', 'plugins/telemetry', 'uploads'];
 /** Test files run in parallel: one more than cores, because most tests wait for the processes they start. Browser tests use all CPU. */
 const AT_ONCE = availableParallelism() + (process.argv.includes('--browser') ? 0 : 1);
 const wanted = KINDS.find((kind) => process.argv.includes(`--${kind}`));
@@ -27,7 +29,8 @@ function isWanted(name) {
   if (words.length > 0) return words.some((word) => name.includes(word));
   if (!onPostgres) return kindOf(name) === wanted;
   if (kindOf(name) === 'browser' || !reaches(name, (text) => text.includes('testDatabase('))) return false;
-  return !process.argv.includes('--no-scenarios') || !reaches(name, (text) => text.includes('/kit/scenarios.ts'));
+  if (!process.argv.includes('--no-scenarios')) return true;
+  return !SAME_ROWS.some((part) => name.includes(part)) && !reaches(name, (text) => text.includes('/kit/scenarios.ts'));
 }
 
 /** Whether a file, or one of the test or script files that it imports, matches; the kit's own server is not one of them. */

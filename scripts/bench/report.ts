@@ -244,12 +244,14 @@ export function storesReport(measured: Rounds<StoreCase, StoreSample>, bar = 1.3
 export function outagesReport(measured: Rounds<Outage>): string {
   const titles: Readonly<Record<Outage, string>> = {
     off: 'nothing is sent',
-    up: 'telemetry and events, receivers answer',
+    up: 'receivers answer',
     refused: 'receivers refuse connections',
     hanging: 'receivers never answer',
   };
   return [
-    heading('Outages of the collector, the webhook and the object store: whole answers, 64 connections'),
+    heading(
+      'Outages of the collector, the webhooks, the object store and the mail server: whole answers, 64 connections',
+    ),
     table(
       ['', 'CPU µs/call', '× nothing sent', '× receivers answer', 'calls/s, × receivers answer', 'p99 µs', 'failed'],
       [...measured.keys()].map((outage) => [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Packed, packTurnpike, tested } from './authors/packed.ts';
+import { type Packed, packTurnpike, type Tested, testedTogether } from './authors/packed.ts';
 
 /** A change of an author's plugin that makes it wrong: what it loses, what stands there, what stands there then, and what the kit says of it. */
 type Fault = readonly [loses: string, from: string, to: string, finds: RegExp, says: RegExp];
@@ -341,27 +341,31 @@ describe('the kit, installed from the package', () => {
   after(() => packed.remove());
 
   for (const [name, faults] of Object.entries(PLUGINS)) {
-    describe(`tests the plugin ${name}`, { concurrency: 2 }, () => {
-      it('and finds nothing in it as it is', async () => {
-        const { passed, failures, output } = await tested(dir, `${name}.test.mjs`);
-        assert.deepEqual(failures, [], output);
-        assert.ok(passed >= 15, output);
-      });
-
-      for (const [i, [loses, from, to, finds, says]] of faults.entries()) {
-        it(`and finds that it loses ${loses}`, async (t) => {
-          const source = readFileSync(join(dir, `${name}.mjs`), 'utf8');
+    describe(`tests the plugin ${name}`, () => {
+      let runs: ReadonlyMap<string, Tested>;
+      before(async () => {
+        const source = readFileSync(join(dir, `${name}.mjs`), 'utf8');
+        const test = readFileSync(join(dir, `${name}.test.mjs`), 'utf8');
+        for (const [i, [, from, to]] of faults.entries()) {
           assert.equal(source.split(from).length, 2, `there is one place for the fault: ${from}`);
           writeFileSync(
             join(dir, `${name}-${i}.mjs`),
             source.replace(from, () => to),
           );
-          const test = readFileSync(join(dir, `${name}.test.mjs`), 'utf8').replace(
-            `./${name}.mjs`,
-            `./${name}-${i}.mjs`,
-          );
-          writeFileSync(join(dir, `${name}-${i}.test.mjs`), test);
-          const { failures, output } = await tested(dir, `${name}-${i}.test.mjs`);
+          writeFileSync(join(dir, `${name}-${i}.test.mjs`), test.replace(`./${name}.mjs`, `./${name}-${i}.mjs`));
+        }
+        runs = await testedTogether(dir, [name, ...faults.map((_, i) => `${name}-${i}`)]);
+      });
+
+      it('and finds nothing in it as it is', () => {
+        const { passed, failures, output } = runs.get(name)!;
+        assert.deepEqual(failures, [], output);
+        assert.ok(passed >= 15, output);
+      });
+
+      for (const [i, [loses, , , finds, says]] of faults.entries()) {
+        it(`and finds that it loses ${loses}`, (t) => {
+          const { failures, output } = runs.get(`${name}-${i}`)!;
           const found = failures.find((failure) => finds.test(failure.test) && says.test(failure.says));
           assert.ok(
             found !== undefined,

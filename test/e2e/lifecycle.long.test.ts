@@ -659,7 +659,7 @@ describe('commands', () => {
     assert.equal(`${nobody.code} ${nobody.stderr}`, '1 There is no account called "bob".\n');
     assert.equal(`${nothing.code} ${nothing.stderr}`, '1 There is no key 99.\n');
     assert.equal(check.code, 0);
-    assert.match(check.stdout, /^admit +keys → quota$/m);
+    assert.match(check.stdout, /^admit +keys → limits → quota$/m);
     assert.match(check.stdout, /^models +3 models, 0 aliases, 2 channels$/m);
   });
 

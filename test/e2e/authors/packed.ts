@@ -146,12 +146,37 @@ export interface Failure {
   readonly says: string;
 }
 
-/** What `node --test` says of a file, in a process that knows neither this test nor TypeScript. */
-export async function tested(
-  dir: string,
-  file: string,
-  ...flags: readonly string[]
-): Promise<{ readonly passed: number; readonly failures: readonly Failure[]; readonly output: string }> {
+/** What `node --test` says of a file. */
+export interface Tested {
+  /** The number of tests that passed. */
+  readonly passed: number;
+  readonly failures: readonly Failure[];
+  readonly output: string;
+}
+
+/** Runs a test file in a process that knows neither this test nor TypeScript. */
+export async function tested(dir: string, file: string, ...flags: readonly string[]): Promise<Tested> {
+  const output = await tapOf(dir, file, flags);
+  return { passed: Number(/^# pass (\d+)$/m.exec(output)?.[1] ?? 0), failures: failuresIn(output), output };
+}
+
+/** The same for several files in one process, which loads the kit once. They have different names; the order is theirs. */
+export async function testedTogether(dir: string, names: readonly string[]): Promise<ReadonlyMap<string, Tested>> {
+  const file = `${names[0]}.all.test.mjs`;
+  const parts = names.map((name) => `it('begins: ${name}', () => {});\nawait import('./${name}.test.mjs');\n`);
+  writeFileSync(join(dir, file), `import { it } from 'node:test';\n${parts.join('')}`);
+  const [, ...found] = (await tapOf(dir, file, [])).split(/^ *# Subtest: begins: (.*)$/m);
+  return new Map(
+    names.map((name) => {
+      const output = found[found.indexOf(name) + 1] ?? '';
+      const passed = [...output.matchAll(/^ *ok \d+ - /gm)].length;
+      return [name, { passed, failures: failuresIn(output), output }];
+    }),
+  );
+}
+
+/** The report of `node --test`, as TAP. */
+async function tapOf(dir: string, file: string, flags: readonly string[]): Promise<string> {
   // A child of the test runner would report to it, and not to its own standard output.
   const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, TURNPIKE_COMPILED: ___, ...env } = process.env;
   const { stdout } = await run(process.execPath, [...flags, '--test', '--test-reporter=tap', file], {
@@ -159,11 +184,14 @@ export async function tested(
     env,
     maxBuffer: 64 * 1024 * 1024,
   }).catch((error: { readonly stdout: string }) => error);
-  const failures = [...stdout.matchAll(/^( *)not ok \d+ - (.*)\n\1 {2}---\n((?:\1 {2}.*\n)*?)\1 {2}\.\.\./gm)].flatMap(
+  return stdout;
+}
+
+function failuresIn(output: string): readonly Failure[] {
+  return [...output.matchAll(/^( *)not ok \d+ - (.*)\n\1 {2}---\n((?:\1 {2}.*\n)*?)\1 {2}\.\.\./gm)].flatMap(
     ([, , test = '', about = '']) =>
       /failureType: '(?:subtestsFailed|testCodeFailure)'/.test(about) && /subtestsFailed/.test(about)
         ? []
         : [{ test, says: about }],
   );
-  return { passed: Number(/^# pass (\d+)$/m.exec(stdout)?.[1] ?? 0), failures, output: stdout };
 }
