@@ -1,18 +1,26 @@
 /** Commands that run without a gateway: on an existing store, which they neither create nor upgrade. */
-import { type Plan, planFrom, rehearse } from './assembly.ts';
+import { earlyPlanOf, type Plan, planFrom, planOf, rehearse } from './assembly.ts';
+import { reportOf } from './check.ts';
 import { systemClock } from './clock.ts';
 import {
   answerToWords,
   CORE_COMMANDS,
   type CommandLine,
   type CommandResult,
+  EXIT,
   findCommand,
   runCommand,
 } from './commands.ts';
+import { isBeforeFirstStart, readBeforeFirstStart } from './complete-config.ts';
+import { type ConfigFile, readConfig } from './config/file.ts';
+import { surrenderConfig } from './config/kept.ts';
+import { throwIfWrong } from './config/sections.ts';
+import { needsStore, requireFile } from './config/source.ts';
+import { configCommandsAlone } from './config-commands.ts';
 import { Audit, COMMAND_LINE } from './contracts/audit.ts';
 import { type GatewayOptions, openPlanned } from './gateway.ts';
 import { newVault } from './master-key.ts';
-import { backupCommand, keySourceOf, openForCommand } from './opening.ts';
+import { backupCommand, keySourceOf, openForCommand, vaultOf } from './opening.ts';
 import type { Surrender } from './plugin.ts';
 import { CORE_TABLES, requireUpToDate } from './store.ts';
 
@@ -21,18 +29,51 @@ export async function runAlone(options: GatewayOptions, line: CommandLine): Prom
   const core = findCommand(Object.values(CORE_COMMANDS), line.argv);
   const early = core === undefined ? undefined : answerToWords([core], line.argv);
   if (early !== undefined) return early;
-  const plan = await planFrom(options.configFile, options.env, options.plugins);
+  const file = readConfig(options.configFile, options.env);
+  if (core?.name.startsWith('config ')) return configureAlone(file, options, line);
+  // What is in the database is checked when that is open.
+  if (needsStore(file)) {
+    const early = await earlyPlanOf(file);
+    throwIfWrong(file);
+    if (core?.name === CORE_COMMANDS.backup.name) return backUpAlone(early, options, line);
+    return runOpened(early, options, line);
+  }
+  const plan = await planOf(file, options.plugins ?? []);
   const { players } = await rehearse(plan);
   const commands = [...Object.values(CORE_COMMANDS), ...players.flatMap(({ parts }) => parts.commands ?? [])];
   const answered = answerToWords(commands, line.argv);
   if (answered !== undefined) return answered;
   // A backup copies the store whatever version created it.
   if (core?.name === CORE_COMMANDS.backup.name) return backUpAlone(plan, options, line);
+  return runOpened(plan, options, line);
+}
+
+async function runOpened(plan: Plan, options: GatewayOptions, line: CommandLine): Promise<CommandResult> {
   const gateway = await openPlanned(plan, options, true);
   try {
     return await gateway.run(line);
   } finally {
     await gateway.stop();
+  }
+}
+
+/** `turnpike config …`: needs an open store, but no configuration that can be loaded. */
+async function configureAlone(file: ConfigFile, options: GatewayOptions, line: CommandLine): Promise<CommandResult> {
+  const early = await earlyPlanOf(file);
+  if (!file.readable) throwIfWrong(file);
+  const isCheck = findCommand(Object.values(CORE_COMMANDS), line.argv) === CORE_COMMANDS.configCheck;
+  if (isCheck && isBeforeFirstStart(early)) {
+    const { configFile, env, plugins = [] } = options;
+    const assembly = await rehearse(await planOf(readBeforeFirstStart(configFile, env), plugins));
+    return { code: EXIT.done, stdout: reportOf(assembly, file.file), stderr: '' };
+  }
+  const store = await openForCommand(early, options.log);
+  try {
+    await requireUpToDate(store, [CORE_TABLES]);
+    const vault = await vaultOf(early, store, false);
+    return await runCommand(await configCommandsAlone(file, early, { store, vault }, options), line);
+  } finally {
+    await store.close();
   }
 }
 
@@ -56,13 +97,14 @@ async function backUpAlone(
  */
 export async function recover({ configFile, env, log, clock, plugins }: GatewayOptions): Promise<readonly string[]> {
   const plan = await planFrom(configFile, env, plugins);
+  requireFile(plan.file);
   await rehearse(plan);
   const store = await openForCommand(plan, log);
   try {
     await requireUpToDate(store, [CORE_TABLES, ...plan.plugins]);
     const { vault, steps, finish } = await newVault(keySourceOf(plan), store);
     const { players, find } = await rehearse(plan, { store, vault, log, clock: clock ?? systemClock });
-    const secrets: Surrender[] = [];
+    const secrets: Surrender[] = [...(await surrenderConfig(store))];
     for (const { parts } of players) secrets.push(...((await parts.surrender?.()) ?? []));
     const what = secrets.map((part) => part.what);
     const event = { actor: COMMAND_LINE, action: 'master-key.replace', object: '', facts: { lost: [...what] } };

@@ -10,6 +10,8 @@ import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, type Problem, pathText, readConfig } from './config/file.ts';
 import { nearest } from './config/nearest.ts';
 import { type CheckedSections, checkSections, throwIfWrong } from './config/sections.ts';
+import { needsStore } from './config/source.ts';
+import { Configuring } from './contracts/configuring.ts';
 import { coreErrors } from './contracts/errors.ts';
 import { FirstStart } from './contracts/first-start.ts';
 import type { KnownError } from './contracts/host.ts';
@@ -95,6 +97,30 @@ export async function planFrom(
   extra: readonly Plugin<Sections>[] = [],
 ): Promise<Plan> {
   return planOf(readConfig(path, env), extra);
+}
+
+/**
+ * The plan of what is read before the database is open: its section, the address and the log. The pipeline and the rest follow
+ * when the database is open.
+ */
+export async function earlyPlanOf(file: ConfigFile): Promise<Plan> {
+  const { listen, store, config, upstream, logger } = { ...coreSections, ...(await storeSectionOf(file)) };
+  const sections = { listen, store, config, upstream, logger };
+  const value = Object.fromEntries(Object.entries(file.value).filter(([name]) => name in sections));
+  return {
+    file,
+    plugins: [],
+    sections,
+    errors: new Map(),
+    ...checkSections({ ...file, value }, sections),
+    env: file.env,
+  };
+}
+
+/** What is needed to open the store: `earlyPlanOf` if the rest is in there, otherwise the whole plan. */
+export async function planForStore(path: string, env: Plan['env']): Promise<Plan> {
+  const file = readConfig(path, env);
+  return needsStore(file) ? earlyPlanOf(file) : planOf(file, []);
 }
 
 /** The same for a file that was already read. */
@@ -212,7 +238,6 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       boot,
       peers: around.peers,
       env: plan.env,
-      configFile: file.file,
       use<T>(service: Service<T>): T {
         if (!names(plugin.needs, service) && !(names(plugin.wants, service) && services.has(service.id)))
           throw new Error(`it uses ${service.id} without naming it in \`needs\``);
@@ -388,6 +413,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
     provided: new Map<string, unknown>([
       [FirstStart.id, { begin: () => {}, note: () => {}, signIn: () => {} } satisfies FirstStart],
       [Running.id, nothingRuns],
+      [Configuring.id, nothingChanges],
     ]),
     ...real,
   });
@@ -449,6 +475,20 @@ const nothingRuns: Running = {
   check: nobodyRuns,
   schema: nobodyRuns,
   reload: nobodyRuns,
+};
+
+const nothingChanges: Configuring = {
+  current: nobodyRuns,
+  check: nobodyRuns,
+  edit: nobodyRuns,
+  save: nobodyRuns,
+  versions: nobodyRuns,
+  version: nobodyRuns,
+  restore: nobodyRuns,
+  secrets: nobodyRuns,
+  setSecret: nobodyRuns,
+  deleteSecret: nobodyRuns,
+  candidate: nobodyRuns,
 };
 
 const closed = (): Promise<never> => Promise.reject(new Error('no store is open yet; it may be used from `start` on'));

@@ -41,6 +41,28 @@ export const CORE_COMMANDS = {
     positionals: ['[FOLDER]'],
   },
   check: { name: 'check', summary: 'validates gateway.yaml and prints the effective configuration, or all its errors' },
+  configCheck: { name: 'config check', summary: 'the same with the configuration and the secrets in the database' },
+  configExport: {
+    name: 'config export',
+    summary: 'prints the configuration; `config: store`: the text in the database, without listen and store',
+  },
+  configImport: {
+    name: 'config import',
+    summary: 'checks a configuration, replaces the current one by it, and loads it',
+    positionals: ['FILE'],
+  },
+  secretSet: {
+    name: 'config secret set',
+    summary: 'sets or replaces a secret of the configuration, and loads it',
+    options: { 'value-stdin': { type: 'boolean' } },
+    positionals: ['NAME'],
+  },
+  secretList: { name: 'config secret list', summary: 'lists the secrets of the configuration, and where it uses them' },
+  secretDelete: {
+    name: 'config secret delete',
+    summary: 'deletes a secret that the configuration does not use',
+    positionals: ['NAME'],
+  },
   errors: { name: 'errors', summary: 'lists the errors of core and the plugins: status, code, meaning' },
   schema: { name: 'schema', summary: 'writes the JSON Schema of gateway.yaml to core/schema.json' },
   restore: { name: 'restore', summary: 'replaces the database with a backup', positionals: ['FILE'] },

@@ -6,6 +6,7 @@ import { type Assembly, planFrom, rehearse } from './assembly.ts';
 import { systemClock } from './clock.ts';
 import { placeOfStore } from './config/core-sections.ts';
 import { throwIfWrong } from './config/sections.ts';
+import { requireFile } from './config/source.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { loadDriver } from './loader.ts';
 import { keySource, openVault } from './master-key.ts';
@@ -38,6 +39,7 @@ export async function copyStore(
   to: string,
 ): Promise<readonly string[]> {
   const plan = await planFrom(configFile, env, plugins);
+  requireFile(plan.file);
   throwIfWrong(plan.file);
   await rehearse(plan);
   const scheme = /^([a-z]+):\/\//.exec(to)?.[1];

@@ -3,12 +3,13 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createAsk } from './ask.ts';
-import { type Assembly, type Plan, planFrom, rehearse } from './assembly.ts';
+import { type Assembly, type Plan, planOf, rehearse } from './assembly.ts';
 import { readBackup } from './backups/section.ts';
 import { reportOf } from './check.ts';
 import { systemClock } from './clock.ts';
+import { readComplete } from './complete-config.ts';
 import type { UpstreamSection } from './config/core-sections.ts';
-import { ConfigError, problemLine } from './config/file.ts';
+import { ConfigError, type ConfigFile, problemLine } from './config/file.ts';
 import type { Diagnosis } from './contracts/diagnosis.ts';
 import type { BackupSchedule, Running } from './contracts/running.ts';
 import { askControl, controlPath } from './control.ts';
@@ -29,16 +30,27 @@ export interface GatewayFacts {
   readonly backups: BackupSchedule | null;
 }
 
-/** The running gateway that examines itself. */
-export interface SelfExamination {
-  /** Plugins in addition to those of the file. */
-  readonly plugins: Parameters<typeof planFrom>[2];
-  readonly facts: GatewayFacts;
+/** Examines everything, for a command. Never rejects because of a finding. */
+export async function examineFile(configFile: string, env: Env): Promise<readonly Diagnosis[]> {
+  let file: ConfigFile;
+  try {
+    file = await readComplete(configFile, env);
+  } catch (error) {
+    return [
+      nodeVersion(),
+      ...reasonOf(error)
+        .split('\n')
+        .map((line) => wrong(configFile, line)),
+    ];
+  }
+  return examine(await planOf(file, []));
 }
 
-/** Examines everything; without `self`, asks the running gateway, if there is one. Never rejects because of a finding. */
-export async function examine(configFile: string, env: Env, self?: SelfExamination): Promise<readonly Diagnosis[]> {
-  const plan = await planFrom(configFile, env, self?.plugins);
+/**
+ * The same for a configuration that was read. `own`: the facts of the gateway that examines itself; otherwise the running gateway is asked, if there is
+ * one.
+ */
+export async function examine(plan: Plan, own?: GatewayFacts): Promise<readonly Diagnosis[]> {
   const found: Diagnosis[] = [nodeVersion()];
   const upstream = await openUpstream(clientOf(plan), systemClock);
   try {
@@ -47,7 +59,10 @@ export async function examine(configFile: string, env: Env, self?: SelfExaminati
       assembly = await rehearse(plan, { ask: (...of) => createAsk(upstream, systemClock, ...of) });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return [...found, ...error.problems.map((problem) => wrong(plan, problemLine(plan.file.file, problem)))];
+      return [
+        ...found,
+        ...error.problems.map((problem) => wrong(plan.file.file, problemLine(plan.file.file, problem))),
+      ];
     }
     found.push(
       ...configuration(plan, assembly),
@@ -55,7 +70,7 @@ export async function examine(configFile: string, env: Env, self?: SelfExaminati
       ...certificate(assembly, systemClock.now()),
     );
     const facts =
-      self?.facts ??
+      own ??
       (await factsOf(plan).catch((error: unknown) => {
         found.push({ topic: 'gateway', level: 'problem', text: reasonOf(error) });
         return undefined;
@@ -108,11 +123,11 @@ export function describeDiagnoses(found: readonly Diagnosis[]): string {
   return [...lines, `${count('problem')} problems, ${count('warning')} warnings`].join('\n');
 }
 
-const wrong = (plan: Plan, text: string): Diagnosis => ({
+const wrong = (file: string, text: string): Diagnosis => ({
   topic: 'configuration',
   level: 'problem',
   text,
-  advice: `correct ${basename(plan.file.file)}; \`turnpike check\` validates it`,
+  advice: `correct ${basename(file)}; \`turnpike check\` validates it`,
 });
 
 /** If the section has a mistake, it is reported later. */
@@ -147,7 +162,9 @@ function configuration(plan: Plan, assembly: Assembly): readonly Diagnosis[] {
 function fileModes(plan: Plan, { listen }: Assembly): readonly Diagnosis[] {
   // Windows has no such permission bits.
   if (process.platform === 'win32') return [];
-  const { file, dir, text, secrets } = plan.file;
+  const { dir, secrets, sources } = plan.file;
+  // The first source is gateway.yaml, even if the rest of the configuration is in the database.
+  const [file, text = ''] = [...sources][0]!;
   const store = storeFileOf(plan);
   const isSecret = secrets.some((secret) => text.includes(secret));
   const checked: (Diagnosis | undefined)[] = [

@@ -9,9 +9,9 @@ import {
   type Assembly,
   assemble,
   CORE_PATHS,
+  earlyPlanOf,
   loggerOf,
   type Plan,
-  planFrom,
   planOf,
   rehearse,
   type Surroundings,
@@ -24,11 +24,18 @@ import { digestOf } from './cluster/gateways.ts';
 import { aloneOf, type ClusterPeers, joinPeers } from './cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
+import { storedCommand } from './complete-config.ts';
 import { readListen, type UpstreamSection } from './config/core-sections.ts';
-import { readConfig, reasons } from './config/file.ts';
+import { type ConfigFile, readConfig, reasons } from './config/file.ts';
+import { type KeptConfig, keepConfig } from './config/kept.ts';
 import { throwIfWrong } from './config/sections.ts';
-import type { Loaded } from './configuration.ts';
+import { type ConfigSource, kindOf, needsStore, sourceOf } from './config/source.ts';
+import { createConfigCommands } from './config-commands.ts';
+import { type ConfigurationTools, createJudge, type Loaded } from './configuration.ts';
+import { CHANGED, createConfiguring } from './configuring.ts';
+import { Audit } from './contracts/audit.ts';
 import { Catalog } from './contracts/catalog.ts';
+import { Configuring } from './contracts/configuring.ts';
 import { Counters } from './contracts/counters.ts';
 import { coreErrors } from './contracts/errors.ts';
 import { Explaining } from './contracts/explaining.ts';
@@ -67,7 +74,7 @@ import { COMMAND_ROLE, type ProcessRole, roleAt } from './place.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { createProxyWatch, type ProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
-import { refuseRestart, watchFiles } from './reloading.ts';
+import { refuseRestart, watchSources } from './reloading.ts';
 import { createRoll, type Tally } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning, gatewayName, version } from './running.ts';
@@ -135,10 +142,19 @@ export interface Gateway {
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const file = readConfig(options.configFile, options.env);
   await prepareStore(file);
-  const plan = await planOf(file, options.plugins ?? []);
-  // All checks run before the store is opened.
+  return openPlanned(await planToOpen(file, options), options, false);
+}
+
+/** The plan to open a gateway with: all checks run before the store is opened, unless the rest is in there. */
+async function planToOpen(file: ConfigFile, { plugins = [] }: GatewayOptions): Promise<Plan> {
+  if (needsStore(file)) {
+    const plan = await earlyPlanOf(file);
+    throwIfWrong(file);
+    return plan;
+  }
+  const plan = await planOf(file, plugins);
   await rehearse(plan);
-  return openPlanned(plan, options, false);
+  return plan;
 }
 
 /** The same for a rehearsed plan. `alone`: for a command, without an address; `listen` is not called. */
@@ -181,7 +197,9 @@ export async function openWorker(
   options: GatewayOptions,
   joined: () => Promise<unknown>,
 ): Promise<Gateway> {
-  const plan = await planFrom(options.configFile, options.env, options.plugins);
+  const { configFile, env, plugins = [] } = options;
+  const file = readConfig(configFile, env);
+  const plan = needsStore(file) ? await earlyPlanOf(file) : await planOf(file, plugins);
   throwIfWrong(plan.file);
   options.log.configure(loggerOf(plan));
   const store = await attachStore(plan, options.log, boot);
@@ -213,14 +231,28 @@ async function assembleInRole(
     tellKnownTables(peers, ownersOf(plan));
     return await exclusively(store, async () => {
       const vault = await vaultOf(plan, store, mayMake);
+      const kept = keepConfig(store, vault, clock);
+      const source = sourceOf(options.configFile, options.env, kept, kindOf(plan.file));
+      // Before the configuration is complete: `turnpike config` can set what it lacks.
+      if (mayMake && needsStore(plan.file)) await migrate(store, [CORE_TABLES], clock);
+      const full = needsStore(plan.file) ? await fullPlan(source, options) : plan;
+      if (processRole.role !== 'command') log.configure(loggerOf(full));
       const around = { store, log, clock, vault, peers, lasting: new LastingStates(), provided };
-      return assembleGateway(plan, around, { store, options, firstSecrets, processRole, cluster, mayMake, failed });
+      const opened = { store, options, firstSecrets, processRole, cluster, mayMake, failed, kept, source };
+      return assembleGateway(full, around, opened);
     });
   } catch (error) {
     processRole.close();
     await store.close();
     throw error;
   }
+}
+
+/** The plan of what is in the database. Throws `ConfigError`. */
+async function fullPlan(source: ConfigSource, { plugins = [] }: GatewayOptions): Promise<Plan> {
+  const plan = await planOf(await source.read(), plugins);
+  await rehearse(plan);
+  return plan;
 }
 
 const ownersOf = ({ plugins }: Plan): readonly TableOwner[] => [CORE_TABLES, ...plugins];
@@ -264,10 +296,13 @@ async function assembleGateway(
     /** Migrations may run. */
     readonly mayMake: boolean;
     readonly failed: Promise<Error>;
+    readonly kept: KeptConfig;
+    readonly source: ConfigSource;
   },
 ): Promise<Gateway> {
   const { log, clock, peers } = outside;
-  const { store, options, firstSecrets, processRole, cluster, mayMake, failed } = opened;
+  const { store, options, firstSecrets, processRole, cluster, mayMake, failed, kept, source } = opened;
+  const isWorker = processRole.role === 'worker';
   const startedMs = clock.now();
   const upstream = await openUpstream((plan.values.upstream as UpstreamSection).client, clock);
   const explaining = createExplaining(() => ({
@@ -277,14 +312,21 @@ async function assembleGateway(
   }));
   const proxies = watchProxies(peers, log, () => current.generation);
   const begun: Tally = { added: 0 };
+  const texts: ConfigurationTools = {
+    source,
+    plugins: options.plugins ?? [],
+    loaded: () => current,
+    refuseRestart: (next) => refuseRestart(plan, next),
+    reload: () => reload(),
+  };
+  const judge = createJudge(texts, outside.vault);
   const running = createRunning({
+    ...texts,
+    judge,
     peers,
     cluster,
     role: processRole.role,
     proxies,
-    configFile: options.configFile,
-    env: options.env,
-    plugins: options.plugins ?? [],
     clock,
     log,
     store,
@@ -295,12 +337,20 @@ async function assembleGateway(
     backUp: () => backups.run(),
     async examine() {
       const { examine } = await import('./doctor.ts');
-      return examine(options.configFile, options.env, { plugins: options.plugins ?? [], facts: factsForDoctor() });
+      return examine(await planOf(await source.read(), options.plugins ?? []), factsForDoctor());
     },
     counters: () => current.assembly.find(Counters),
-    loaded: () => current,
-    refuseRestart: (next) => refuseRestart(plan, next),
-    reload: () => reload(),
+  });
+  const ask: Surroundings['ask'] = (...of) => createAsk(upstream, clock, ...of);
+  const configuring = createConfiguring({
+    ...texts,
+    judge,
+    kept,
+    running: running.service,
+    ask,
+    peers,
+    clock,
+    log,
   });
   const around: Surroundings = {
     ...outside,
@@ -309,12 +359,12 @@ async function assembleGateway(
       [Explaining.id, explaining],
       [Inspecting.id, createInspecting(() => current.generation, clock)],
       [Running.id, running.service],
+      [Configuring.id, configuring.service],
     ]),
-    ask: (...of) => createAsk(upstream, clock, ...of),
+    ask,
   };
   const backups = createBackups({
-    configFile: options.configFile,
-    env: options.env,
+    source,
     store,
     peers,
     clock,
@@ -429,6 +479,8 @@ async function assembleGateway(
     },
     backupNowCommand(backups, () => current.plan),
     backupCommand(plan, store, { log, clock }),
+    ...createConfigCommands({ source, configuring, judge, audit: () => current.assembly.find(Audit) }),
+    storedCommand(source, outside.vault),
     {
       ...CORE_COMMANDS.explain,
       run(request) {
@@ -441,7 +493,7 @@ async function assembleGateway(
 
   const reloadNow = async (): Promise<void> => {
     if (state === 'draining') return;
-    const next = await planFrom(options.configFile, options.env, options.plugins);
+    const next = await planOf(await source.read(), options.plugins ?? []);
     refuseRestart(plan, next);
     await rehearse(next);
     const before = current;
@@ -450,7 +502,10 @@ async function assembleGateway(
     tellKnownTables(peers, ownersOf(next));
     const { tls } = current.assembly;
     if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);
-    if (processRole.role !== 'worker') log.info('gateway.yaml was reloaded');
+    if (!isWorker) {
+      await configuring.loaded(next.file.text);
+      log.info('gateway.yaml was reloaded');
+    }
     const retired = before.generation.live
       .empty()
       .then(() => before.assembly.stop(patience))
@@ -463,6 +518,10 @@ async function assembleGateway(
     const done = reloading.then(reloadNow);
     reloading = done.catch(() => {});
     return done;
+  };
+
+  const reloadOrLog = (): void => {
+    reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
   };
 
   /** Ends all running requests, with an error if the client can still receive one. */
@@ -520,8 +579,7 @@ async function assembleGateway(
     reload,
     hurry: cutAll,
     async listen() {
-      const { listen, tls } = current.assembly;
-      const isWorker = processRole.role === 'worker';
+      const { listen, tls, file } = current.assembly;
       if (!isWorker)
         control = await openControl(controlPath(storeFileOf(current.plan)), (line) => runCommand(commands(), line));
       server = createGatewayServer({
@@ -536,14 +594,11 @@ async function assembleGateway(
         proxies,
       });
       const port = await processRole.listen(server);
-      if (!isWorker)
-        stopWatching = watchFiles(
-          () => current.assembly.file,
-          clock,
-          () => {
-            reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
-          },
-        );
+      if (!isWorker) {
+        await configuring.loaded(file.text);
+        stopWatching = watchSources(() => current.assembly.file, source, clock, reloadOrLog);
+        peers.on(CHANGED, () => void reloadOrLog());
+      }
       running.start();
       if (!isWorker) backups.start();
       state = 'ready';

@@ -235,8 +235,16 @@ async function init({ positionals }: Invocation): Promise<string> {
 }
 
 /** Prints the effective configuration, or all errors of the file. */
-async function check({ configFile }: Invocation): Promise<string> {
-  return (await import('./check.ts')).describeAssembly(configFile, process.env);
+async function check(invocation: Invocation): Promise<number | string> {
+  const { configFile } = invocation;
+  const [{ describeAssembly }, { needsStore }] = await Promise.all([
+    import('./check.ts'),
+    import('./config/source.ts'),
+  ]);
+  if (!needsStore(readConfig(configFile, process.env))) return describeAssembly(configFile, process.env);
+  const line = { argv: CORE_COMMANDS.configCheck.name.split(' '), stdin: '', cwd: process.cwd() };
+  const result = (await askRunning(configFile, line)) ?? (await runHere(configFile, line, invocation));
+  return show(result, invocation) === EXIT.done ? EXIT.done : EXIT.config;
 }
 
 /** Lists the errors of core and the plugins. */
@@ -266,12 +274,12 @@ async function newPlugin({ positionals, values }: Invocation): Promise<string> {
 
 /** Replaces the database with a backup. Only while no gateway runs on it. */
 async function restore({ positionals, configFile, say, complain }: Invocation): Promise<number> {
-  const [{ driverOf, planFrom }, { throwIfWrong }, { storeFileOf, unfitKey }] = await Promise.all([
+  const [{ driverOf, planForStore }, { throwIfWrong }, { storeFileOf, unfitKey }] = await Promise.all([
     import('./assembly.ts'),
     import('./config/sections.ts'),
     import('./opening.ts'),
   ]);
-  const plan = await planFrom(configFile, process.env);
+  const plan = await planForStore(configFile, process.env);
   throwIfWrong(plan.file);
   const driver = await driverOf(plan);
   if (driver.restore === undefined) throw new Error(`the database is on a server: ${driver.server?.backup}`);
@@ -319,8 +327,8 @@ async function recover({ configFile, values, complain }: Invocation): Promise<st
 
 /** Examines the gateway and what it depends on. */
 async function doctor({ configFile, values, say }: Invocation): Promise<number> {
-  const { describeDiagnoses, examine } = await import('./doctor.ts');
-  const found = await examine(configFile, process.env);
+  const { describeDiagnoses, examineFile } = await import('./doctor.ts');
+  const found = await examineFile(configFile, process.env);
   say(values.json === true ? JSON.stringify(found, null, 2) : describeDiagnoses(found));
   return found.some(({ level }) => level === 'problem') ? EXIT.failed : EXIT.done;
 }

@@ -7,8 +7,9 @@ import type { Clock } from './clock.ts';
 import { createOtherGateways, digestOf, NO_OTHERS } from './cluster/gateways.ts';
 import type { ClusterPeers } from './cluster/peers.ts';
 import { nameOfStore, readListen, type StoreSection } from './config/core-sections.ts';
-import { type ConfigurationTools, createConfiguration } from './configuration.ts';
+import { type ConfigurationTools, createConfiguration, createExamination, type Judge } from './configuration.ts';
 import type { Counters } from './contracts/counters.ts';
+import type { Diagnosis } from './contracts/diagnosis.ts';
 import type { Peers } from './contracts/peers.ts';
 import type {
   BackupRun,
@@ -33,6 +34,9 @@ import { createWatch, type Look, type ProcessVitals, sumOfVitals } from './vital
 
 /** The dependencies of `Running`. */
 export interface RunningTools extends ConfigurationTools {
+  readonly judge: Judge;
+  /** The findings about the current text and this gateway; they may contain secrets. */
+  examine(): Promise<readonly Diagnosis[]>;
   readonly clock: Clock;
   readonly log: Log;
   readonly store: OpenStore;
@@ -136,7 +140,8 @@ export function createRunning(tools: RunningTools): RunningWatch {
       disk.stop();
     },
     service: {
-      ...createConfiguration(tools),
+      ...createConfiguration(tools, tools.judge),
+      examine: createExamination(tools, tools.judge, tools.examine),
       async inFlight(query) {
         const gateway = cluster !== undefined && cluster.count > 1 ? name() : undefined;
         const found = [

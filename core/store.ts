@@ -37,6 +37,9 @@ const VAULT_TABLE = 'CREATE TABLE IF NOT EXISTS vault (key_id TEXT NOT NULL PRIM
 /** The migration of core since which the store records which older versions are compatible. */
 const COMPATIBILITY = 2;
 
+/** The migration of core that creates the tables of the configuration. */
+export const CONFIG_TABLES = 5;
+
 /** Core's own tables that are migrated like those of plugins. */
 export const CORE_TABLES: TableOwner = {
   name: 'core',
@@ -76,6 +79,20 @@ export const CORE_TABLES: TableOwner = {
         `CREATE TABLE backup_result (
           at_ms INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, bytes INTEGER, took_ms INTEGER NOT NULL, reason TEXT,
           invariants INTEGER, migrations INTEGER
+        ) STRICT`,
+      ],
+      compatibleFrom: 0,
+    },
+    {
+      id: CONFIG_TABLES,
+      title: 'secrets and versions of the configuration',
+      sql: [
+        `CREATE TABLE config_secret (
+          name TEXT NOT NULL PRIMARY KEY, sealed TEXT NOT NULL, set_ms INTEGER NOT NULL, set_by TEXT NOT NULL
+        ) STRICT`,
+        `CREATE TABLE config_version (
+          id INTEGER NOT NULL PRIMARY KEY, at_ms INTEGER NOT NULL, by_name TEXT, note TEXT NOT NULL,
+          revision TEXT NOT NULL, sealed TEXT NOT NULL
         ) STRICT`,
       ],
       compatibleFrom: 0,

@@ -5,9 +5,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { driverOf, type Plan, planFrom, rehearse } from './assembly.ts';
+import { driverOf, type Plan, planOf, rehearse } from './assembly.ts';
 import { copyTo, prove } from './backups/proof.ts';
 import { systemClock } from './clock.ts';
+import { readComplete } from './complete-config.ts';
 import type { StoreSection } from './config/core-sections.ts';
 import type { BackupProof } from './contracts/running.ts';
 import { askControl, controlPath } from './control.ts';
@@ -34,7 +35,7 @@ export interface UpgradeOptions {
  */
 export async function upgrade(options: GatewayOptions, { dryRun, say }: UpgradeOptions): Promise<void> {
   const { configFile, env, plugins } = options;
-  const plan = await planFrom(configFile, env, plugins);
+  const plan = await planOf(await readComplete(configFile, env), plugins ?? []);
   await rehearse(plan);
   say(`gateway.yaml is valid for version ${version}`);
   const place = storeFileOf(plan);

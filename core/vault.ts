@@ -9,6 +9,8 @@ export interface Vault {
   open(place: string, sealed: string): string;
   /** Whether a text is sealed, with this master key or another one. */
   isSealed(text: string): boolean;
+  /** A key for another purpose, the same in every process with this master key; 32 bytes. */
+  derive(purpose: string): Buffer;
   /** An id of the master key that discloses nothing of it; 16 hexadecimal characters. */
   readonly keyId: string;
 }
@@ -28,6 +30,7 @@ export function createVault(masterKey: Buffer): Vault {
 
   return {
     keyId,
+    derive: (purpose) => derive(`turnpike for ${purpose}`),
     isSealed: (text) => SEALED.test(text),
     seal(place, secret) {
       const nonce = randomBytes(NONCE_BYTES);

@@ -42,7 +42,8 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   stripe: ['plugins/payments'],
   tsx: ['plugins/stores', 'scripts'],
   undici: ['core'],
-  yaml: ['core', 'plugins/import', 'plugins/models'],
+  diff: ['core'],
+  yaml: ['core', 'plugins/import'],
 };
 /** The packages of the console; none of them runs in the gateway. `~icons` are the icons that its build takes from Tabler's data. */
 const BROWSER_PACKAGES: readonly string[] = [

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Plan, planFrom, rehearse } from '../assembly.ts';
+import { type Plan, planOf, rehearse } from '../assembly.ts';
+import { readComplete } from '../complete-config.ts';
 import { nearest } from '../config/nearest.ts';
 import { coreErrors } from '../contracts/errors.ts';
 import { masterKeyOf } from '../master-key.ts';
@@ -80,7 +81,7 @@ export async function proveBackup(configFile: string, env: Env, file: string): P
 }
 
 async function checkedPlan(configFile: string, env: Env): Promise<Plan> {
-  const plan = await planFrom(configFile, env);
+  const plan = await planOf(await readComplete(configFile, env), []);
   await rehearse(plan);
   return plan;
 }

@@ -4,8 +4,9 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Plan, planFrom } from '../assembly.ts';
+import { type Plan, planOf } from '../assembly.ts';
 import { throwIfWrong } from '../config/sections.ts';
+import { type ConfigOrigin, readOrigin } from '../config/source.ts';
 import type { BackupProof } from '../contracts/running.ts';
 import { masterKeyOf } from '../master-key.ts';
 import { keySourceOf } from '../opening.ts';
@@ -17,8 +18,7 @@ import { openStorage } from './storage.ts';
 
 /** The order to the process. */
 export interface FinishOrder {
-  readonly configFile: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly origin: ConfigOrigin;
   /** The copy of the store, in a folder of its own for scratch files. */
   readonly copy: string;
   readonly folder: string;
@@ -45,8 +45,8 @@ export interface Finished {
  * read back and compared. A copy whose proof fails is stored, too, but not counted as a backup: no old one is deleted.
  * Rejects if nothing could be stored.
  */
-export async function finishBackup({ configFile, env, copy, folder, atMs, kind }: FinishOrder): Promise<Finished> {
-  const plan = await planFrom(configFile, env);
+export async function finishBackup({ origin, copy, folder, atMs, kind }: FinishOrder): Promise<Finished> {
+  const plan = await planOf(readOrigin(origin), []);
   throwIfWrong(plan.file);
   const settings = readBackup(plan.values.backup);
   if (settings === undefined) throw new Error('gateway.yaml has no section `backup`');

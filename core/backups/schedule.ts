@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { driverOf, type Plan } from '../assembly.ts';
 import type { Clock } from '../clock.ts';
+import type { ConfigSource } from '../config/source.ts';
 import type { Peers } from '../contracts/peers.ts';
 import type { BackupRun, BackupSchedule } from '../contracts/running.ts';
 import type { Log } from '../log.ts';
@@ -16,8 +17,7 @@ import { type BackupSettings, readBackup } from './section.ts';
 
 /** The dependencies. */
 export interface BackupTools {
-  readonly configFile: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly source: Pick<ConfigSource, 'origin'>;
   readonly store: OpenStore;
   readonly peers: Pick<Peers, 'leads'>;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ const LATEST = 20;
 const ENCRYPTED_SPACE = 4.5;
 
 /** Creates it. */
-export function createBackups({ configFile, env, store, peers, clock, log, plan }: BackupTools): Backups {
+export function createBackups({ source, store, peers, clock, log, plan }: BackupTools): Backups {
   let cancel: (() => void) | undefined;
   let running: Promise<BackupRun> | undefined;
   let finisher: Finisher | undefined;
@@ -136,7 +136,7 @@ export function createBackups({ configFile, env, store, peers, clock, log, plan 
       await copyTo(copy, from, store);
       if (stopped) throw new Error('the gateway was stopped');
       const kind = driver.dumps === undefined ? 'db' : 'dump';
-      const order: FinishOrder = { configFile, env: { ...env }, copy, folder, atMs, kind };
+      const order: FinishOrder = { origin: await source.origin(), copy, folder, atMs, kind };
       finisher = startFinisher(order);
       return await finisher.result;
     } finally {

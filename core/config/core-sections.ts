@@ -1,4 +1,4 @@
-/** The sections of gateway.yaml that core reads itself: `listen`, `store`, `backup`, `upstream`, `logger`, `pipeline`. */
+/** The sections of gateway.yaml that core reads itself: `config`, `configuration`, `listen`, `store`, `backup`, `upstream`, `logger`, `pipeline`. */
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { type BackupSection, backupSchema } from '../backups/section.ts';
@@ -158,6 +158,12 @@ const budget = (description: string, total: string, perAccount: string) => ({
 
 const onDisconnect = (normally: OnDisconnect) => ({ enum: ['cancel', 'drain'], default: normally });
 
+/** `configuration` as written and as used. */
+export interface ConfigurationSection {
+  /** It can be changed in the console and through `/api`. */
+  readonly editor: boolean;
+}
+
 /** The schemas of core's own sections. */
 export const coreSections: {
   readonly listen: Schema<ListenSection>;
@@ -166,6 +172,8 @@ export const coreSections: {
   readonly upstream: Schema<UpstreamSection>;
   readonly logger: Schema<LogSettings>;
   readonly pipeline: Schema<PipelineSection>;
+  readonly config: Schema<'file' | 'store'>;
+  readonly configuration: Schema<ConfigurationSection>;
 } = {
   listen: schema<ListenSection>({
     type: 'object',
@@ -328,6 +336,26 @@ export const coreSections: {
         ...proxySchema,
         description:
           'The HTTP proxy for requests to vendors and providers; `none`: no proxy. Default: HTTPS_PROXY and HTTP_PROXY of the environment. NO_PROXY lists hosts that are reached directly.',
+      },
+    },
+    default: {},
+  }),
+  config: schema<'file' | 'store'>({
+    type: 'string',
+    description:
+      'Where the configuration is: in this file, or, except for listen and store, in the database. A change needs a restart.',
+    enum: ['file', 'store'],
+    default: 'file',
+  }),
+  configuration: schema<ConfigurationSection>({
+    type: 'object',
+    description: 'The configuration editor.',
+    additionalProperties: false,
+    properties: {
+      editor: {
+        type: 'boolean',
+        description: 'Whether root can change the configuration in the console and through /api.',
+        default: true,
       },
     },
     default: {},

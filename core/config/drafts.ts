@@ -76,7 +76,8 @@ export function draftRules(texts: readonly Shown[]): Prepare {
 
 class Refusal extends Error {}
 
-function valueAt(path: Path, written: string, { names, places, secrets }: Known): unknown {
+function valueAt(at: Path, written: string, { names, places, secrets }: Known): unknown {
+  const path = ruledBy(at);
   const field = path.at(-1);
   for (const name of referencesOf(written)) {
     // Fields for secrets are never shown.
@@ -90,15 +91,23 @@ function valueAt(path: Path, written: string, { names, places, secrets }: Known)
   return new Refusal('this mask matches no secret in the file on disk at this place; write ${NAME}, or the secret');
 }
 
-/** A path without list positions, because channels may be reordered, and the value there. */
-function placed(path: Path, text: string): string {
-  return `${JSON.stringify(path.map((step) => (typeof step === 'number' ? 0 : step)))} ${text}`;
+/** The path whose rules apply: a channel's list of keys is as secret as its key, and a secret may move from one to the other. */
+function ruledBy(path: Path): Path {
+  const [section, channel, member, ...rest] = path;
+  return section === 'channels' && member === 'keys' && rest.length === 1 ? [section, channel!, 'key'] : path;
 }
 
-/** The names in `${…}`: `NAME`, `file:PATH`, without the default. */
+/** A path without list positions, because channels may be reordered, and the value there. */
+function placed(path: Path, text: string): string {
+  return `${JSON.stringify(ruledBy(path).map((step) => (typeof step === 'number' ? 0 : step)))} ${text}`;
+}
+
+/** The names in `${…}`: `NAME`, `file:PATH`, without the default. Secrets of the database may be used everywhere. */
 function referencesOf(text: string): readonly string[] {
   return [...text.matchAll(/\$\$\{|\$\{([^}]*)\}/g)].flatMap(([, inside]) =>
-    inside === undefined ? [] : [inside.startsWith('file:') ? inside : inside.replace(/:-.*$/s, '')],
+    inside === undefined || inside.startsWith('secret:')
+      ? []
+      : [inside.startsWith('file:') ? inside : inside.replace(/:-.*$/s, '')],
   );
 }
 

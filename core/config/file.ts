@@ -4,8 +4,8 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import type { Document } from 'yaml';
 import { createRedactor, SHORTEST_SECRET } from '../log.ts';
 import { type Env, readEnvironment } from './environment.ts';
-import { unreadable } from './interpolation.ts';
-import { fillIn, offsetOf, type Path, parseYaml } from './yaml.ts';
+import { type Sources, unreadable } from './interpolation.ts';
+import { type Findings, fillIn, offsetOf, type Path, parseYaml } from './yaml.ts';
 
 /** A mistake and its location. Lines and columns start at 1. */
 export interface Problem {
@@ -34,6 +34,8 @@ export interface ConfigFile {
   readonly secrets: readonly string[];
   /** The variables that `${NAME}` was filled in from: those of the process and of `.env`. */
   readonly env: Env;
+  /** Every `${…}` with its place: `channels[0].key`. */
+  readonly references: readonly Reference[];
   /** All files that it was read from, with their contents: itself, `.env` and those with secrets; undefined: there was none. */
   readonly sources: ReadonlyMap<string, string | undefined>;
   /** Grows while the file is checked. */
@@ -43,6 +45,14 @@ export interface ConfigFile {
   problem(path: Path, message: string): void;
   /** Reports a warning: the configuration works, but is not advisable. */
   warn(path: Path, message: string): void;
+}
+
+/** A `${…}` of the file. */
+export interface Reference {
+  readonly kind: 'variable' | 'file' | 'secret';
+  /** Of the variable or the secret; of a file, its path as written. */
+  readonly name: string;
+  readonly path: string;
 }
 
 /** The configuration is wrong. The message contains every problem, one `file:line:column: path: message` each. */
@@ -68,23 +78,23 @@ export function problemLine(file: string, { line, column, path, message }: Probl
 }
 
 /** Reads the file. Throws nothing: problems are collected in `problems`. */
-export function readConfig(file: string, env: Env): ConfigFile {
-  return configOf(file, readText(resolve(file)), env);
+export function readConfig(file: string, env: Sources['env'], secrets?: Sources['secrets']): ConfigFile {
+  return configOf(file, readText(resolve(file)), { env, secrets });
+}
+
+/** A text that is not in the file, read as if it were; `prepare` may remove references. */
+export function configFrom(file: string, text: string, sources: Sources, prepare?: Prepare): ConfigFile {
+  return configOf(file, isTooLong(text) ? TOO_LONG : { text }, sources, prepare);
 }
 
 /** Inspects a document before `${…}` is filled in, and may change it. */
 export type Prepare = (doc: Document, problem: ConfigFile['problem']) => void;
 
-/** Parses a text as if it were in the file. Resolves only the references that `prepare` has not removed. */
-export function draftConfig(file: string, text: string, env: Env, prepare: Prepare): ConfigFile {
-  return configOf(file, Buffer.byteLength(text) > longestFile ? TOO_LONG : { text }, env, prepare);
-}
-
-function configOf(file: string, { text, trouble }: FileText, given: Env, prepare?: Prepare): ConfigFile {
+function configOf(file: string, { text, trouble }: FileText, given: Sources, prepare?: Prepare): ConfigFile {
   const absolute = resolve(file);
   const dir = dirname(absolute);
-  const { env, ...envFile } = readEnvironment(dir, given);
-  const sources = new Map([
+  const { env, ...envFile } = readEnvironment(dir, given.env);
+  const sources = new Map<string, string | undefined>([
     [absolute, trouble === undefined ? text : undefined],
     [envFile.file, envFile.text],
   ]);
@@ -117,13 +127,15 @@ function configOf(file: string, { text, trouble }: FileText, given: Env, prepare
   if (yaml.sound) prepare?.(yaml.doc, problem);
   // Reported once every secret is known: a message may quote another value.
   const reports: (() => void)[] = [];
-  const findings = {
-    problem: (...args: Parameters<typeof problem>) => void reports.push(() => problem(...args)),
-    warn: (...args: Parameters<typeof warn>) => void reports.push(() => warn(...args)),
+  const references: Reference[] = [];
+  const findings: Findings = {
+    problem: (...args) => void reports.push(() => problem(...args)),
+    warn: (...args) => void reports.push(() => warn(...args)),
     secret,
-    source: (path: string, content: string | undefined) => void sources.set(path, content),
+    refers: (reference, path) => void references.push({ ...reference, path: pathText(path) }),
+    source: (path, content) => void sources.set(path, content),
   };
-  const value = trouble === undefined && yaml.sound ? fillIn(yaml.doc, dir, env, findings) : undefined;
+  const value = trouble === undefined && yaml.sound ? fillIn(yaml.doc, dir, { ...given, env }, findings) : undefined;
   for (const say of reports) say();
   return {
     file: absolute,
@@ -133,6 +145,7 @@ function configOf(file: string, { text, trouble }: FileText, given: Env, prepare
     readable: value !== undefined,
     secrets: [...secrets],
     env,
+    references,
     sources,
     problems,
     warnings,
@@ -153,7 +166,12 @@ export function pathText(path: Path): string {
 }
 
 /** A larger file is not a configuration and could block the parser. */
-const longestFile = 256 * 1024;
+const LONGEST_FILE = 256 * 1024;
+
+/** Whether a text cannot be a configuration because of its size. */
+export function isTooLong(text: string): boolean {
+  return Buffer.byteLength(text) > LONGEST_FILE;
+}
 
 interface FileText {
   readonly text: string;
@@ -163,9 +181,9 @@ const TOO_LONG: FileText = { text: '', trouble: 'the file is larger than 256 KiB
 
 function readText(file: string): FileText {
   try {
-    const tooLong = statSync(file).size > longestFile;
+    const tooLong = statSync(file).size > LONGEST_FILE;
     const bytes = tooLong ? Buffer.alloc(0) : readFileSync(file);
-    if (tooLong || bytes.length > longestFile) return TOO_LONG;
+    if (tooLong || bytes.length > LONGEST_FILE) return TOO_LONG;
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

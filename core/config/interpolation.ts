@@ -1,13 +1,26 @@
-/** Fills `${…}` in: from the environment, with a default, or from a file. */
+/** Fills `${…}` in: from the environment, with a default, from a file, or from the secrets in the database. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are what this file is about
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Env } from './environment.ts';
+
+/** What `${…}` is filled in from. */
+export interface Sources {
+  readonly env: Env;
+  /** The secrets of the database by name; undefined: it is not open, and each is replaced by a stand-in. */
+  readonly secrets?: ReadonlyMap<string, string> | undefined;
+}
 
 /** A text with its `${…}` filled in. */
 export interface Filled {
   readonly text: string;
-  /** Each `${…}` with its variable's name and value; the name is empty for a file. */
-  readonly pieces: readonly { readonly name: string; readonly text: string }[];
+  /** Each `${…}` with its name and value. */
+  readonly pieces: readonly {
+    /** `variable` has the name of an environment variable, `secret` that of a secret, `file` the path as written. */
+    readonly kind: 'variable' | 'file' | 'secret';
+    readonly name: string;
+    readonly text: string;
+  }[];
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
   /** The files that were read, with their contents; undefined: unreadable. */
@@ -15,12 +28,12 @@ export interface Filled {
 }
 
 /**
- * Fills in one string: `${NAME}`, `${NAME:-default}` (for a variable that is unset or empty) and `${file:PATH}`
- * (relative to `dir`, one trailing newline removed). `$${` becomes `${`. Filled-in values are not expanded again. The value of a variable that is
- * unset or empty is in the file that `NAME_FILE` names, if that is set.
+ * Fills in one string: `${NAME}`, `${NAME:-default}` (for a variable that is unset or empty), `${file:PATH}` (relative
+ * to `dir`, one trailing newline removed) and `${secret:NAME}`. `$${` becomes `${`. Filled-in values are not expanded
+ * again. The value of a variable that is unset or empty is in the file that `NAME_FILE` names, if that is set.
  */
-export function fill(text: string, dir: string, env: Readonly<Record<string, string | undefined>>): Filled {
-  const pieces: { name: string; text: string }[] = [];
+export function fill(text: string, dir: string, { env, secrets }: Sources): Filled {
+  const pieces: Filled['pieces'][number][] = [];
   const problems: string[] = [];
   const warnings: string[] = [];
   const files: (readonly [path: string, content: string | undefined])[] = [];
@@ -42,12 +55,20 @@ export function fill(text: string, dir: string, env: Readonly<Record<string, str
     const path = /^file:(.+)$/s.exec(inside)?.[1];
     if (path !== undefined) {
       const content = secretIn(path);
-      pieces.push({ name: '', text: content });
+      pieces.push({ kind: 'file', name: path, text: content });
       return content;
+    }
+    const sealed = /^secret:(.*)$/s.exec(inside)?.[1];
+    if (sealed !== undefined) {
+      const value = secretNamed(sealed, secrets, problems);
+      pieces.push({ kind: 'secret', name: sealed, text: value });
+      return value;
     }
     const [, name, fallback] = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inside) ?? [];
     if (name === undefined || fallback?.includes('${')) {
-      problems.push('${…} is written ${NAME}, ${NAME:-default} or ${file:PATH}, one not inside another');
+      problems.push(
+        '${…} is written ${NAME}, ${NAME:-default}, ${file:PATH} or ${secret:NAME}, one not inside another',
+      );
       return '';
     }
     // An own property: `${constructor}` is not a variable.
@@ -59,10 +80,29 @@ export function fill(text: string, dir: string, env: Readonly<Record<string, str
       return '';
     }
     const value = fallback === undefined ? set! : set || fallback;
-    pieces.push({ name, text: value });
+    pieces.push({ kind: 'variable', name, text: value });
     return value;
   });
   return { text: filled, pieces, problems, warnings, files };
+}
+
+/** The names of secrets: at most 64 letters, digits, `_` and `-`, the first a letter or `_`. */
+export const SECRET_NAME = /^[A-Za-z_][\w-]{0,63}$/;
+
+/** The value of a secret of the database; a stand-in if that is not open. */
+function secretNamed(name: string, secrets: Sources['secrets'], problems: string[]): string {
+  if (!SECRET_NAME.test(name)) {
+    problems.push(`the name of a secret has only letters, digits, "_" and "-", and begins with a letter`);
+    return '';
+  }
+  if (secrets === undefined) return `stand-in-for-${name}`;
+  const value = secrets.get(name);
+  if (value === undefined) {
+    problems.push(
+      `the secret ${name} is not set: set it in the console, or run \`turnpike config secret set ${name} --value-stdin\``,
+    );
+  }
+  return value ?? '';
 }
 
 /** The content of a file that contains one secret; undefined if it cannot be read. */

@@ -15,6 +15,8 @@ export interface Masked {
   readonly text: string;
   /** The masked secrets. */
   readonly secrets: readonly string[];
+  /** A text with the same masks, each replaced by its secret. */
+  unmask(text: string): string;
   /** Maps a position of the full text to one of this text. */
   place<T extends Position>(place: T): T;
 }
@@ -25,6 +27,7 @@ export type Masks = (text: string, known?: readonly string[]) => Masked;
 const DOTS = '••••';
 /** The form of a mask. */
 export const MASK = new RegExp(`${DOTS} [0-9a-f]{6}`);
+const MASKS = new RegExp(MASK, 'g');
 
 /** A part of a text, by its offsets. */
 interface Span {
@@ -41,6 +44,7 @@ export function createMasks(key: Buffer): Masks {
     const detected = secretsIn(text);
     const secrets = new Set([...known, ...detected.map(({ start, end }) => text.slice(start, end))]);
     const spans = apart([...detected, ...[...secrets].flatMap((secret) => repeatedIn(text, secret))]);
+    const behind = new Map<string, string>();
     const edits: { readonly line: number; readonly column: number; readonly cut: number; readonly put: number }[] = [];
     let masked = '';
     let from = 0;
@@ -53,12 +57,14 @@ export function createMasks(key: Buffer): Masks {
       }
       const mask = maskOf(text.slice(start, end));
       edits.push({ line, column: start - lineStart + 1, cut: end - start, put: mask.length });
+      behind.set(mask, text.slice(start, end));
       masked += text.slice(from, start) + mask;
       from = end;
     }
     return {
       text: masked + text.slice(from),
       secrets: spans.map(({ start, end }) => text.slice(start, end)),
+      unmask: (other) => other.replace(MASKS, (mask) => behind.get(mask) ?? mask),
       place(place) {
         let moved = 0;
         for (const { line, column, cut, put } of edits) {
@@ -182,20 +188,20 @@ function insideOf({ range, type }: Scalar, text: string): Span {
   return { start: head === -1 || head > end ? end : head, end };
 }
 
-/** `${NAME}`, `${file:PATH}`, and `${NAME:-default}` without the default. Other text of this form is literal. */
+/** `${NAME}`, `${file:PATH}`, `${secret:NAME}`, and `${NAME:-default}` without the default. Other text of this form is literal. */
 function referencesIn(text: string): readonly Span[] {
-  return [...text.matchAll(/(?<!\$)\$\{(?:file:[^}\n]*|([A-Za-z_]\w*:-)([^}\n]*)|[A-Za-z_]\w*)\}/g)].flatMap(
-    (match) => {
-      const [whole, name, fallback = ''] = match;
-      const { index } = match;
-      const end = index + whole.length;
-      if (name === undefined || fallback === '') return [{ start: index, end }];
-      return [
-        { start: index, end: index + 2 + name.length },
-        { start: end - 1, end },
-      ];
-    },
-  );
+  return [
+    ...text.matchAll(/(?<!\$)\$\{(?:file:[^}\n]*|secret:[\w-]+|([A-Za-z_]\w*:-)([^}\n]*)|[A-Za-z_]\w*)\}/g),
+  ].flatMap((match) => {
+    const [whole, name, fallback = ''] = match;
+    const { index } = match;
+    const end = index + whole.length;
+    if (name === undefined || fallback === '') return [{ start: index, end }];
+    return [
+      { start: index, end: index + 2 + name.length },
+      { start: end - 1, end },
+    ];
+  });
 }
 
 /** The literal parts of a span, line by line, without surrounding space and `${…}`. */

@@ -13,7 +13,7 @@ import {
   visit,
 } from 'yaml';
 import { createRedactor, isSecretName } from '../log.ts';
-import { fill } from './interpolation.ts';
+import { type Filled, fill, type Sources } from './interpolation.ts';
 
 /** A path from the root of the file to a value: names of members, positions in lists. */
 export type Path = readonly (string | number)[];
@@ -33,6 +33,8 @@ export interface Findings {
   problem(path: Path, message: string): void;
   warn(path: Path, message: string): void;
   secret(value: string): void;
+  /** A `${…}` and its place. */
+  refers(reference: Pick<Filled['pieces'][number], 'kind' | 'name'>, path: Path): void;
   /** A file that was read, and its content; undefined: unreadable. */
   source(path: string, content: string | undefined): void;
 }
@@ -132,7 +134,7 @@ export function offsetOf(doc: Document, path: Path): number {
 export function fillIn(
   doc: Document,
   dir: string,
-  env: Readonly<Record<string, string | undefined>>,
+  sources: Sources,
   findings: Findings,
 ): Record<string, unknown> | undefined {
   if (doc.contents === null || (isScalar(doc.contents) && doc.contents.value === null)) return {};
@@ -169,7 +171,7 @@ export function fillIn(
     } else if (isScalar(node)) {
       const ambiguous = ambiguity(node);
       if (ambiguous !== undefined) findings.problem(path, ambiguous);
-      else if (typeof node.value === 'string') node.value = fillScalar(node.value, path, dir, env, findings);
+      else if (typeof node.value === 'string') node.value = fillScalar(node.value, path, dir, sources, findings);
     }
   };
   walk(doc.contents, [], []);
@@ -252,29 +254,34 @@ function ambiguity(node: Scalar): string | undefined {
   return 'has more digits than a number can hold exactly; put text in quotes';
 }
 
+/** Sections that are read before the database is open. */
+const EARLY: ReadonlySet<string | number | undefined> = new Set(['listen', 'store', 'upstream', 'pipeline', 'config']);
+
 /** Fills in one string and records its secrets. */
-function fillScalar(
-  literal: string,
-  path: Path,
-  dir: string,
-  env: Readonly<Record<string, string | undefined>>,
-  findings: Findings,
-): string {
+function fillScalar(literal: string, path: Path, dir: string, sources: Sources, findings: Findings): string {
   const field = path.at(-1);
   const secretField = typeof field === 'string' && isSecretName(field);
   // Headers and query parameters of requests: values that are not written out are treated as credentials, whatever
   // their name is.
   const sent = path.at(-2) === 'headers' || path.at(-2) === 'query';
-  const { text, pieces, problems, warnings, files } = fill(literal, dir, env);
+  const { text, pieces, problems, warnings, files } = fill(literal, dir, sources);
   for (const [file, content] of files) findings.source(file, content);
   for (const message of problems) findings.problem(path, message);
   for (const message of warnings) findings.warn(path, message);
-  for (const piece of pieces) if (secretField || sent || isSecretName(piece.name)) findings.secret(piece.text);
+  for (const { kind, name, text: value } of pieces) {
+    findings.refers({ kind, name }, path);
+    if (kind === 'secret' || secretField || sent || (kind === 'variable' && isSecretName(name))) findings.secret(value);
+    if (kind === 'secret' && EARLY.has(path[0]))
+      findings.problem(path, 'this is read before the database is open; use ${NAME} or ${file:PATH} instead');
+  }
   if (secretField && (sent || pieces.length > 0)) findings.secret(text);
   const shell = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(literal)?.[1];
   if (shell !== undefined) findings.warn(path, `$${shell} is taken literally; a variable is written \${${shell}}`);
   // Literal text in the file: a default is, a variable's name is not.
-  const literally = literal.replace(/\$\{(?:file:[^}]*|\w+(?::-([^}]*))?)\}/g, (_, fallback: string = '') => fallback);
+  const literally = literal.replace(
+    /\$\{(?:(?:file|secret):[^}]*|\w+(?::-([^}]*))?)\}/g,
+    (_, fallback: string = '') => fallback,
+  );
   if (looksLikeCredential(literally, secretField)) {
     findings.secret(text);
     findings.warn(

@@ -61,6 +61,11 @@ export interface Catalog {
    * name. Does not affect the channel's health. Refuses (404) an unknown channel or model.
    */
   probe(channel: string, model?: string): Promise<Probe>;
+  /**
+   * The names of models that the vendor lists at a channel, at most 5,000, sorted. Refuses (404) an unknown channel;
+   * rejects with the reason if the vendor has no such list, or does not answer.
+   */
+  offered(channel: string): Promise<readonly string[]>;
 }
 
 /** The kind of output of a model. */

@@ -22,8 +22,6 @@ export interface Host {
   readonly peers: Peers;
   /** The environment variables at the start. Configuration belongs in a section of gateway.yaml. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The absolute path of gateway.yaml. */
-  readonly configFile: string;
   /** A service named in `needs`. */
   use<T>(service: Service<T>): T;
   /** A service named in `wants`; undefined if no plugin provides it. Call this when the service is used, not in `create`. */

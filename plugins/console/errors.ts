@@ -53,6 +53,35 @@ export const errors = defineErrors(
         `gateway.yaml was not applied; line ${line}: ${message}`,
       help: '`gateway.yaml` has errors, which `problems` lists. The running configuration is unchanged.',
     },
+    configuration_conflict: {
+      status: 409,
+      text: (by: string | undefined) =>
+        `The configuration was changed ${by === undefined ? 'outside the console' : `by ${by}`} in the meantime. Reload it and try again.`,
+      help: 'The configuration was changed in the meantime; `last` says by whom and when. Reload it and try again.',
+    },
+    configuration_unwritable: {
+      status: 409,
+      text: (why: string) => `The configuration cannot be saved: ${why}.`,
+      help: 'The gateway cannot write `gateway.yaml`. Make the file and its folder writable for its user, or change it there.',
+    },
+    editor_off: {
+      status: 403,
+      help: 'The configuration cannot be changed here: `configuration.editor` is false in gateway.yaml.',
+    },
+    models_not_listed: {
+      status: 502,
+      text: (why: string) => `The vendor did not list its models: ${why}.`,
+      help: 'The vendor has no list of models, or did not return it. Enter the names of the models.',
+    },
+    secret_not_found: { status: 404, param: 'name', help: 'The secret does not exist.' },
+    secret_used: {
+      status: 409,
+      param: 'name',
+      text: (name: string, places: readonly string[]) =>
+        `The configuration uses the secret ${name}: ${places.join(', ')}. Remove it there first.`,
+      help: 'The configuration uses this secret; `used_in` has the places. Remove it there first.',
+    },
+    version_not_found: { status: 404, help: 'The version does not exist, or is not kept any more.' },
     session_wanted: { status: 401, help: 'This action needs a session; an access token is not enough. Sign in again.' },
     access_token_wanted: {
       status: 401,

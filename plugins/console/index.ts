@@ -4,6 +4,7 @@ import { Alerts } from '../../core/contracts/alerts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
+import { Configuring } from '../../core/contracts/configuring.ts';
 import { Counters } from '../../core/contracts/counters.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
@@ -87,6 +88,7 @@ export default definePlugin({
     Subscriptions,
     Payments,
     Running,
+    Configuring,
     KeyCheck,
     Explaining,
     FirstStart,

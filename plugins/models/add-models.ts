@@ -1,62 +1,52 @@
-/** Adds models to the section `models` of a gateway.yaml, as text: everything else stays as it is, comments included. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { isMap, isScalar, parseDocument } from 'yaml';
+/** Adds models to the section `models` of the configuration: everything else stays as it is, comments included. */
+import { type Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
+import type { Configuring, Saved } from '../../core/contracts/configuring.ts';
 import { errors } from './errors.ts';
 
-/** A text that cannot be extended; the message is part of a sentence. */
-class NotExtendable extends Error {}
-
-/** Words that would not be text in YAML. */
-const NOT_PLAIN = /^(true|false|null|yes|no|on|off|y|n)$/i;
-
 /**
- * Adds models of a channel to gateway.yaml; a running gateway then reloads it. Returns the names that it did not have. Refuses (409) if the file cannot
- * be written, or has no block of models.
+ * Adds models of a channel that the configuration does not have, and loads it. Refuses (409) if the text cannot be edited, saved or loaded: then
+ * nothing has changed.
  */
-export async function addModels(file: string, names: readonly string[], channel: string): Promise<readonly string[]> {
-  try {
-    const text = await readFile(file, 'utf8');
-    const { text: extended, added } = withModels(text, names, channel);
-    if (added.length > 0) await writeFile(file, extended);
-    return added;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof NotExtendable || code !== undefined) {
-      throw errors.models_not_added(error instanceof NotExtendable ? error.message : `it cannot be written (${code})`);
-    }
-    throw error;
-  }
-}
-
-/**
- * The text with a line `NAME: { from: [CHANNEL] }` for each name behind the last model. Names that the section has already are left out. Throws
- * `NotExtendable` if the section is not a block with a model per line.
- */
-function withModels(
-  text: string,
+export async function addModels(
+  { configuring, audit }: { readonly configuring: Configuring; readonly audit: Audit | undefined },
   names: readonly string[],
   channel: string,
-): { readonly text: string; readonly added: readonly string[] } {
-  const doc = parseDocument(text, { keepSourceTokens: true });
-  const models = doc.get('models', true);
-  if (doc.errors.length > 0) throw new NotExtendable('it has a mistake: see `turnpike check`');
-  const last = isMap(models) && models.flow !== true ? models.items.at(-1) : undefined;
-  if (!isMap(models) || last === undefined || !isScalar(last.key) || !last.key.range) {
-    throw new NotExtendable('its section `models` is not a block with at least one model');
-  }
-  const added = names.filter((name) => !models.has(name));
-  const start = last.key.range[0];
-  const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
-  if (indent.trim() !== '') throw new NotExtendable('its section `models` is not a block with a model per line');
-  const { range } = (last.value ?? last.key) as { readonly range?: readonly [number, number, number] | null };
-  const content = range?.[1] ?? start;
-  // A block value ends behind its line.
-  const end = text[content - 1] === '\n' ? content - 1 : text.indexOf('\n', content);
-  const at = end === -1 ? text.length : end;
-  const lines = added.map((name) => `\n${indent}${written(name)}: { from: [${channel}] }`);
-  return { text: text.slice(0, at) + lines.join('') + text.slice(at), added };
+): Promise<void> {
+  const { text, revision } = await configuring.current();
+  const edits = names.map((name) => ({ path: ['models', name], value: { from: [channel] } }));
+  const edited = await configuring.edit(text, edits).catch((error: unknown) => {
+    throw error instanceof RangeError ? errors.models_not_added(error.message) : error;
+  });
+  const note = `models list ${channel} --add`;
+  const saved = await configuring.save({
+    text: edited.text,
+    revision,
+    note,
+    actor: COMMAND_LINE,
+    steps: (version) =>
+      audit?.steps({
+        actor: COMMAND_LINE,
+        action: 'config.save',
+        object: 'gateway.yaml',
+        facts: { version, note },
+      }) ?? [],
+  });
+  const problem = problemOf(saved);
+  if (problem !== undefined) throw errors.models_not_added(problem);
 }
 
-function written(name: string): string {
-  return /^[A-Za-z][\w./-]*$/.test(name) && !NOT_PLAIN.test(name) ? name : JSON.stringify(name);
+/** Why nothing was saved. */
+function problemOf(saved: Saved): string | undefined {
+  switch (saved.outcome) {
+    case 'saved':
+      return undefined;
+    case 'conflict':
+      return 'it was changed at the same time; run the command again';
+    case 'refused':
+      return saved.reason.message;
+    case 'wrong':
+      return saved.problems
+        .map(({ line, column, path, message }) => `${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`)
+        .join('; ');
+  }
 }

@@ -18,7 +18,7 @@ export interface ServedModel extends Model {
 }
 
 /** The sections, with the fields that only this plugin uses. */
-export interface ModelCatalog extends Omit<Catalog, 'facts' | 'channels' | 'probe'> {
+export interface ModelCatalog extends Omit<Catalog, 'facts' | 'channels' | 'probe' | 'offered'> {
   find(name: string): ServedModel | undefined;
   require(name: string, holder?: Holder): ServedModel;
   chain(name: string, style?: StyleName): readonly ServedModel[];

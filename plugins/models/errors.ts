@@ -11,8 +11,8 @@ export const errors = defineErrors(
     },
     models_not_added: {
       status: 409,
-      text: (why: string) => `Nothing was added to gateway.yaml: ${why}.`,
-      help: 'The models cannot be added to gateway.yaml. Write them into the file by hand.',
+      text: (why: string) => `Nothing was added to the configuration: ${why}.`,
+      help: 'The models cannot be added to the configuration. The message has the reason.',
     },
   },
   'api',

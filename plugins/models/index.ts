@@ -1,8 +1,18 @@
 /** Plays `route` and `attempted`: knows models and channels, and chooses the channel of each upstream attempt. Provides `Catalog`. */
+import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog, type ChannelState, type ChannelStatus } from '../../core/contracts/catalog.ts';
+import { Configuring } from '../../core/contracts/configuring.ts';
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
 import { Prices } from '../../core/contracts/prices.ts';
-import { type Clock, definePlugin, type Offer, type Offering, type Style, type StyleName } from '../../core/plugin.ts';
+import {
+  type Clock,
+  definePlugin,
+  type Offer,
+  type Offering,
+  refuse,
+  type Style,
+  type StyleName,
+} from '../../core/plugin.ts';
 import { addModels } from './add-models.ts';
 import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
@@ -67,7 +77,7 @@ export default definePlugin({
   errors,
   sections: { channels, models },
   migrations,
-  wants: [Keys, Prices],
+  wants: [Keys, Prices, Configuring, Audit],
   provides: [Catalog],
   create(host, config) {
     const state = host.lasting({ name: 'models.health', version: 1, make: createHealthState });
@@ -93,9 +103,18 @@ export default definePlugin({
           styles: host.styles(),
           allows: (who, name) => allows(who.identity, name),
         });
-        read = { channels: channelSet, catalog, offers, probe: createProbe(host, channelSet, catalog) };
+        read = {
+          channels: channelSet,
+          catalog,
+          offers,
+          probe: createProbe(host, channelSet, catalog),
+        };
       }
       return read;
+    };
+    const configuredAt = (name: string): Configured => {
+      const { channels: channelSet } = ready();
+      return channelSet.get(name) ?? refuse(errors.channel_not_found(name, didYouMean(name, [...channelSet.names])));
     };
     host.provide(Catalog, {
       require: (name, holder) => ready().catalog.require(name, holder),
@@ -107,6 +126,7 @@ export default definePlugin({
       facts: (name) => factsOf(name, { catalog: ready().catalog, health, recent: byModel, styles: host.styles() }),
       channels: () => channelStatus(ready().channels, ready().catalog, health, host.clock, byChannel),
       probe: (channel, model) => ready().probe(channel, model),
+      offered: async (channel) => listModels(host, configuredAt(channel)),
     });
 
     const vendorLists = host.lasting({ name: 'models.vendor-lists', version: 1, make: (): VendorLists => new Map() });
@@ -147,14 +167,14 @@ export default definePlugin({
           positionals: ['CHANNEL'],
           options: { add: { type: 'boolean' } },
           async run({ positionals: [name = ''], values: { add } }) {
-            const { channels: channelSet, catalog } = ready();
-            const configured = channelSet.get(name);
-            if (configured === undefined) throw errors.channel_not_found(name, didYouMean(name, [...channelSet.names]));
-            const names = await listModels(host, configured);
+            const names = await listModels(host, configuredAt(name));
+            const { catalog } = ready();
             const known = names.map((model) => [model, ...publicNames(catalog, name, model)]);
             if (add !== true) return known.map((line) => line.join('\t')).join('\n');
             const missing = known.flatMap(([model, ...others]) => (others.length === 0 ? [model!] : []));
-            return (await addModels(host.configFile, missing, name)).join('\n');
+            const service = { configuring: host.use(Configuring), audit: host.find(Audit) };
+            if (missing.length > 0) await addModels(service, missing, name);
+            return missing.join('\n');
           },
         },
       ],

@@ -1,4 +1,4 @@
-/** The vendors' own lists of their models: read for a command, and kept for the model lists of patterns. */
+/** The vendors' own lists of their models: read for a command and the console, and kept for the model lists of patterns. */
 import type { Model } from '../../core/contracts/catalog.ts';
 import type { Channel, Host, ModelListing } from '../../core/plugin.ts';
 import { type Chore, createChore, starIn } from '../../core/sdk.ts';
@@ -6,12 +6,24 @@ import { isObject, objectsIn } from '../../core/translation/index.ts';
 import type { ModelCatalog } from './catalog.ts';
 import type { Channels, Configured } from './channels.ts';
 
-/** The usual list, in one page. */
+/**
+ * The lists of vendors that name no other, in the formats of the three common APIs: `{data: [{id}], has_more, last_id}` of
+ * https://platform.openai.com/docs/api-reference/models and https://docs.anthropic.com/en/api/models-list, or
+ * `{models: [{name: "models/…"}], nextPageToken}` of https://ai.google.dev/api/models.
+ */
 const USUAL: ModelListing = {
-  path: () => '/models',
+  path: (after) => (after === undefined ? '/models' : `/models?${after}`),
   read(answer) {
-    if (!isObject(answer) || !Array.isArray(answer.data)) return undefined;
-    return { names: objectsIn(answer, 'data').flatMap(({ id }) => (typeof id === 'string' ? [id] : [])) };
+    if (!isObject(answer)) return undefined;
+    const [list, member] = Array.isArray(answer.data) ? ['data', 'id'] : ['models', 'name'];
+    if (!Array.isArray(answer[list])) return undefined;
+    const names = objectsIn(answer, list).flatMap(({ [member]: name }) =>
+      typeof name === 'string' ? [name.replace(/^models\//, '')] : [],
+    );
+    const { has_more: hasMore, last_id: last, nextPageToken: token } = answer;
+    if (hasMore === true && typeof last === 'string') return { names, next: `after_id=${encodeURIComponent(last)}` };
+    if (typeof token === 'string' && token !== '') return { names, next: `pageToken=${encodeURIComponent(token)}` };
+    return { names };
   },
 };
 
@@ -26,7 +38,8 @@ const EVERY_MS = 3_600_000;
 export type VendorLists = Map<string, { readonly names: readonly string[]; readonly atMs: number }>;
 
 /** Requests all pages of a vendor's list. Rejects, with a message for the operator, if it has none. */
-export async function listModels(host: Host, { channel, vendor }: Configured): Promise<readonly string[]> {
+export async function listModels(host: Host, { channel, vendor, off }: Configured): Promise<readonly string[]> {
+  if (off) throw new Error('the channel is off: its key is empty');
   const listing = vendor.models ?? USUAL;
   const names = new Set<string>();
   let after: string | undefined;

@@ -179,7 +179,7 @@ describe('the configuration', () => {
     );
 
   it('explains the key that one points at, with the keyboard and the pointer', async () => {
-    await at.open('/config');
+    await at.open('/config?tab=disk');
     const field = page.getByLabel('gateway.yaml on disk, read-only');
     await see(/secrets are masked/);
     assert.doesNotMatch(await field.inputValue(), new RegExp(VENDOR_KEY));
@@ -200,7 +200,7 @@ describe('the configuration', () => {
   });
 
   it('is taken over with a word, and mistakes are found in their lines', async () => {
-    await at.open('/config');
+    await at.open('/config?tab=disk');
     const reload = page.getByRole('button', { name: /^Reload/ });
     await becomes(() => reload.getAttribute('aria-disabled'), 'true');
     writeFileSync(gateway.configFile, before.replace('models:', 'modells:'));
@@ -243,7 +243,7 @@ describe('the configuration', () => {
     await page.locator('.code-problem', { hasText: 'prot' }).waitFor();
     await tab('Running');
     await page.getByLabel('gateway.yaml as running').waitFor();
-    await tab('Draft');
+    await tab('Edit file');
     await field.waitFor();
     await page.getByText('Difference', { exact: true }).last().click();
     await page.getByRole('row', { name: /\+ prot: 1$/ }).waitFor();
@@ -252,8 +252,8 @@ describe('the configuration', () => {
     await button('Check').click();
     await see('Valid.');
     await see('Report on the draft');
-    await button('Start over').click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Start over' }).click();
+    await button('Discard').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await becomes(() => field.inputValue(), text);
     assert.equal(written(), before);

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { waitForUpdate } from '@pydantic/genai-prices';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
 import { Records } from '../../core/contracts/records.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
 import { authenticator } from '../kit/authenticator.ts';
@@ -33,7 +34,7 @@ import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { mailbox } from '../kit/mailbox.ts';
 import { isOnPostgres } from '../kit/postgres.ts';
-import { hold, wholeAnswer } from '../kit/script.ts';
+import { hold, jsonAnswer, wholeAnswer } from '../kit/script.ts';
 import { idAt, usageRecord } from '../kit/usage-records.ts';
 import { github, ORIGIN, pathOf, start, thereAndBack } from './oauth-flows.ts';
 
@@ -610,6 +611,35 @@ describe('the answers of /api', () => {
     await post(boss, '/api/price/update', { digest });
     await get(boss, '/api/price/update/history');
     await post(boss, '/api/config/reload');
+  });
+
+  it('of the configuration', async () => {
+    const { boss } = people;
+    await check();
+    const now = await get(boss, '/api/config');
+    const end = parse(now.text).channels.length as number;
+    await put(boss, '/api/config/secrets/ADDRESS', { value: vendor.url });
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of gateway.yaml
+    const channel = { name: 'added', vendor: 'compatible', url: '${secret:ADDRESS}', key: 'a1b2c3d4e5f6a1b2c3d4e5f6' };
+    const edit = (value: object) =>
+      post(boss, '/api/config/edit', { text: now.text, edits: [{ path: ['channels', end], value }] });
+    await edit({ ...channel, vendor: 'nobody' });
+    const { text } = await edit(channel);
+    const saved = await put(boss, '/api/config', { text, revision: now.revision, note: 'one more' });
+    const { items } = await get(boss, '/api/config/versions');
+    await get(boss, `/api/config/versions/${items.at(-1).id}`);
+    await post(boss, `/api/config/versions/${saved.version}/restore`, { revision: saved.revision });
+    assert.equal((await put(boss, '/api/config/secrets/ADDRESS', { value: 'no address' })).problems.length, 1);
+    await put(boss, '/api/config/secrets/ADDRESS', { value: vendor.url });
+    vendor.next(jsonAnswer(200, { data: [{ id: 'm' }] }), jsonAnswer(200, { data: [] }));
+    const shown = await get(boss, '/api/config');
+    await post(boss, '/api/config/models', { text: shown.text, channel: 'added' });
+    await post(boss, '/api/config/try', { text: shown.text, channel: 'added' });
+    await put(boss, '/api/config/secrets/SPARE', { value: 'x' });
+    await remove(boss, '/api/config/secrets/SPARE');
+    const off = `${shown.text}\nconfiguration: { editor: false }\n`;
+    await put(boss, '/api/config', { text: off, revision: shown.revision });
+    await get(boss, '/api/config');
   });
 
   it('were asked for, each of them', () => {

@@ -88,6 +88,7 @@ describe('masks', () => {
       // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references
       'key: ${GROQ_API_KEY:-}',
       'key: "${file:./secrets/key}"',
+      'keys: ["${secret:groq}", "${secret:my-key_2}"]',
       'tls: { cert: ./cert.pem, key: ./key.pem }',
       '#   stripe: { secret: "${A:-}", webhookSecret: "${B:-}" }   # webhook: /api/x',
       '# tls: { key: ./key.pem }',

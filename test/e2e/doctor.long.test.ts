@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import type { Diagnosis } from '../../core/contracts/diagnosis.ts';
-import { certificate, describeDiagnoses, examine } from '../../core/doctor.ts';
+import { certificate, describeDiagnoses, examineFile } from '../../core/doctor.ts';
 import { runCommandLine } from '../../core/main.ts';
 import { CERTIFICATES } from '../kit/certificates.ts';
 import { startSmtp } from '../kit/fake-smtp.ts';
@@ -54,7 +54,7 @@ describe('the doctor', onlyOnSqlite('it reads the modes of its files'), () => {
     await gateway.command('backup now');
     chmodSync(gateway.configFile, 0o600);
     const before = vendor.requests.length;
-    const found = await examine(gateway.configFile, {});
+    const found = await examineFile(gateway.configFile, {});
     assert.deepEqual(
       found.filter(({ level }) => level === 'problem'),
       [],
@@ -68,10 +68,10 @@ describe('the doctor', onlyOnSqlite('it reads the modes of its files'), () => {
   it('makes a test call if the list of models is public, and finds a key that is not accepted', async () => {
     accept(false);
     const file = write({});
-    const well = await examine(file, {});
+    const well = await examineFile(file, {});
     assert.match(textOf(well, 'channel main'), /at your expense/);
     vendor.always(() => jsonAnswer(401, { error: { message: 'no' } }));
-    const wrong = await examine(file, {});
+    const wrong = await examineFile(file, {});
     assert.deepEqual(levelsOf(wrong, 'channel main'), ['problem']);
     assert.match(textOf(wrong, 'channel main'), /does not accept the key/);
     assert.ok(!JSON.stringify(wrong).includes(VENDOR_KEY));
@@ -82,7 +82,7 @@ describe('the doctor', onlyOnSqlite('it reads the modes of its files'), () => {
     const file = write({});
     chmodSync(file, 0o644);
     writeFileSync(join(dir, '.env'), 'KEY=1', { mode: 0o644 });
-    const found = await examine(file, {});
+    const found = await examineFile(file, {});
     assert.equal(levelsOf(found, 'files').length, 2);
     assert.ok(found.some(({ advice }) => advice === `chmod go= ${join(dir, '.env')}`));
     rmSync(join(dir, '.env'));
@@ -92,7 +92,7 @@ describe('the doctor', onlyOnSqlite('it reads the modes of its files'), () => {
     accept(true);
     const gateway = await startGateway({ vendor });
     await fetch(`${gateway.url}/healthz`, { headers: { 'x-forwarded-for': '198.51.100.7' } });
-    const found = await examine(gateway.configFile, {});
+    const found = await examineFile(gateway.configFile, {});
     assert.deepEqual(levelsOf(found, 'proxy'), ['problem']);
     assert.match(textOf(found, 'proxy'), /127\.0\.0\.1, which listen\.trustProxy does not name/);
     await gateway.stop();
@@ -100,10 +100,10 @@ describe('the doctor', onlyOnSqlite('it reads the modes of its files'), () => {
 
   it('reports every mistake of the configuration, a proxy that everybody may be, and no backups', async () => {
     accept(true);
-    const everybody = await examine(write({ listen: { trustProxy: ['0.0.0.0/0'] } }), {});
+    const everybody = await examineFile(write({ listen: { trustProxy: ['0.0.0.0/0'] } }), {});
     assert.deepEqual(levelsOf(everybody, 'proxy'), ['problem']);
     assert.deepEqual(levelsOf(everybody, 'backups'), ['warning']);
-    const wrong = await examine(write({ listen: { port: 'x', hosst: 1 } }), {});
+    const wrong = await examineFile(write({ listen: { port: 'x', hosst: 1 } }), {});
     assert.equal(levelsOf(wrong, 'configuration').filter((level) => level === 'problem').length, 2);
   });
 
@@ -116,8 +116,8 @@ describe('the doctor', onlyOnSqlite('it reads the modes of its files'), () => {
       pipeline,
       mail: { smtp: smtp.url.replace('//', `//gate:${password}@`), from: 'a@example.com' },
     });
-    assert.deepEqual(levelsOf(await examine(write(mail('a%20password')), {}), 'mail'), ['ok']);
-    const refused = await examine(write(mail('another')), {});
+    assert.deepEqual(levelsOf(await examineFile(write(mail('a%20password')), {}), 'mail'), ['ok']);
+    const refused = await examineFile(write(mail('another')), {});
     assert.deepEqual(levelsOf(refused, 'mail'), ['problem']);
     assert.ok(!JSON.stringify(refused).includes('another'));
     assert.deepEqual(smtp.letters, []);

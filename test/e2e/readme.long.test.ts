@@ -379,7 +379,8 @@ describe('the examples in the comments of the gateway.yaml that ships', () => {
     for (const [name, schema] of Object.entries(sections)) {
       if (name === 'pipeline') continue;
       const written = whole[name];
-      assert.ok(typeof written === 'object' && written !== null, name);
+      assert.ok(written !== undefined && written !== null, name);
+      if (typeof written !== 'object') continue;
       // Of lists and of maps with names of their own, the entries together.
       const own = schema.properties as Section | undefined;
       const entry = (schema.items ?? schema.additionalProperties) as { readonly properties?: Section } | undefined;

@@ -87,6 +87,7 @@ describe('a lost master key', () => {
   it('takes along what was sealed with it, and says what that was', async () => {
     lost = await recover(options);
     assert.deepEqual(lost, [
+      '1 versions of the configuration',
       '2 links and codes that were sent and not used yet (sign-in, email, new password), 1 open invitations among them',
       'webhook secrets of 1 accounts: their notifications are not signed until they set a new one',
       '1 authenticators with their backup codes: their accounts have no such second factor any more',

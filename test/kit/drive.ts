@@ -147,7 +147,6 @@ export async function drive(
     boot: 'test',
     peers: options.peers ?? aloneOf('test'),
     env,
-    configFile: '/nowhere/gateway.yaml',
     use<T>(service: Service<T>): T {
       if (!provided.has(service.id)) throw new Error(`nobody provides ${service.id}`);
       return provided.get(service.id) as T;

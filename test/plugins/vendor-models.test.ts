@@ -146,13 +146,45 @@ describe("a vendor's list of models", () => {
     assert.equal(vendor.requests.at(-1)!.json.model, 'o3');
   });
 
-  it('is not added to a section that is not a block of models', async () => {
+  it('is added to a section in braces, even if the editor of the console is off, and recorded as a version', async () => {
     const text = readFileSync(gateway.configFile, 'utf8');
-    writeFileSync(gateway.configFile, withModels('models: { mini: { from: [quiet], free: true } }\n'));
-    const { code, stderr } = await gateway.tryCommand('models list openai --add');
+    const braces = 'models: { mini: { from: [quiet], free: true } }\nconfiguration: { editor: false }\n';
+    writeFileSync(gateway.configFile, withModels(braces));
+    await gateway.gateway.reload();
+    list = jsonAnswer(200, plain('o3', 'o4'));
+    assert.equal(await gateway.command('models list quiet --add'), 'o3\no4');
+    assert.equal(
+      readFileSync(gateway.configFile, 'utf8'),
+      withModels(braces.replace(' } }', ' }, o3: { from: [quiet] }, o4: { from: [quiet] } }')),
+    );
+    assert.deepEqual(gateway.rows('SELECT by_name, note FROM config_version ORDER BY id DESC')[0], {
+      by_name: 'command line',
+      note: 'models list quiet --add',
+    });
+    writeFileSync(gateway.configFile, text);
+    await gateway.gateway.reload();
+  });
+
+  it('is added to a configuration in the database', async () => {
+    const { pipeline } = defaultConfig([]) as { pipeline: string[] };
+    const channels = [{ name: 'quiet', vendor: 'openai', url: vendor.url, key: 'vendor-canary-5f0c9e7d1b' }];
+    const stored = await startGateway({ config: { config: 'store', pipeline, channels, models: {} } });
+    list = jsonAnswer(200, plain('o3', 'o4'));
+    const file = readFileSync(stored.configFile, 'utf8');
+    assert.equal(await stored.command('models list quiet --add'), 'o3\no4');
+    assert.match(await stored.command('config export'), /o3: \{ from: \[quiet\] \}/);
+    assert.equal(readFileSync(stored.configFile, 'utf8'), file);
+    assert.equal(await stored.command('models list quiet --add'), '');
+    await stored.stop();
+  });
+
+  it('is not added to a text that is no YAML', async () => {
+    const text = readFileSync(gateway.configFile, 'utf8');
+    writeFileSync(gateway.configFile, withModels('models: [\n'));
+    const { code, stderr } = await gateway.tryCommand('models list quiet --add');
     writeFileSync(gateway.configFile, text);
     assert.equal(code, 1);
-    assert.match(stderr, /Nothing was added to gateway\.yaml: its section `models` is not a block/);
+    assert.match(stderr, /Nothing was added to the configuration: the text is not YAML/);
   });
 
   it('may have several pages', async () => {

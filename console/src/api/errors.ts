@@ -79,6 +79,7 @@ export const HELP = {
   account_disabled: 'The account is disabled. Ask an administrator.',
   wrong_code: 'This code is incorrect, expired or already used. Each code works once.',
   address_not_allowed: 'The service token is not accepted from this IP address.',
+  editor_off: 'The configuration cannot be changed here: configuration.editor is false in gateway.yaml.',
   scope_insufficient: 'The service token does not have the scope of this request.',
   person_wanted:
     'A service token cannot do this. Sign in: only a person may change passwords, second factors, service tokens, and the own account.',
@@ -127,6 +128,8 @@ export const HELP = {
   department_not_found: 'The department does not exist.',
   not_available:
     'This feature is not enabled on this gateway: its plugin is not in the pipeline, or it is not configured.',
+  secret_not_found: 'The secret does not exist.',
+  version_not_found: 'The version does not exist, or is not kept any more.',
   session_not_found: 'The session does not exist, or has already ended.',
   member_not_found: 'The user is not a member of this department.',
   subscription_not_found: 'The user has no subscription.',
@@ -153,6 +156,11 @@ export const HELP = {
   no_room: 'The amount is more than an account can have.',
   too_many_service_tokens: 'The account has too many service tokens. Revoke one that is not used any more.',
   last_root: 'The last root account cannot be deleted, disabled or demoted.',
+  configuration_conflict:
+    'The configuration was changed in the meantime; last says by whom and when. Reload it and try again.',
+  configuration_unwritable:
+    'The gateway cannot write gateway.yaml. Make the file and its folder writable for its user, or change it there.',
+  secret_used: 'The configuration uses this secret; used_in has the places. Remove it there first.',
   no_password: 'The account has no password. Set up a second factor within five minutes after a sign-in.',
   role_unchanged: 'The user already has this role.',
   no_backups_configured: 'No scheduled backups are configured. Add the section backup to gateway.yaml.',
@@ -160,7 +168,7 @@ export const HELP = {
   department_not_empty: 'The department has members or departments. Move or delete them first.',
   no_budget: 'The department has no budget to raise. Set one first.',
   too_many_keys: 'An account can have a thousand keys. Delete one that is not used any more.',
-  models_not_added: 'The models cannot be added to gateway.yaml. Write them into the file by hand.',
+  models_not_added: 'The models cannot be added to the configuration. The message has the reason.',
   provider_bound: 'Another account of this provider is already linked. Unlink it first.',
   last_login_method: 'This is the only way to sign in to this account. Set a password or add a passkey first.',
   code_used: 'The redemption code was used and cannot be changed.',
@@ -195,6 +203,7 @@ export const HELP = {
   upstream_error: 'The vendor returned an error, or does not accept the gateway’s credentials. Try again later.',
   bad_upstream_response: 'The vendor returned an invalid answer. Try again later.',
   upstream_broke_off: 'The vendor’s answer is incomplete.',
+  models_not_listed: 'The vendor has no list of models, or did not return it. Enter the names of the models.',
   oauth_provider_failed: 'The provider could not be reached, or returned an error. Try again later.',
   payment_provider_failed: 'The payment provider could not be reached, or returned an error. Try again later.',
   price_list_refused: 'The published price list could not be read, or is implausible. Current prices stay as they are.',

@@ -113,12 +113,56 @@ export interface Operations {
     data: string;
   };
   'GET /api/config': { data: Configuration };
+  'PUT /api/config': {
+    body: {
+      /** At most 256 KiB. */
+      text: string;
+      /** The revision that it was made from. */
+      revision: string;
+      /** Why; shown with the version. */
+      note?: string;
+    };
+    data: ConfigSaved;
+  };
   'POST /api/config/check': {
     body: {
       /** At most 256 KiB. */
       text: string;
     };
     data: ConfigCheck;
+  };
+  'POST /api/config/edit': {
+    body: {
+      /** At most 256 KiB. */
+      text: string;
+      edits: {
+        /** Names of members and positions in lists. The position behind the last item appends. Missing maps are created. */
+        path: (string | number)[];
+        /** The new value. */
+        value?: { [k: string]: unknown };
+        /** Removes the member or item. */
+        remove?: true;
+        /** The new name of the member; its value and place stay. */
+        rename?: string;
+      }[];
+    };
+    data: ConfigEdited;
+  };
+  'POST /api/config/models': {
+    body: {
+      /** At most 256 KiB. */
+      text: string;
+      /** The name of a channel of the text. */
+      channel: string;
+    };
+    data: {
+      models: {
+        /** The vendor's name. */
+        id: string;
+        /** A model of the text uses it at this channel. */
+        taken: boolean;
+      }[];
+    };
   };
   'POST /api/config/reload': {
     data: {
@@ -128,6 +172,41 @@ export interface Operations {
     };
   };
   'GET /api/config/schema': { data: {} };
+  'PUT /api/config/secrets/{name}': {
+    params: { name: string };
+    body: { value: string };
+    data: {
+      /** Why the configuration could not be loaded with it; the secret is set, and used after the next load. */
+      problems: ConfigRemark[];
+    };
+  };
+  'DELETE /api/config/secrets/{name}': { params: { name: string }; data: null };
+  'POST /api/config/try': {
+    body: {
+      /** At most 256 KiB. */
+      text: string;
+      /** The name of a channel of the text. */
+      channel: string;
+      /** A public name of the text that the channel serves. */
+      model?: string;
+    };
+    data: ConfigTry;
+  };
+  'GET /api/config/versions': {
+    search: { p?: number; page_size?: number; ps?: number; size?: number };
+    data: ConfigVersionPage;
+  };
+  'GET /api/config/versions/{id}': { params: { id: string }; data: ConfigVersionText };
+  'POST /api/config/versions/{id}/restore': {
+    params: { id: string };
+    body: {
+      /** The revision that it was made from. */
+      revision: string;
+      /** Why; shown with the version. */
+      note?: string;
+    };
+    data: ConfigSaved;
+  };
   'GET /api/data/': {
     search: { start_timestamp?: number; end_timestamp?: number; username?: string };
     data: HourlyUsage[];
@@ -1657,6 +1736,22 @@ export interface Configuration {
   warnings: ConfigRemark[];
   /** The output of `turnpike check` by line; empty if there are errors. */
   report: string[];
+  /** store: the text is in the database (`config: store`). */
+  source: 'file' | 'store';
+  /** The name of the file without its folder; null if the text is in the database. */
+  path: string | null;
+  writable: boolean;
+  /** Why it cannot be changed here; null: it can. off: `configuration.editor` is false. */
+  reason: { code: 'off' | 'unwritable'; message: string } | null;
+  /** The current text, which may not be loaded yet. Secrets are masked. */
+  text: string;
+  /** Identifies the text; for saving. */
+  revision: string;
+  secrets: ConfigSecret[];
+  /** The variables that the text refers to. A changed text may refer to no others. */
+  environment: string[];
+  /** The vendors of the running plugins. */
+  vendors: ConfigVendor[];
 }
 export interface ConfigRemark {
   /** From 1. */
@@ -1667,6 +1762,31 @@ export interface ConfigRemark {
   path: string;
   message: string;
 }
+export interface ConfigSecret {
+  name: string;
+  /** Unix seconds. */
+  set_at: number;
+  set_by: string;
+  /** Places in the text: `channels[0].key`. */
+  used_in: string[];
+}
+export interface ConfigVendor {
+  name: string;
+  /** A channel needs no key. */
+  keyless: boolean;
+  /** A channel must have a `url`. */
+  needs_url: boolean;
+  styles: string[];
+  /** JSON Schema of its own fields of a channel; null: none. */
+  options: {} | null;
+}
+export interface ConfigSaved {
+  revision: string;
+  /** The id of the new version. */
+  version: number;
+  /** The number of the configuration that runs now. */
+  generation: number;
+}
 export interface ConfigCheck {
   /** Errors; if there are none, the file can be loaded. */
   problems: ConfigRemark[];
@@ -1674,6 +1794,70 @@ export interface ConfigCheck {
   warnings: ConfigRemark[];
   /** The output of `turnpike check` by line; empty if there are errors. */
   report: string[];
+  /** Adjacent changes with up to three unchanged lines around them; empty if the texts are equal. */
+  diff: ConfigDiffHunk[];
+}
+export interface ConfigDiffHunk {
+  lines: {
+    kind: 'same' | 'added' | 'removed';
+    /** Without its line break. Secrets are masked. */
+    text: string;
+    /** Its line number in the old text; null if it was added. */
+    old: number | null;
+    /** Its line number in the new text; null if it was removed. */
+    new: number | null;
+  }[];
+}
+export interface ConfigEdited {
+  text: string;
+  /** Errors; if there are none, the file can be loaded. */
+  problems: ConfigRemark[];
+  /** Warnings: it can be loaded, but is not advisable. */
+  warnings: ConfigRemark[];
+  /** The output of `turnpike check` by line; empty if there are errors. */
+  report: string[];
+  /** Adjacent changes with up to three unchanged lines around them; empty if the texts are equal. */
+  diff: ConfigDiffHunk[];
+}
+export interface ConfigTry {
+  ok: boolean;
+  ms: number;
+  /** Empty if only the vendor's model list was requested. */
+  model: string;
+  /** The vendor's HTTP status; 0: no response. */
+  status: number;
+  /** The result for people. */
+  message: string;
+}
+export interface ConfigVersionPage {
+  page: number;
+  page_size: number;
+  total: number;
+  items: ConfigVersion[];
+}
+export interface ConfigVersion {
+  id: number;
+  /** Unix seconds. */
+  at: number;
+  /** The name of the user; null: the file was changed by hand or by another program. */
+  by: string | null;
+  /** Empty if there is none. */
+  note: string;
+  revision: string;
+}
+export interface ConfigVersionText {
+  id: number;
+  /** Unix seconds. */
+  at: number;
+  /** The name of the user; null: the file was changed by hand or by another program. */
+  by: string | null;
+  /** Empty if there is none. */
+  note: string;
+  revision: string;
+  /** Secrets are masked. */
+  text: string;
+  /** From this version to the current text. */
+  diff: ConfigDiffHunk[];
 }
 export interface HourlyUsage {
   /** 0: all users. */

@@ -1,36 +1,81 @@
-/** gateway.yaml, for root: shows the running configuration and the file, validates a draft, and reloads. It never writes the file. */
+/** gateway.yaml, for root: shows the running configuration and the file, validates a draft, and reloads. */
 import { Audit } from '../../../core/contracts/audit.ts';
+import { Configuring } from '../../../core/contracts/configuring.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
-import { type Remark, Running, type Verdict } from '../../../core/contracts/running.ts';
-import { answer, type JsonObject } from '../../../core/plugin.ts';
-import { spellError } from '../envelope.ts';
-import { errors } from '../errors.ts';
+import { Running, type Verdict } from '../../../core/contracts/running.ts';
+import { checkSchema, LONGEST, shownCheck, textProperty, verdictProperties } from '../records/config-text.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, boolean, integer, listOf, object, record, text, unixSeconds } from '../schemas.ts';
+import { bodyOf, boolean, integer, listOf, object, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
+import { refusal } from './config-editor.ts';
 
 const route = tagged('Configuration');
-/** The maximum size of gateway.yaml, in characters and in bytes. */
-const LONGEST = 256 * 1_024;
-
-const remarks = listOf('ConfigRemark', {
-  line: { ...integer, description: 'From 1.' },
-  column: { ...integer, description: 'From 1.' },
-  path: { ...text, description: '`channels[0].vendor`; empty for the whole file.' },
-  message: text,
-});
-
-const verdict = {
-  problems: { ...remarks, description: 'Errors; if there are none, the file can be loaded.' },
-  warnings: { ...remarks, description: 'Warnings: it can be loaded, but is not advisable.' },
-  report: {
+/** The members of the current text for the editor. */
+const editorProperties = {
+  source: { enum: ['file', 'store'], description: 'store: the text is in the database (`config: store`).' },
+  path: {
+    type: ['string', 'null'],
+    description: 'The name of the file without its folder; null if the text is in the database.',
+  },
+  writable: boolean,
+  reason: {
+    type: ['object', 'null'],
+    required: ['code', 'message'],
+    properties: { code: { enum: ['off', 'unwritable'] }, message: text },
+    description: 'Why it cannot be changed here; null: it can. off: `configuration.editor` is false.',
+  },
+  text: { ...text, description: 'The current text, which may not be loaded yet. Secrets are masked.' },
+  revision: { ...text, description: 'Identifies the text; for saving.' },
+  secrets: listOf('ConfigSecret', {
+    name: text,
+    set_at: unixSeconds,
+    set_by: text,
+    used_in: { type: 'array', items: text, description: 'Places in the text: `channels[0].key`.' },
+  }),
+  environment: {
     type: 'array',
     items: text,
-    description: 'The output of `turnpike check` by line; empty if there are errors.',
+    description: 'The variables that the text refers to. A changed text may refer to no others.',
+  },
+  vendors: {
+    ...listOf('ConfigVendor', {
+      name: text,
+      keyless: { ...boolean, description: 'A channel needs no key.' },
+      needs_url: { ...boolean, description: 'A channel must have a `url`.' },
+      styles: { type: 'array', items: text },
+      options: { type: ['object', 'null'], description: 'JSON Schema of its own fields of a channel; null: none.' },
+    }),
+    description: 'The vendors of the running plugins.',
   },
 } as const;
 
 export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
+  async function shownEditor() {
+    const { source, path, reason, text, revision, secrets, environment } = await need(Configuring).current();
+    return {
+      source,
+      path: path ?? null,
+      writable: reason === undefined,
+      reason: reason ?? null,
+      text,
+      revision,
+      secrets: secrets.map(({ name, setMs, setBy, usedIn }) => ({
+        name,
+        set_at: secondsOf(setMs),
+        set_by: setBy,
+        used_in: usedIn,
+      })),
+      environment,
+      vendors: [...host.vendors().values()].map(({ name, keyless, url, speaks, options }) => ({
+        name,
+        keyless: keyless === true,
+        needs_url: url === undefined,
+        styles: Object.keys(speaks),
+        options: options ?? null,
+      })),
+    };
+  }
+
   return [
     route('root', 'GET', '/api/config', {
       alsoAt: ['/api/config/'],
@@ -39,7 +84,16 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       answer: {
         title: 'Configuration',
         type: 'object',
-        required: ['file', 'generation', 'running', 'disk', 'problems', 'warnings', 'report'],
+        required: [
+          'file',
+          'generation',
+          'running',
+          'disk',
+          'problems',
+          'warnings',
+          'report',
+          ...Object.keys(editorProperties),
+        ],
         properties: {
           file: { ...text, description: 'Its name without the folder.' },
           generation: { ...integer, description: 'Number of the running configuration since the start, from 1.' },
@@ -49,7 +103,8 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
             changed: { ...boolean, description: 'The file differs from the running configuration.' },
             modified_at: { type: ['integer', 'null'], description: 'Unix seconds; null if the file cannot be read.' },
           }),
-          ...verdict,
+          ...verdictProperties,
+          ...editorProperties,
         },
       },
       async handle() {
@@ -64,6 +119,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
             modified_at: disk.modifiedMs === undefined ? null : secondsOf(disk.modifiedMs),
           },
           ...shown(verdict),
+          ...(await shownEditor()),
         };
       },
     }),
@@ -75,15 +131,13 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
     route('root', 'POST', '/api/config/check', {
       maxBody: 4 * LONGEST,
       summary:
-        'Validates a text as gateway.yaml. Nothing is written. It may refer only to the variables and files that the file on disk refers to; masked values stand for the ones on disk.',
-      body: bodyOf(['text'], {
-        text: { ...text, maxLength: LONGEST, description: 'At most 256 KiB.' },
-      }),
-      answer: record('ConfigCheck', verdict),
+        'Validates a text as gateway.yaml, and compares it with the current one. Nothing is saved. It may refer only to the variables and files that the current text refers to; masked values stand for its own.',
+      body: bodyOf(['text'], { text: textProperty }),
+      answer: checkSchema,
       async handle({ body }) {
         if (Buffer.byteLength(body.text) > LONGEST)
           throw coreErrors.invalid_request_error('text must have at most 256 KiB.').with({ param: 'text' });
-        return shown(await need(Running).check(body.text));
+        return shownCheck(await need(Configuring).check(body.text));
       },
     }),
     route('root', 'POST', '/api/config/reload', {
@@ -105,12 +159,4 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
 
 function shown({ problems, warnings, report }: Verdict) {
   return { problems, warnings, report };
-}
-
-/** An error with every problem, so that an editor can mark each at its position. */
-function refusal(problems: readonly Remark[]) {
-  const [first] = problems;
-  const error = errors.configuration_wrong(first?.line, first?.message);
-  const body = { ...(spellError('envelope', error) as JsonObject), problems };
-  return answer(error.status, JSON.stringify(body), { 'content-type': 'application/json' });
 }

@@ -16,6 +16,7 @@ import { secondsOf } from '../units.ts';
 import { alertRoutes } from './alerts.ts';
 import { auditRoutes } from './audit.ts';
 import { configRoutes } from './config.ts';
+import { configEditorRoutes } from './config-editor.ts';
 import { departmentRoutes } from './departments.ts';
 import { emailRoutes } from './email.ts';
 import { forecastRoutes } from './forecast.ts';
@@ -117,6 +118,7 @@ export function tableOf(tools: Tools): readonly ApiRoute[] {
     ...systemRoutes(tools),
     ...alertRoutes(tools),
     ...configRoutes(tools),
+    ...configEditorRoutes(tools),
     ...teamRoutes(tools),
     ...usageRoutes(tools),
     ...forecastRoutes(tools),

@@ -110,6 +110,12 @@ const EN = {
   'config.reload': ({ actor }) => `${actor} reloaded gateway.yaml`,
   'backup.start': ({ actor }) => `${actor} started a backup`,
   'prices.update': ({ actor, fact }) => `${actor} took over ${fact('count')} published prices`,
+  'config.save': ({ actor, fact }) =>
+    `${actor} saved version ${fact('version')} of the configuration${because(fact('note'))}`,
+  'config.restore': ({ actor, fact }) =>
+    `${actor} restored version ${fact('from')} of the configuration as version ${fact('version')}`,
+  'config.secret.set': ({ actor, object }) => `${actor} set the ${object} of the configuration`,
+  'config.secret.delete': ({ actor, object }) => `${actor} deleted the ${object} of the configuration`,
 } as const satisfies Readonly<Record<string, Sentence>>;
 
 /** An action that has a sentence. */
@@ -197,6 +203,10 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'config.reload': ({ actor }) => `${actor} 重新加载了 gateway.yaml`,
   'backup.start': ({ actor }) => `${actor} 开始了一次备份`,
   'prices.update': ({ actor, fact }) => `${actor} 采用了 ${fact('count')} 项公布价格`,
+  'config.save': ({ actor, fact }) => `${actor} 保存了配置的版本 ${fact('version')}${becauseZh(fact('note'))}`,
+  'config.restore': ({ actor, fact }) => `${actor} 将配置的版本 ${fact('from')} 恢复为版本 ${fact('version')}`,
+  'config.secret.set': ({ actor, object }) => `${actor} 设置了配置的机密（${object}）`,
+  'config.secret.delete': ({ actor, object }) => `${actor} 删除了配置的机密（${object}）`,
 };
 
 /** The sentences by action. */

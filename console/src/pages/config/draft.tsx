@@ -1,79 +1,56 @@
-/** A draft of gateway.yaml in the browser, validated by the gateway. The console never writes the file. */
+/** The text of gateway.yaml in an editor: the working copy, which the gateway checks on request. */
 import { Alert, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useState } from 'react';
 import { call, saveBytes } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
 import { IconCheck, IconCopy, IconDownload } from '../../icons.ts';
-import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
 import { DiffView } from './diff-view.tsx';
-import type { Schema } from './facts.ts';
+import type { Editor } from './editor.ts';
 import { KeyFacts } from './key-facts.tsx';
 import { masksIn } from './masks.tsx';
 import { type CheckResult, type Remark, Remarks } from './remarks.tsx';
 import { Report } from './report.tsx';
 import { useText } from './text.ts';
 
-/** The draft, and the file when the draft began. A module variable, so that it survives navigation within the tab. */
-let savedDraft: { readonly text: string; readonly from: string } | undefined;
 const NOTHING: Pick<CheckResult, 'problems' | 'warnings'> = { problems: [], warnings: [] };
 /** The largest gateway.yaml in bytes. */
 const LONGEST = 256 * 1_024;
 
-/** The editor. */
-export function Draft({
-  file,
-  disk,
-  schema,
-}: {
-  readonly file: string;
-  readonly disk: string;
-  readonly schema: Schema | undefined;
-}) {
+/** The editor. `handle`: of the text. */
+export function Draft({ editor, handle }: { readonly editor: Editor; readonly handle: RefObject<CodeHandle | null> }) {
   const text = useText();
-  const [draft, setDraft] = useState(() => savedDraft ?? { text: disk, from: disk });
+  const { config, copy, schema } = editor;
+  const { file } = config;
   const [checked, setChecked] = useState<{ readonly text: string; readonly verdict: CheckResult }>();
   const [view, setView] = useState<'edit' | 'difference'>('edit');
   const [pointed, setPointed] = useState<PointedPosition>();
-  const pane = useRef<CodeHandle>(null);
-  const isChanged = draft.text !== draft.from;
-  // An unchanged draft follows the file.
-  const content = isChanged ? draft.text : disk;
-  useEffect(() => {
-    savedDraft = isChanged ? draft : undefined;
-  }, [draft, isChanged]);
   const checking = useAction((source: string) => call('POST /api/config/check', { body: { text: source } }), {
     done: (result, source) => setChecked({ text: source, verdict: result }),
   });
-  const result = checked?.text === content ? checked.verdict : undefined;
+  const result = checked?.text === copy.text ? checked.verdict : undefined;
   const { problems, warnings } = result ?? NOTHING;
-  const write = (next: string): void => setDraft(({ from }) => ({ text: next, from: isChanged ? from : disk }));
   const jump = (remark: Remark): void => {
     setView('edit');
     // The field may be rendered only after this.
-    requestAnimationFrame(() => pane.current?.jump(remark));
+    requestAnimationFrame(() => handle.current?.jump(remark));
   };
   return (
     <Stack gap="md">
-      <Text size="sm">{text.draftAbout(file)}</Text>
+      <Text size="sm">{editor.why === undefined ? text.draftAbout(file) : text.draftOnlyAbout(file)}</Text>
       <Toolbar
         file={file}
-        draft={content}
-        isChanged={isChanged}
+        draft={copy.text}
         isChecking={checking.isPending}
-        pane={pane}
+        pane={handle}
         view={view}
         onView={setView}
-        onCheck={() => checking.mutate(content)}
-        onStartOver={() => {
-          setDraft({ text: disk, from: disk });
-          setChecked(undefined);
-        }}
+        onCheck={() => checking.mutate(copy.text)}
       />
-      <DraftNotes draft={content} isStale={isChanged && draft.from !== disk} />
+      <DraftNotes draft={copy.text} isWritable={editor.why === undefined} />
       <div role="status">
         {checked !== undefined && (
           <Section title={<Judgement result={checked.verdict} isOld={result === undefined} />}>
@@ -82,17 +59,17 @@ export function Draft({
         )}
       </div>
       {view === 'difference' ? (
-        <DiffView title={text.diffDraft} before={disk} after={content} same={text.sameDraft} />
+        <DiffView title={text.diffDraft} before={copy.base.text} after={copy.text} same={text.sameDraft} />
       ) : (
         <div className="columns config-columns">
           <CodePane
             label={text.draftLabel(file)}
-            text={content}
+            text={copy.text}
             problems={problems}
             warnings={warnings}
-            onText={write}
+            onText={copy.write}
             onPoint={setPointed}
-            handle={pane}
+            handle={handle}
           />
           <KeyFacts pointed={pointed} schema={schema} remarks={[...problems, ...warnings]} />
         </div>
@@ -104,8 +81,8 @@ export function Draft({
   );
 }
 
-/** Notes on a draft: masked secrets, and a file that has changed since. */
-function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isStale: boolean }) {
+/** Notes on the text: masked secrets, and its size. */
+function DraftNotes({ draft, isWritable }: { readonly draft: string; readonly isWritable: boolean }) {
   const text = useText();
   const format = useFormat();
   const masks = masksIn(draft);
@@ -114,13 +91,9 @@ function DraftNotes({ draft, isStale }: { readonly draft: string; readonly isSta
     <>
       {masks > 0 && (
         <Muted>
-          {text.draftMasks(format.number(masks))} {text.checkRefs}
+          {isWritable ? text.draftMasksKept(format.number(masks)) : text.draftMasks(format.number(masks))}{' '}
+          {text.checkRefs}
         </Muted>
-      )}
-      {isStale && (
-        <Alert color="orange" p="xs">
-          {text.changedNote}
-        </Alert>
       )}
       {isTooLong && (
         <Alert color="red" p="xs">
@@ -145,27 +118,22 @@ function Judgement({ result, isOld }: { readonly result: CheckResult; readonly i
 function Toolbar({
   file,
   draft,
-  isChanged,
   isChecking,
   pane,
   view,
   onView,
   onCheck,
-  onStartOver,
 }: {
   readonly file: string;
   readonly draft: string;
-  readonly isChanged: boolean;
   readonly isChecking: boolean;
   readonly pane: RefObject<CodeHandle | null>;
   readonly view: 'edit' | 'difference';
   onView(view: 'edit' | 'difference'): void;
   onCheck(): void;
-  onStartOver(): void;
 }) {
   const text = useText();
   const [copied, setCopied] = useState<boolean>();
-  const confirming = useDialog<true>();
   const copy = async (): Promise<void> => setCopied(await (pane.current?.copy() ?? Promise.resolve(false)));
   return (
     <Group gap="xs">
@@ -197,19 +165,7 @@ function Toolbar({
       >
         {text.save}
       </PlainButton>
-      {isChanged && <PlainButton onClick={() => confirming.open(true)}>{text.startOver}</PlainButton>}
       <Muted role="status">{copied === false && text.byHand}</Muted>
-      <Confirm
-        dialog={confirming}
-        title={text.startOverTitle}
-        action={text.startOver}
-        onConfirm={() => {
-          confirming.close();
-          onStartOver();
-        }}
-      >
-        {text.startOverAbout}
-      </Confirm>
     </Group>
   );
 }

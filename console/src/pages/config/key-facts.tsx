@@ -8,6 +8,7 @@ import type { PointedPosition } from './code-pane.tsx';
 import { type Facts, factsAt, type Schema } from './facts.ts';
 import type { Path } from './marks.ts';
 import type { Remark } from './remarks.tsx';
+import { spelledPath } from './spelled-path.ts';
 import { useText } from './text.ts';
 
 /** The panel. A screen reader announces it when the key changes. */
@@ -31,7 +32,7 @@ export function KeyFacts({
           <Content
             pointed={pointed}
             facts={factsAt(schema, pointed.path)}
-            remarks={remarks.filter(({ path }) => path === pathText(pointed.path))}
+            remarks={remarks.filter(({ path }) => path === spelledPath(pointed.path))}
           />
         )}
       </div>
@@ -51,7 +52,7 @@ function Content({
   const text = useText();
   const referenceText = useReference();
   const name = nameOf(path);
-  const above = pathText(
+  const above = spelledPath(
     path.slice(
       0,
       path.findLastIndex((step) => typeof step === 'string'),
@@ -152,13 +153,5 @@ function useReference(): (reference: string) => string {
 /** The last name of a path; for a list item, with its index. */
 function nameOf(path: Path): string {
   const at = path.findLastIndex((step) => typeof step === 'string');
-  return pathText(path.slice(Math.max(0, at)));
-}
-
-/** `channels[0].vendor` */
-function pathText(path: Path): string {
-  return path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
-    '',
-  );
+  return spelledPath(path.slice(Math.max(0, at)));
 }

@@ -1,8 +1,8 @@
-/** The configuration: the running one, the file on disk, whether the file is valid, and a draft. */
+/** The configuration: its settings as forms and as text, versions and secrets, and the running one beside the file on disk. */
 import './config.css';
 import { Alert, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { type Ref, useEffect, useRef, useState } from 'react';
+import { type Ref, useEffect, useMemo, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/hooks.ts';
 import type { Configuration } from '../../api/operations.ts';
@@ -10,20 +10,29 @@ import { IconAlertTriangle, IconRefresh } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { Fact } from '../../parts/facts.tsx';
 import { Loaded } from '../../parts/notes.tsx';
-import { GuardedButton, Page, PageTabs, PlainButton, Section, Small } from '../../parts/page.tsx';
+import { GuardedButton, Muted, Page, PageTabs, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
+import { AddVendorDrawer } from './add-vendor.tsx';
 import { type CodeHandle, CodePane, type PointedPosition } from './code-pane.tsx';
 import { DiffView } from './diff-view.tsx';
 import { Draft } from './draft.tsx';
+import type { Editor } from './editor.ts';
 import type { Schema } from './facts.ts';
 import { KeyFacts } from './key-facts.tsx';
 import { MasksNote } from './masks.tsx';
 import { type Remark, Remarks } from './remarks.tsx';
 import { Report } from './report.tsx';
+import { SaveBar } from './save-bar.tsx';
+import { Secrets } from './secrets.tsx';
+import { settingsOf } from './settings.ts';
+import { NotWritable, SettingsPanel } from './settings-panel.tsx';
+import { useText as useEditorText } from './settings-text.ts';
 import { useText } from './text.ts';
+import { Versions } from './versions.tsx';
+import { useWorkingCopy } from './working-copy.ts';
 
-const TABS = ['disk', 'running', 'difference', 'report', 'draft'] as const;
+const TABS = ['settings', 'draft', 'versions', 'secrets', 'disk', 'running', 'difference', 'report'] as const;
 type Tab = (typeof TABS)[number];
 const NOTHING: readonly Remark[] = [];
 
@@ -53,20 +62,22 @@ function Content({
 }) {
   const text = useText();
   const format = useFormat();
-  const [address, change] = useAddress({ tab: 'disk' });
-  const tab: Tab = TABS.find((each) => each === address.tab) ?? 'disk';
+  const [address, change] = useAddress({ tab: 'settings', add: '' });
+  const tab: Tab = TABS.find((each) => each === address.tab) ?? 'settings';
   const disk = useRef<CodeHandle>(null);
   const { file, running, problems, warnings, report } = config;
-  const [target, setTarget] = useState<Remark>();
+  const editor = useEditor(config, schema);
+  const draft = useRef<CodeHandle>(null);
+  const [target, setTarget] = useState<{ readonly remark: Remark; readonly tab: 'disk' | 'draft' }>();
   // The tab changes with the address, which may take a moment because the browser may have to go back.
   useEffect(() => {
-    if (target === undefined || tab !== 'disk') return;
-    disk.current?.jump(target);
+    if (target === undefined || tab !== target.tab) return;
+    (tab === 'disk' ? disk : draft).current?.jump(target.remark);
     setTarget(undefined);
   }, [target, tab]);
-  const jump = (remark: Remark): void => {
-    change({ tab: 'disk' });
-    setTarget(remark);
+  const jumpIn = (to: 'disk' | 'draft') => (remark: Remark) => {
+    change({ tab: to });
+    setTarget({ remark, tab: to });
   };
   const counts = [
     ...(problems.length > 0 ? [text.problems(format.number(problems.length))] : []),
@@ -77,15 +88,21 @@ function Content({
       <ConfigState config={config} onAgain={onAgain} />
       {counts.length > 0 && tab !== 'draft' && (
         <Section title={counts.join(', ')}>
-          <Remarks verdict={config} onJump={jump} />
+          <Remarks verdict={config} onJump={jumpIn('disk')} />
         </Section>
       )}
+      <NotWritable editor={editor} />
+      <SaveBar editor={editor} onJump={jumpIn('draft')} />
       <PageTabs
         label={text.tabsLabel}
         tab={tab}
         names={text.tabs}
         onChange={(next) => change({ tab: next })}
         contents={{
+          settings: <SettingsPanel editor={editor} onAddVendor={() => change({ add: '1' })} />,
+          draft: <Draft editor={editor} handle={draft} />,
+          versions: <Versions editor={editor} />,
+          secrets: <Secrets editor={editor} />,
           disk: (
             <ConfigView
               label={text.diskLabel(file)}
@@ -109,8 +126,12 @@ function Content({
             <DiffView title={text.diffRunning} before={running.text} after={config.disk.text} same={text.sameAbout} />
           ),
           report: <Report title={text.reportTitle} lines={report} />,
-          draft: <Draft file={file} disk={config.disk.text} schema={schema} />,
         }}
+      />
+      <AddVendorDrawer
+        editor={editor}
+        opened={address.add !== '' && editor.why === undefined}
+        onClose={() => change({ add: '' })}
       />
     </Stack>
   );
@@ -149,6 +170,22 @@ function ConfigView({
       </div>
     </Stack>
   );
+}
+
+/** What the parts of the editor share. */
+function useEditor(config: Config, schema: Schema | undefined): Editor {
+  const { why } = useEditorText();
+  const copy = useWorkingCopy(config);
+  const settings = useMemo(() => settingsOf(copy.text), [copy.text]);
+  const savedSettings = useMemo(() => settingsOf(config.text), [config.text]);
+  return {
+    config,
+    schema,
+    copy,
+    settings,
+    savedSettings,
+    why: config.reason === null ? undefined : why[config.reason.code],
+  };
 }
 
 type Config = Configuration;
@@ -207,6 +244,7 @@ function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): 
             {text.stateAbout[state]}
           </Text>
         </Group>
+        {config.source === 'store' && <Muted>{text.inStore}</Muted>}
         <dl className="config-times">
           <Fact name={text.words.configuration}>
             {format.number(config.generation)} <Small span>{text.generationNote}</Small>

@@ -5,9 +5,9 @@ import { texts } from '../../text.ts';
 export const useText = texts({
   about: [
     (file: string) =>
-      `${file} is the only source of configuration. Edit it on the server; the console never writes it. This page shows the running configuration, the file on disk, and whether the file is valid.`,
+      `The settings of ${file}, as forms and as text. Saving checks them, writes the file and loads it at once; running calls finish with the settings they began with.`,
     (file: string) =>
-      `${file} 是唯一的配置来源。请在服务器上编辑，控制台从不写入该文件。本页显示正在运行的配置、磁盘上的文件，以及该文件是否有效。`,
+      `${file} 的设置，可用表单或文本编辑。保存时会检查、写入文件并立即加载；进行中的调用按开始时的设置完成。`,
   ],
   reloadNothing: ['The file is already running', '该文件已在运行'],
   reloaded: ['Reloaded. This configuration is now running.', '已重新加载。此配置正在运行。'],
@@ -29,17 +29,24 @@ export const useText = texts({
       '磁盘上的文件无效。网关继续使用正在运行的配置，用该文件将无法启动。',
     ],
   },
+  inStore: [
+    'The configuration is in the database. Every gateway on it loads what is saved; “on disk” means the text in the database.',
+    '配置保存在数据库中，使用该数据库的每个网关都会加载保存的内容；“磁盘上”指数据库中的文本。',
+  ],
   generationNote: ['reloads since start', '启动以来的重新加载次数'],
   loaded: ['Loaded', '加载时间'],
   modified: ['File changed', '文件修改时间'],
   modifiedNever: ['cannot be read', '无法读取'],
 
   tabs: {
+    settings: ['Settings', '设置'],
+    draft: ['Edit file', '编辑文件'],
+    versions: ['Versions', '版本'],
+    secrets: ['Secrets', '机密'],
     disk: ['File on disk', '磁盘上的文件'],
     running: ['Running', '正在运行'],
     difference: ['Difference', '差异'],
     report: ['Report', '报告'],
-    draft: ['Draft', '草稿'],
   },
   tabsLabel: ['Views of the configuration', '配置的各种视图'],
   masked: [
@@ -142,9 +149,13 @@ export const useText = texts({
 
   draftAbout: [
     (file: string) =>
-      `Edit a copy in this browser and let the gateway validate it. The console never writes ${file}: copy the draft, or only the changed lines, into the file on the server.`,
+      `The text of ${file} with your unsaved changes. Check validates it; “Review and save” shows the difference, writes the file and loads it.`,
+    (file: string) => `${file} 的文本，包含您未保存的更改。“检查”会验证它；“查看并保存”会显示差异、写入文件并加载。`,
+  ],
+  draftOnlyAbout: [
     (file: string) =>
-      `在此浏览器中编辑副本，由网关验证。控制台从不写入 ${file}：请将草稿或仅将有改动的行复制到服务器上的文件中。`,
+      `Edit a copy in this browser and let the gateway validate it. Then copy the text, or only the changed lines, into ${file} on the server.`,
+    (file: string) => `在此浏览器中编辑副本，由网关验证，然后将文本或仅将有改动的行复制到服务器上的 ${file} 中。`,
   ],
   check: ['Check', '检查'],
   copy: ['Copy all', '全部复制'],
@@ -153,11 +164,12 @@ export const useText = texts({
     '浏览器阻止了复制。文本已选中，请按 Ctrl+C。',
   ],
   save: ['Save as a file', '另存为文件'],
-  startOver: ['Start over', '重新开始'],
-  startOverTitle: ['Discard the draft?', '放弃草稿？'],
-  startOverAbout: [
-    'Your changes are lost. The draft starts again from the file.',
-    '您的修改会丢失，草稿将从文件重新开始。',
+  draftMasksKept: [
+    (count: string) =>
+      count === '1'
+        ? '1 secret is masked. The mask stands for the secret: saving keeps it.'
+        : `${count} secrets are masked. The masks stand for the secrets: saving keeps them.`,
+    (count: string) => `已隐藏 ${count} 个机密。掩码代表机密本身，保存时会保留。`,
   ],
   draftMasks: [
     (count: string) =>
@@ -174,6 +186,5 @@ export const useText = texts({
     'A draft can refer only to variables and files that the file already uses.',
     '草稿只能引用文件已使用的变量和文件。',
   ],
-  changedNote: ['The file has changed since you started the draft.', '开始编辑草稿之后，文件已修改。'],
   tooLong: ['A configuration can have at most 256 KiB.', '配置最多 256 KiB。'],
 });

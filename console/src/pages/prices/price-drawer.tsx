@@ -254,7 +254,10 @@ function SetPrice({ model }: { readonly model: Priced }) {
         />
         <Muted>{text.after}</Muted>
         {mayConfigure && (
-          <LinkButton href="/config" style={{ alignSelf: 'flex-start' }}>
+          <LinkButton
+            href={`/config?section=models&item=${encodeURIComponent(model.name)}`}
+            style={{ alignSelf: 'flex-start' }}
+          >
             {text.words.openConfig}
           </LinkButton>
         )}

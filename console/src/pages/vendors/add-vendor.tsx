@@ -154,7 +154,7 @@ const USUAL: Readonly<Record<VendorKind, Pick<NewVendor, 'channel' | 'url' | 'mo
 };
 
 /** True for a valid channel name. */
-function isChannelName(name: string): boolean {
+export function isChannelName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
 }
 

@@ -10,7 +10,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Fact } from '../../parts/facts.tsx';
 import { logsHref } from '../../parts/links.tsx';
 import { Empty } from '../../parts/notes.tsx';
-import { PlainButton, Section, Small } from '../../parts/page.tsx';
+import { LinkButton, PlainButton, Section, Small } from '../../parts/page.tsx';
 import { State, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { texts } from '../../text.ts';
@@ -177,6 +177,11 @@ function EnableHelp({ channel }: { readonly channel: string }) {
               : text.turnOnVariable(source.name)}
         </Coded>
       </Text>
+      {data?.writable === true && (
+        <LinkButton href={`/config?item=${encodeURIComponent(channel)}`} mt="sm">
+          {text.setKey}
+        </LinkButton>
+      )}
     </Section>
   );
 }
@@ -267,7 +272,10 @@ function Result({ result }: { readonly result: TestResult | undefined }) {
 }
 
 /** The meaning of a status code for an operator. */
-function meaningOf({ success, status, message }: TestResult, texts: ReturnType<typeof useText>['results']): string {
+export function meaningOf(
+  { success, status, message }: Pick<TestResult, 'success' | 'status' | 'message'>,
+  texts: ReturnType<typeof useText>['results'],
+): string {
   if (success) return texts.ok;
   if (status === 0) return texts.none;
   if (status < 300) return texts.notJson;

@@ -2,7 +2,8 @@
 import './vendors.css';
 import { Button, Drawer, Stack, Text } from '@mantine/core';
 import { type ReactNode, useMemo } from 'react';
-import { useApi } from '../../api/hooks.ts';
+import { Link, useLocation } from 'wouter';
+import { isRoot, useApi, useSelf } from '../../api/hooks.ts';
 import { IconPlus } from '../../icons.ts';
 import { useAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
@@ -26,6 +27,8 @@ export default function VendorsPage() {
   const routes = useApi('GET /api/vendor/routes', undefined, { enabled: address.tab === 'routes' });
   const tests = useTests();
   const chains = useMemo(() => chainsOf(routes.data ?? [], channels.data ?? []), [routes.data, channels.data]);
+  const canEdit = useCanEdit();
+  const [, go] = useLocation();
   const onlyDemo = channels.data !== undefined && isOnlyDemo(channels.data);
   return (
     <Page
@@ -33,7 +36,7 @@ export default function VendorsPage() {
       about={text.about}
       actions={
         !onlyDemo && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => change({ add: '1' })}>
+          <Button leftSection={<IconPlus size={16} />} onClick={() => (canEdit ? go(EDITOR) : change({ add: '1' }))}>
             {text.words.addAVendor}
           </Button>
         )
@@ -81,15 +84,36 @@ export default function VendorsPage() {
   );
 }
 
+/** Where a vendor is added by a form. */
+const EDITOR = '/config?add=1';
+
+/** Whether the viewer can change the configuration in the console. */
+function useCanEdit(): boolean {
+  const { data } = useApi('GET /api/config', undefined, { enabled: isRoot(useSelf()) });
+  return data?.writable === true;
+}
+
 /** The first thing to do with a new gateway. */
 function NoVendor({ channels }: { readonly channels: readonly Channel[] }) {
   const text = useText();
+  const canEdit = useCanEdit();
   const off = channels.filter(({ on }) => !on).map(({ name }) => name);
   return (
     <Section title={text.onlyDemo} about={text.onlyDemoAbout}>
       <Stack gap="md" maw="44rem">
         {off.length > 0 && <Text size="sm">{text.waiting(off.join(', '))}</Text>}
-        <AddVendor taken={channels.map(({ name }) => name)} />
+        {canEdit ? (
+          <Button
+            component={Link}
+            href={EDITOR}
+            style={{ alignSelf: 'flex-start' }}
+            leftSection={<IconPlus size={16} />}
+          >
+            {text.words.addAVendor}
+          </Button>
+        ) : (
+          <AddVendor taken={channels.map(({ name }) => name)} />
+        )}
       </Stack>
     </Section>
   );

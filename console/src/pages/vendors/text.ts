@@ -152,6 +152,7 @@ export const useText = texts({
     'Give it a `key` in gateway.yaml: the name of an environment variable, or of a file. Then reload.',
     '请在 gateway.yaml 中为它设置 `key`：环境变量名或文件名，然后重新加载。',
   ],
+  setKey: ['Set its key here', '在此设置密钥'],
   seeLogs: ['View its calls in Logs', '在日志中查看其调用'],
 
   routes: ['Routes', '路由'],

@@ -1,0 +1,161 @@
+/** `turnpike config …`: exports, imports and checks the configuration, and sets its secrets. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Plan, planOf, rehearse } from './assembly.ts';
+import { systemClock } from './clock.ts';
+import { aloneOf } from './cluster/peers.ts';
+import { CORE_COMMANDS, CommandFailed } from './commands.ts';
+import type { ConfigFile } from './config/file.ts';
+import { SECRET_NAME } from './config/interpolation.ts';
+import { keepConfig } from './config/kept.ts';
+import { type ConfigSource, kindOf, sourceOf } from './config/source.ts';
+import { createConfiguration, createJudge, type Judge } from './configuration.ts';
+import { type ConfiguringWatch, createConfiguring } from './configuring.ts';
+import { Audit, COMMAND_LINE } from './contracts/audit.ts';
+import type { Saved } from './contracts/configuring.ts';
+import type { JsonObject } from './contracts/json.ts';
+import type { Remark } from './contracts/running.ts';
+import type { GatewayOptions } from './gateway.ts';
+import { boot } from './id.ts';
+import { type Command, type OpenStore, type Step, UsageError } from './plugin.ts';
+import { table } from './table.ts';
+import type { Vault } from './vault.ts';
+
+/** The dependencies: those of a running gateway, or of a store without one. */
+export interface ConfigCommandTools {
+  readonly source: ConfigSource;
+  readonly configuring: ConfiguringWatch;
+  readonly judge: Judge;
+  audit(): Audit | undefined;
+}
+
+/** The commands. */
+export function createConfigCommands({ source, configuring, judge, audit }: ConfigCommandTools): readonly Command[] {
+  const { service } = configuring;
+
+  const audited = (action: string, object: string, facts: JsonObject = {}): readonly Step[] =>
+    audit()?.steps({ actor: COMMAND_LINE, action, object, facts }) ?? [];
+  const lineOf = ({ line, column, path, message }: Remark): string =>
+    `${source.name}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`;
+  const failIfWrong = (problems: readonly Remark[]): void => {
+    if (problems.length > 0) throw new CommandFailed(`${problems.map(lineOf).join('\n')}\n`);
+  };
+
+  return [
+    {
+      ...CORE_COMMANDS.configCheck,
+      async run() {
+        const file = await source.read();
+        const { redactor } = judge.maskedOf([file]);
+        const { problems, report } = await judge.judge(file, redactor);
+        failIfWrong(problems);
+        return report.join('\n');
+      },
+    },
+    { ...CORE_COMMANDS.configExport, run: async () => (await source.read()).text },
+    {
+      ...CORE_COMMANDS.configImport,
+      async run({ positionals: [file = ''], cwd }) {
+        const text = readFileSync(resolve(cwd, file), 'utf8');
+        const note = `config import ${file}`;
+        const saved = await configuring.replace(text, {
+          note,
+          actor: COMMAND_LINE,
+          steps: (version) => audited('config.save', 'gateway.yaml', { version, note }),
+        });
+        return resultOf(saved, failIfWrong);
+      },
+    },
+    {
+      ...CORE_COMMANDS.secretSet,
+      async run({ values, positionals: [name = ''], stdin, remark }) {
+        if (values['value-stdin'] !== true)
+          throw new UsageError('--value-stdin is missing: the value is read from standard input');
+        if (!SECRET_NAME.test(name))
+          throw new UsageError('the name has only letters, digits, "_" and "-", and begins with a letter');
+        const value = stdin.replace(/\r?\n$/, '');
+        if (value === '') throw new UsageError('standard input is empty');
+        const problems = await service.setSecret(
+          name,
+          value,
+          COMMAND_LINE,
+          audited('config.secret.set', `secret ${name}`),
+        );
+        for (const problem of problems) remark(`not loaded: ${lineOf(problem)}`);
+        return `${name} is set`;
+      },
+    },
+    {
+      ...CORE_COMMANDS.secretList,
+      async run() {
+        const secrets = await service.secrets();
+        if (secrets.length === 0) return 'no secrets';
+        const rows = secrets.map(({ name, setMs, setBy, usedIn }) => [
+          name,
+          new Date(setMs).toISOString(),
+          setBy,
+          usedIn.join(' '),
+        ]);
+        return table([['NAME', 'SET', 'BY', 'USED IN'], ...rows]);
+      },
+    },
+    {
+      ...CORE_COMMANDS.secretDelete,
+      async run({ positionals: [name = ''] }) {
+        const done = await service.deleteSecret(name, audited('config.secret.delete', `secret ${name}`));
+        if (done.outcome === 'used') throw new Error(`the configuration uses ${name}: ${done.usedIn.join(', ')}`);
+        if (done.outcome === 'unknown') throw new Error(`there is no secret ${name}`);
+        return `${name} is deleted`;
+      },
+    },
+  ];
+}
+
+function resultOf(saved: Saved, failIfWrong: (problems: readonly Remark[]) => void): string {
+  switch (saved.outcome) {
+    case 'saved':
+      return `version ${saved.version} is saved`;
+    case 'wrong':
+      failIfWrong(saved.problems);
+      return '';
+    case 'refused':
+      throw new Error(saved.reason.message);
+    case 'conflict':
+      throw new Error('the configuration was changed by another process; try again');
+  }
+}
+
+/** The commands on the store of a gateway that is not running, even if its configuration cannot be loaded. */
+export async function configCommandsAlone(
+  file: ConfigFile,
+  early: Plan,
+  { store, vault }: { readonly store: OpenStore; readonly vault: Vault },
+  { configFile, env, plugins = [], log, clock = systemClock }: GatewayOptions,
+): Promise<readonly Command[]> {
+  const kept = keepConfig(store, vault, clock);
+  const source = sourceOf(configFile, env, kept, kindOf(file));
+  const texts = {
+    source,
+    plugins,
+    loaded: () => ({ plan: early, number: 0, loadedMs: 0 }),
+    refuseRestart: () => {},
+    // The next start loads it.
+    reload: async () => {},
+  };
+  const judge = createJudge(texts, vault);
+  const configuring = createConfiguring({
+    ...texts,
+    judge,
+    kept,
+    running: createConfiguration(texts, judge),
+    ask: () => () => Promise.reject(new Error('no gateway runs')),
+    peers: aloneOf(boot),
+    clock,
+    log,
+  });
+  // Without a configuration that can be loaded there is no audit log.
+  const assembly = await planOf(await source.read(), plugins)
+    .then((plan) => rehearse(plan, { store, vault, clock, log }))
+    .catch(() => undefined);
+  return createConfigCommands({ source, configuring, judge, audit: () => assembly?.find(Audit) });
+}

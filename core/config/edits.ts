@@ -1,0 +1,421 @@
+/** Changes values in the text of gateway.yaml and leaves everything else as it is: comments, order, spacing, quotes. */
+import { isDeepStrictEqual } from 'node:util';
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import type { TextEdit } from '../contracts/configuring.ts';
+import type { Json } from '../contracts/json.ts';
+import { pathText } from './file.ts';
+import { type Path, parseYaml } from './yaml.ts';
+
+/** More changes of single values would block the process: each is proven by reading the text again. */
+const MOST_STEPS = 500;
+
+/**
+ * Applies edits one after the other. Comments stay unless they are inside or on the line of a removed value. Throws a
+ * `RangeError` that names the path of an edit that is impossible.
+ */
+export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+  let known = read(text);
+  let steps = 0;
+  for (let next = 0; next < edits.length; ) {
+    const members = newMembers(edits.slice(next), known.value);
+    const path = edits[next]!.path.slice(0, -1);
+    const taken: readonly Step[] =
+      members.length > 1 ? [{ kind: 'add', path, members }] : stepsOf(edits[next]!, known.value);
+    for (const step of taken) {
+      if (++steps > MOST_STEPS) throw new RangeError(`more than ${MOST_STEPS} values change; edit the text itself`);
+      known = changed(known, step);
+    }
+    next += Math.max(members.length, 1);
+  }
+  return known.text;
+}
+
+/** What the first edits add to one map that is not empty: one step for many models, because each step reads the text again. */
+function newMembers(edits: readonly TextEdit[], whole: unknown): readonly (readonly [name: string, value: Json])[] {
+  const path = edits[0]!.path.slice(0, -1);
+  const map = valueAt(whole, path);
+  if (!isPlainMap(map) || Object.keys(map).length === 0) return [];
+  const names = new Set(Object.keys(map));
+  const members: (readonly [string, Json])[] = [];
+  for (const { path: place, value, remove, rename } of edits) {
+    const name = place.at(-1);
+    const isNew = typeof name === 'string' && !names.has(name) && isDeepStrictEqual(place.slice(0, -1), path);
+    if (!isNew || value === undefined || remove === true || rename !== undefined) break;
+    names.add(name);
+    members.push([name, value]);
+  }
+  return members;
+}
+
+function valueAt(whole: unknown, path: Path): unknown {
+  return path.reduce<unknown>((at, step) => (at as Record<string, unknown> | null | undefined)?.[step], whole);
+}
+
+function stepsOf({ path, value, remove, rename }: TextEdit, whole: unknown): readonly Step[] {
+  if (remove === true) return [{ kind: 'remove', path }];
+  if (rename !== undefined) return [{ kind: 'rename', path, name: rename }];
+  if (value !== undefined) return stepsTo(whole, path, value);
+  throw new RangeError(`${pathText(path)} has neither \`value\` nor \`remove\` nor \`rename\``);
+}
+
+/** A change of one place. */
+type Step =
+  | { readonly kind: 'set'; readonly path: Path; readonly value: Json }
+  /** `path`: of a map that is not empty and has none of these members. */
+  | { readonly kind: 'add'; readonly path: Path; readonly members: ReturnType<typeof newMembers> }
+  | { readonly kind: 'remove'; readonly path: Path }
+  | { readonly kind: 'rename'; readonly path: Path; readonly name: string };
+
+/** The smallest steps that make the value at a path equal to `value`, so that what is equal keeps its comments. */
+function stepsTo(whole: unknown, path: Path, value: Json): readonly Step[] {
+  const now = valueAt(whole, path);
+  if (isDeepStrictEqual(now, value)) return [];
+  if (Array.isArray(now) && Array.isArray(value) && now.length > 0 && value.length > 0) {
+    const kept = Math.min(now.length, value.length);
+    return [
+      ...value.flatMap((item, i) => (i < kept ? stepsTo(whole, [...path, i], item) : [])),
+      ...now.slice(kept).map(() => ({ kind: 'remove' as const, path: [...path, kept] })),
+      ...value.slice(kept).map((item, i) => ({ kind: 'set' as const, path: [...path, kept + i], value: item })),
+    ];
+  }
+  if (isPlainMap(now) && isPlainMap(value) && Object.keys(now).some((name) => name in value)) {
+    return [
+      ...Object.keys(now).flatMap((name) =>
+        name in value ? [] : [{ kind: 'remove' as const, path: [...path, name] }],
+      ),
+      ...Object.entries(value).flatMap(([name, member]) => stepsTo(whole, [...path, name], member as Json)),
+    ];
+  }
+  return [{ kind: 'set', path, value }];
+}
+
+function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Makes one change and proves it: the new text has exactly the expected values. */
+function changed({ doc, text, value }: Known, step: Step): Known {
+  const expected = valueAfter(value, step);
+  const edit = editOf(doc, text, step);
+  const next = read(text.slice(0, edit.start) + edit.put + text.slice(edit.end));
+  if (isDeepStrictEqual(next.value, expected)) return next;
+  throw new RangeError(`${pathText(step.path)} cannot be changed without changing other values; edit the text itself`);
+}
+
+interface Known {
+  readonly text: string;
+  readonly doc: Document;
+  readonly value: unknown;
+}
+
+function read(text: string): Known {
+  const { doc, problems } = parseYaml(text);
+  if (problems.length > 0) throw new RangeError(`the text is not YAML: ${problems[0]!.message}`);
+  try {
+    // Copied, so that what aliases repeat are different values.
+    return { text, doc, value: JSON.parse(JSON.stringify(doc.toJS() ?? {})) };
+  } catch {
+    throw new RangeError('the text repeats too much of itself by aliases (*name)');
+  }
+}
+
+/** The values after a step. Throws if it is impossible. */
+function valueAfter(whole: unknown, step: Step): unknown {
+  const { path } = step;
+  const copy = structuredClone(whole);
+  if (step.kind === 'add') {
+    Object.assign(valueAt(copy, path) as object, Object.fromEntries(step.members));
+    return copy;
+  }
+  let holder = copy as Record<string | number, unknown>;
+  for (const [i, name] of path.slice(0, -1).entries()) {
+    const next = holder[name];
+    if (next === undefined || next === null) {
+      if (step.kind !== 'set') throw new RangeError(`${pathText(path)} does not exist`);
+      if (Array.isArray(holder) && name !== holder.length)
+        throw new RangeError(`${pathText(path)} is behind the end of the list`);
+      holder[name] = typeof path[i + 1] === 'number' ? [] : {};
+    } else if (typeof next !== 'object') {
+      throw new RangeError(`${pathText(path.slice(0, i + 1))} is neither a map nor a list`);
+    }
+    holder = holder[name] as Record<string | number, unknown>;
+  }
+  const last = path.at(-1)!;
+  if (Array.isArray(holder) !== (typeof last === 'number')) throw new RangeError(`${pathText(path)} does not exist`);
+  const exists = Object.hasOwn(holder, last);
+  if (step.kind === 'set') {
+    if (Array.isArray(holder) && (last as number) > holder.length)
+      throw new RangeError(`${pathText(path)} is behind the end of the list`);
+    holder[last] = structuredClone(step.value);
+    return copy;
+  }
+  if (!exists) throw new RangeError(`${pathText(path)} does not exist`);
+  if (step.kind === 'remove') {
+    if (Array.isArray(holder)) holder.splice(last as number, 1);
+    else delete holder[last];
+    return copy;
+  }
+  if (Array.isArray(holder)) throw new RangeError(`${pathText(path)} has no name`);
+  if (step.name !== last && Object.hasOwn(holder, step.name))
+    throw new RangeError(`${pathText([...path.slice(0, -1), step.name])} exists`);
+  const value = holder[last];
+  delete holder[last];
+  holder[step.name] = value;
+  return copy;
+}
+
+/** A replacement in the text. */
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly put: string;
+}
+
+/** A map or list and the way to it. */
+interface Holder {
+  readonly node: YAMLMap<Node, Node | null> | YAMLSeq<Node>;
+  /** The pair whose value it is; undefined: it is the root, or an item of a list. */
+  readonly pair: Pair<Node, Node | null> | undefined;
+}
+
+function editOf(doc: Document, text: string, step: Step): Edit {
+  const { path } = step;
+  let node = doc.contents as Node | null;
+  let pair: Holder['pair'];
+  for (const [i, name] of path.entries()) {
+    if (isAlias(node)) throw new RangeError(`${pathText(path.slice(0, i))} is an alias (*name); edit the text itself`);
+    const isEmpty = node === null || (isScalar(node) && node.value === null);
+    if (isEmpty && step.kind === 'set') return filled(text, node, pair, nested(path.slice(i), step.value));
+    if (!isMap(node) && !isSeq(node)) throw new RangeError(`${pathText(path)} does not exist`);
+    const holder = { node: node as Holder['node'], pair };
+    const isLast = i === path.length - 1;
+    const below = isMap<Node, Node | null>(holder.node)
+      ? holder.node.items.find(({ key }) => isScalar(key) && key.value === String(name))
+      : (holder.node.items[name as number] as Node | undefined);
+    if (below === undefined) {
+      if (step.kind !== 'set') throw new RangeError(`${pathText(path)} does not exist`);
+      return added(text, holder, name, nested(path.slice(i + 1), step.value));
+    }
+    const isPair = isMap(holder.node);
+    if (isLast && step.kind === 'remove')
+      return removed(text, holder, isPair ? holder.node.items.indexOf(below as never) : (name as number));
+    if (isLast && step.kind === 'rename') return { ...rangeOf((below as Pair<Node>).key), put: scalarText(step.name) };
+    if (isLast && step.kind === 'set') return replaced(text, holder, below, step.value);
+    pair = isPair ? (below as Pair<Node, Node | null>) : undefined;
+    node = isPair ? (below as Pair<Node, Node | null>).value : (below as Node);
+  }
+  if (step.kind === 'add' && isMap<Node, Node | null>(node)) return addedAll(text, { node, pair }, step.members);
+  throw new RangeError(
+    path.length === 0 ? 'the path is empty' : `${pathText(path)} is an alias (*name); edit the text itself`,
+  );
+}
+
+/** `value` at the rest of a path that does not exist yet. */
+function nested(rest: Path, value: Json): Json {
+  return rest.reduceRight<Json>((inner, step) => (typeof step === 'number' ? [inner] : { [step]: inner }), value);
+}
+
+// ---- positions
+
+function rangeOf(node: Node): { readonly start: number; readonly end: number } {
+  const [start, end] = node.range!;
+  return { start, end };
+}
+
+/** Where the content of a node ends: the range of a block collection also contains the comments behind it. */
+function endOf(node: Node | null, fallback: number): number {
+  if (node === null || node.range == null) return fallback;
+  if (isMap<Node, Node | null>(node) && node.flow !== true) {
+    const last = node.items.at(-1);
+    return last === undefined ? node.range[1] : endOf(last.value, rangeOf(last.key).end + 1);
+  }
+  if (isSeq<Node>(node) && node.flow !== true) return endOf(node.items.at(-1) ?? null, node.range[1]);
+  return node.range[1];
+}
+
+const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1;
+
+/** The end of a line, before its line break; `at` behind a line break, as after a block scalar, counts as its line. */
+function lineEnd(text: string, at: number): number {
+  if (at > 0 && text[at - 1] === '\n') return at - 1;
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end;
+}
+
+/** Behind the line of `at` and the comments that are indented deeper than `column`: they belong to what ends there. */
+function blockEnd(text: string, at: number, column: number): number {
+  const end = lineEnd(text, at);
+  const [comments] = new RegExp(`^(?:\\n {${column + 1},}#[^\\n]*)*`).exec(text.slice(end))!;
+  return end + comments.length;
+}
+
+const columnOf = (text: string, at: number): number => at - lineStart(text, at);
+
+/** The first and the last offset of an item or a pair. */
+function spanOf(text: string, { node }: Holder, i: number): { readonly start: number; readonly end: number } {
+  const item = node.items[i] as Node | Pair<Node, Node | null>;
+  if (isMap(node)) {
+    const { key, value } = item as Pair<Node, Node | null>;
+    const start = propsStart(text, rangeOf(key).start);
+    return { start, end: endOf(value, rangeOf(key).end + 1) };
+  }
+  const { start } = rangeOf(item as Node);
+  if (node.flow === true) return { start, end: (item as Node).range![1] };
+  return { start: text.lastIndexOf('-', propsStart(text, start) - 1), end: endOf(item as Node, start) };
+}
+
+/** The offset of an anchor in front of a node, or of the node. */
+function propsStart(text: string, start: number): number {
+  const anchor = /&\S+\s+$/.exec(text.slice(lineStart(text, start), start));
+  return anchor === null ? start : start - anchor[0].length;
+}
+
+// ---- edits
+
+/** An empty value, or an empty document, becomes `value`. */
+function filled(text: string, node: Node | null, pair: Holder['pair'], value: Json): Edit {
+  if (pair === undefined) {
+    if (
+      text.trim() !== '' &&
+      node?.range != null &&
+      text.slice(...(node.range.slice(0, 2) as [number, number])).trim() !== ''
+    )
+      return { ...rangeOf(node), put: blockText(value, 0).trimStart() };
+    const gap = text === '' || text.endsWith('\n') ? '' : '\n';
+    return { start: text.length, end: text.length, put: `${gap}${blockText(value, 0).replace(/^\n/, '')}\n` };
+  }
+  return valueEdit(text, pair, value);
+}
+
+/** Replaces what is behind the colon of a pair in a block. */
+function valueEdit(text: string, { key, value: old }: Pair<Node, Node | null>, value: Json): Edit {
+  const colon = text.indexOf(':', rangeOf(key).end);
+  const isBlock = (isMap(old) || isSeq(old)) && old.flow !== true;
+  const isThere = old?.range != null && old.range[1] > old.range[0];
+  if (!isBlock && isThere) {
+    const { start, end } = rangeOf(old);
+    const isText = isScalar(old) && old.type?.startsWith('BLOCK') === true;
+    const inline = inlineText(value);
+    if (isText) return { start: text.lastIndexOf(text[start]!, start), end: lineEnd(text, end), put: inline };
+    return { start, end, put: inline };
+  }
+  const end = isBlock ? lineEnd(text, endOf(old, colon + 1)) : colon + 1;
+  const inline = inlineText(value);
+  if (inline.length <= LONGEST_LINE || isBlock === false) return { start: colon + 1, end, put: ` ${inline}` };
+  return { start: colon + 1, end, put: blockText(value, columnOf(text, rangeOf(key).start) + INDENT) };
+}
+
+function replaced(text: string, { node }: Holder, below: Node | Pair<Node, Node | null>, value: Json): Edit {
+  if (isMap(node) && node.flow !== true) return valueEdit(text, below as Pair<Node, Node | null>, value);
+  const old = isMap(node) ? (below as Pair<Node, Node | null>).value : (below as Node);
+  if (old?.range == null || old.range[0] === old.range[1]) {
+    if (!isMap(node)) return { start: old?.range?.[0] ?? 0, end: old?.range?.[0] ?? 0, put: ` ${inlineText(value)}` };
+    const { end } = rangeOf((below as Pair<Node>).key);
+    const colon = /^\s*:/.exec(text.slice(end))?.[0].length ?? 0;
+    return { start: end, end: end + colon, put: `: ${inlineText(value)}` };
+  }
+  return { start: old.range[0], end: endOf(old, old.range[1]), put: inlineText(value) };
+}
+
+function added(text: string, { node, pair }: Holder, name: string | number, value: Json): Edit {
+  const written = isMap(node) ? `${scalarText(String(name))}: ` : '';
+  if (node.items.length === 0) {
+    const whole = isMap(node) ? { [name]: value } : [value];
+    return { ...rangeOf(node), put: inlineText(whole as Json) };
+  }
+  const last = spanOf(text, { node, pair }, node.items.length - 1);
+  if (node.flow === true) return { start: last.end, end: last.end, put: `, ${written}${inlineText(value)}` };
+  const column = columnOf(text, spanOf(text, { node, pair }, 0).start);
+  const indent = ' '.repeat(column);
+  const at = blockEnd(text, last.end, column);
+  const inline = inlineText(value);
+  if (!isMap(node)) return { start: at, end: at, put: `\n${indent}- ${inline}` };
+  const put = inline.length <= LONGEST_LINE ? ` ${inline}` : blockText(value, column + INDENT);
+  return { start: at, end: at, put: `\n${indent}${written.trimEnd()}${put}` };
+}
+
+/** Several members of a map that is not empty: all are put at one place. */
+function addedAll(text: string, holder: Holder, members: ReturnType<typeof newMembers>): Edit {
+  const edits = members.map(([name, value]) => added(text, holder, name, value));
+  return { ...edits[0]!, put: edits.map(({ put }) => put).join('') };
+}
+
+function removed(text: string, holder: Holder, i: number): Edit {
+  const { node, pair } = holder;
+  const { start, end } = spanOf(text, holder, i);
+  if (node.flow === true) return removedInFlow(text, holder, i);
+  const from = lineStart(text, start);
+  const isFirstOfLine = text.slice(from, start).trim() === '';
+  const until = Math.min(blockEnd(text, end, columnOf(text, start)) + 1, text.length);
+  if (node.items.length > 1) {
+    if (isFirstOfLine) return { start: from, end: until, put: '' };
+    // The first member behind `- `: the next one takes its place.
+    const next = spanOf(text, holder, i + 1).start;
+    const between = text.slice(until, lineStart(text, next));
+    return {
+      start,
+      end: next,
+      put: between.trim() === '' ? '' : `${between.trimStart()}${' '.repeat(columnOf(text, start))}`,
+    };
+  }
+  const empty = isMap(node) ? '{}' : '[]';
+  if (pair === undefined || !isFirstOfLine) return { start, end: lineEnd(text, end), put: empty };
+  const colon = text.indexOf(':', rangeOf(pair.key).end) + 1;
+  return { start: colon, end: until, put: ` ${empty}${text.slice(colon, from)}` };
+}
+
+function removedInFlow(text: string, holder: Holder, i: number): Edit {
+  const { node } = holder;
+  const { start, end } = spanOf(text, holder, i);
+  const before = i > 0 ? spanOf(text, holder, i - 1).end : undefined;
+  const after = i + 1 < node.items.length ? spanOf(text, holder, i + 1).start : undefined;
+  const isPlain = (gap: string): boolean => !/[#\n]/.test(gap);
+  if (after !== undefined && isPlain(text.slice(end, after))) return { start, end: after, put: '' };
+  if (before !== undefined && isPlain(text.slice(before, start))) return { start: before, end, put: '' };
+  const comma = /^\s*,/.exec(text.slice(end))?.[0].length ?? 0;
+  return { start, end: end + comma, put: '' };
+}
+
+// ---- how values are written
+
+const INDENT = 2;
+/** Longer values of a block are written below their name, one line for each member. */
+const LONGEST_LINE = 100;
+
+/** A value in one line. */
+function inlineText(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(inlineText).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return scalarText(value as string | number | boolean | null);
+  const members = Object.entries(value).map(([name, member]) => `${scalarText(name)}: ${inlineText(member as Json)}`);
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
+
+/** A value on lines of its own below its name; `''`-terminated. */
+function blockText(value: Json, column: number): string {
+  const indent = ' '.repeat(column);
+  const line = (start: string, member: Json): string => {
+    const inline = inlineText(member);
+    const isLong = inline.length > LONGEST_LINE && typeof member === 'object' && member !== null;
+    return `\n${indent}${start}${isLong && !start.startsWith('-') ? blockText(member, column + INDENT) : ` ${inline}`}`;
+  };
+  if (Array.isArray(value) && value.length > 0) return value.map((item) => line('-', item)).join('');
+  if (isPlainMap(value) && Object.keys(value).length > 0)
+    return Object.entries(value)
+      .map(([name, member]) => line(`${scalarText(name)}:`, member as Json))
+      .join('');
+  return ` ${inlineText(value)}`;
+}
+
+/** Text that YAML 1.1 and 1.2 read as the same text without quotes, also inside brackets. */
+const PLAIN = /^[A-Za-z_][\w./@+-]*$/;
+const OTHER = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
+function scalarText(value: string | number | boolean | null): string {
+  if (typeof value !== 'string') return String(value);
+  if (PLAIN.test(value) && !OTHER.test(value)) return value;
+  // JSON is YAML, except for these separators, which YAML 1.1 reads as line breaks.
+  return JSON.stringify(value).replace(
+    /[\u0085\u2028\u2029]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,85 @@
+/** The configuration in responses of `/api/config`: remarks, comparisons, versions, and who saved them. */
+import type { CheckedText, DiffHunk, VersionAbout } from '../../../core/contracts/configuring.ts';
+import { integer, list, listOf, object, record, text, unixSeconds } from '../schemas.ts';
+import { secondsOf } from '../units.ts';
+
+/** The maximum size of gateway.yaml, in characters and in bytes. */
+export const LONGEST = 256 * 1_024;
+
+/** The text in the body of a request. */
+export const textProperty = { ...text, maxLength: LONGEST, description: 'At most 256 KiB.' } as const;
+
+const remarks = listOf('ConfigRemark', {
+  line: { ...integer, description: 'From 1.' },
+  column: { ...integer, description: 'From 1.' },
+  path: { ...text, description: '`channels[0].vendor`; empty for the whole file.' },
+  message: text,
+});
+
+/** The members of a check. */
+export const verdictProperties = {
+  problems: { ...remarks, description: 'Errors; if there are none, the file can be loaded.' },
+  warnings: { ...remarks, description: 'Warnings: it can be loaded, but is not advisable.' },
+  report: {
+    type: 'array',
+    items: text,
+    description: 'The output of `turnpike check` by line; empty if there are errors.',
+  },
+} as const;
+
+const lineNumber = (description: string) => ({ type: ['integer', 'null'], description });
+
+/** A comparison of two texts. */
+export const diffProperty = {
+  ...listOf('ConfigDiffHunk', {
+    lines: list({
+      kind: { enum: ['same', 'added', 'removed'] },
+      text: { ...text, description: 'Without its line break. Secrets are masked.' },
+      old: lineNumber('Its line number in the old text; null if it was added.'),
+      new: lineNumber('Its line number in the new text; null if it was removed.'),
+    }),
+  }),
+  description: 'Adjacent changes with up to three unchanged lines around them; empty if the texts are equal.',
+} as const;
+
+/** A check with the comparison to the current text. */
+export const checkSchema = record('ConfigCheck', { ...verdictProperties, diff: diffProperty });
+
+const versionProperties = {
+  id: integer,
+  at: unixSeconds,
+  by: {
+    type: ['string', 'null'],
+    description: 'The name of the user; null: the file was changed by hand or by another program.',
+  },
+  note: { ...text, description: 'Empty if there is none.' },
+  revision: text,
+} as const;
+
+/** A version in a list. */
+export const versionSchema = record('ConfigVersion', versionProperties);
+/** The last version of a conflict. */
+export const lastVersionSchema = { ...object(versionProperties), type: ['object', 'null'] } as const;
+/** A version with its text. */
+export const fullVersionSchema = record('ConfigVersionText', {
+  ...versionProperties,
+  text: { ...text, description: 'Secrets are masked.' },
+  diff: { ...diffProperty, description: 'From this version to the current text.' },
+});
+
+/** A version as a response shows it. */
+export function shownVersion({ id, atMs, by, note, revision }: VersionAbout) {
+  return { id, at: secondsOf(atMs), by: by ?? null, note, revision };
+}
+
+/** A comparison as a response shows it. */
+export function shownDiff(diff: readonly DiffHunk[]) {
+  return diff.map(({ lines }) => ({
+    lines: lines.map(({ kind, text, old, new: now }) => ({ kind, text, old: old ?? null, new: now ?? null })),
+  }));
+}
+
+/** A check as a response shows it. */
+export function shownCheck({ problems, warnings, report, diff }: CheckedText) {
+  return { problems, warnings, report, diff: shownDiff(diff) };
+}
