@@ -87,7 +87,11 @@ const EN = {
   'department.leave': ({ actor, object, fact }) => `${actor} removed ${object} from ${fact('department')}`,
   'subscription.grant': ({ actor, object, fact }) => `${actor} assigned the plan ${fact('plan')} to ${object}`,
   'subscription.cancel': ({ actor, object }) => `${actor} ended the subscription of ${object}`,
-  'invitation.create': ({ actor, fact }) => `${actor} created an invitation, valid for ${fact('days')} days`,
+  'invitation.create': ({ actor, fact }) =>
+    fact('email') === ''
+      ? `${actor} created an invitation, valid for ${fact('days')} days`
+      : `${actor} invited ${fact('email')}`,
+  'invitation.resend': ({ actor, object }) => `${actor} sent the ${object} again`,
   'invitation.revoke': ({ actor, object }) => `${actor} revoked the ${object}`,
   'redemption.create': ({ actor, fact, money }) =>
     `${actor} created ${fact('count')} redemption codes “${fact('name')}” of ${money('quota')}`,
@@ -174,7 +178,11 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'department.leave': ({ actor, object, fact }) => `${actor} 将 ${object} 移出 ${fact('department')}`,
   'subscription.grant': ({ actor, object, fact }) => `${actor} 为 ${object} 发放了套餐 ${fact('plan')}`,
   'subscription.cancel': ({ actor, object }) => `${actor} 终止了 ${object} 的订阅`,
-  'invitation.create': ({ actor, fact }) => `${actor} 创建了一个邀请，有效期 ${fact('days')} 天`,
+  'invitation.create': ({ actor, fact }) =>
+    fact('email') === ''
+      ? `${actor} 创建了一个邀请，有效期 ${fact('days')} 天`
+      : `${actor} 邀请了 ${fact('email')}`,
+  'invitation.resend': ({ actor, object }) => `${actor} 重新发送了邀请（${object}）`,
   'invitation.revoke': ({ actor, object }) => `${actor} 撤销了邀请（${object}）`,
   'redemption.create': ({ actor, fact, money }) =>
     `${actor} 创建了 ${fact('count')} 个兑换码“${fact('name')}”，每个 ${money('quota')}`,

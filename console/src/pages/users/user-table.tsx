@@ -141,7 +141,7 @@ export function UserTable({
         }}
       />
       {!isFiltered && users.data?.total === 1 && (
-        <Empty title={text.alone} action={<PlainButton onClick={onInvite}>{text.invite}</PlainButton>}>
+        <Empty title={text.alone} action={<PlainButton onClick={onInvite}>{text.inviteOne}</PlainButton>}>
           {text.aloneAbout}
         </Empty>
       )}
