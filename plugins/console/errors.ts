@@ -121,6 +121,11 @@ export const errors = defineErrors(
       param: 'invite_code',
       help: 'The department, plan or role of this invitation is not available any more. Ask an administrator for a new one.',
     },
+    invoice_not_found: {
+      status: 404,
+      param: 'trade_no',
+      help: 'There is no invoice: the order does not exist, belongs to another user, is not paid, or was paid from the balance.',
+    },
     call_not_found: {
       status: 404,
       param: 'request_id',

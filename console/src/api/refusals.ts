@@ -245,6 +245,7 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   configuration_wrong: 'gateway.yaml 有错误，运行中的配置没有改变。',
   second_factor_wanted: '此账户已启用双重验证，请用它验证，而不是密码。',
   no_password: '此账户没有密码，请在登录后五分钟内设置双重验证。',
+  invoice_not_found: '没有账单：订单不存在、属于其他用户、尚未付款，或由余额支付。',
   invitation_not_found: '邀请不存在，或已使用、已撤销、已过期。',
   no_backups_configured: '没有配置定时备份。请在 gateway.yaml 中添加 `backup`。',
   call_not_found: '未找到该记录，或已超过保留期限。',

@@ -56,6 +56,7 @@ const EN = {
   'key.export': ({ actor }) => `${actor} exported the list of keys`,
   'order.export': ({ actor }) => `${actor} exported the list of orders`,
   'user.bind': ({ actor, fact }) => `${actor} linked ${fact('provider')} to their account`,
+  'user.billing': ({ actor }) => `${actor} changed their billing details`,
   'user.unbind': ({ actor, object, own, fact }) =>
     own ? `${actor} unlinked ${fact('provider')}` : `${actor} unlinked ${fact('provider')} from ${object}`,
   'two-factor.enable': ({ actor }) => `${actor} enabled two-factor authentication`,
@@ -148,6 +149,7 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'key.export': ({ actor }) => `${actor} 导出了密钥列表`,
   'order.export': ({ actor }) => `${actor} 导出了订单列表`,
   'user.bind': ({ actor, fact }) => `${actor} 关联了 ${fact('provider')}`,
+  'user.billing': ({ actor }) => `${actor} 更改了自己的开票信息`,
   'user.unbind': ({ actor, object, own, fact }) =>
     own ? `${actor} 解除了与 ${fact('provider')} 的关联` : `${actor} 解除了 ${object} 与 ${fact('provider')} 的关联`,
   'two-factor.enable': ({ actor }) => `${actor} 启用了双重验证`,
