@@ -54,6 +54,7 @@ export const useText = texts({
   keys: {
     title: ['Keys', '密钥'],
     none: ['No keys.', '没有密钥。'],
+    csv: ['Keys of all users (CSV)', '所有用户的密钥（CSV）'],
     name: ['Name', '名称'],
     left: ['Remaining', '剩余额度'],
     follows: ['user balance', '用户余额'],

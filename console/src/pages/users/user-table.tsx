@@ -114,7 +114,12 @@ export function UserTable({
         rows={users.data?.items ?? []}
         selected={selected}
         onSelect={setSelected}
-        csv={<CsvButton of="GET /api/user/" name="users" search={sorted} />}
+        csv={
+          <Group gap="xs">
+            <CsvButton of="GET /api/user/" name="users" search={sorted} />
+            <CsvButton of="GET /api/token/users" name="keys" search={{}} label={text.keys.csv} />
+          </Group>
+        }
       />
       <QueryTable
         query={users}
