@@ -1,13 +1,9 @@
-/** Invoices and credit notes as a page to print: HTML without scripts, in English or Chinese, one document on each sheet. */
-import { hash } from 'node:crypto';
-import type { OrderDocument } from '../../core/contracts/payments.ts';
-import { type Answer, answer } from '../../core/plugin.ts';
+/** Invoices and credit notes as a page to print, in English or Chinese, one document on each sheet. */
 import { inQuota } from '../../core/contracts/ledger.ts';
+import type { OrderDocument } from '../../core/contracts/payments.ts';
+import type { Answer } from '../../core/plugin.ts';
+import { escaped, type PageLanguage, printPage } from './print-page.ts';
 import { dateOf } from './units.ts';
-
-/** The languages of the page. */
-export const LANGUAGES = ['en', 'zh'] as const;
-export type PageLanguage = (typeof LANGUAGES)[number];
 
 const TEXTS = {
   en: {
@@ -31,7 +27,6 @@ const TEXTS = {
     balance: 'Balance, {0} quota',
     plan: 'Plan {0}',
     returned: 'Returned payment: {0}',
-    print: 'Print this page, or save it as PDF, with the print command of the browser.',
   },
   zh: {
     invoice: '账单',
@@ -54,38 +49,8 @@ const TEXTS = {
     balance: '余额，{0} 额度',
     plan: '套餐 {0}',
     returned: '退款：{0}',
-    print: '使用浏览器的打印功能打印此页，或另存为 PDF。',
   },
 } as const satisfies Readonly<Record<PageLanguage, Readonly<Record<string, string>>>>;
-
-const STYLE = `
-:root { color-scheme: light; }
-body { margin: 0; background: #eee; color: #111; font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-article { box-sizing: border-box; max-width: 48rem; margin: 1rem auto; padding: 2rem; background: #fff; }
-h1 { margin: 0 0 1rem; font-size: 1.6rem; }
-h2 { margin: 0; font-size: 0.85rem; color: #555; }
-p { margin: 0; white-space: pre-line; }
-.facts, .sides { display: flex; flex-wrap: wrap; gap: 1rem 2rem; margin: 0 0 1.5rem; }
-.sides > section { flex: 1 1 14rem; }
-.facts dt { font-size: 0.85rem; color: #555; }
-.facts dd { margin: 0; }
-table { width: 100%; border-collapse: collapse; }
-th, td { padding: 0.5rem 0; border-bottom: 1px solid #ccc; text-align: left; font-weight: 400; vertical-align: top; }
-th { color: #555; }
-td:last-child, th:last-child { padding-left: 1rem; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-tr.total > * { border-bottom: 0; font-weight: 700; color: #111; }
-footer { margin-top: 1.5rem; color: #555; }
-.hint { max-width: 48rem; margin: 1rem auto; padding: 0 1rem; color: #444; }
-@media (max-width: 30rem) { article { padding: 1rem; } }
-@media print {
-  @page { margin: 2cm; }
-  body { background: #fff; }
-  article { max-width: none; margin: 0; padding: 0; break-after: page; }
-  article:last-of-type { break-after: auto; }
-  .hint { display: none; }
-}
-`;
-const STYLE_HASH = hash('sha256', STYLE, 'base64');
 
 /** The page. `account`: the name of the buyer's account; `site`: the name of this gateway, which sells if gateway.yaml names no seller. */
 export function invoicePage(
@@ -94,26 +59,7 @@ export function invoicePage(
 ): Answer {
   const title = documents.map((document) => `${titleOf(document, language)} ${document.number}`).join(', ');
   const sheets = documents.map((document) => sheetOf(document, account, site, language)).join('');
-  const html = `<!doctype html>
-<html lang="${language === 'zh' ? 'zh-CN' : 'en'}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>${sheets}</main>
-<p class="hint">${TEXTS[language].print}</p>
-</body>
-</html>
-`;
-  return answer(200, html, {
-    'content-type': 'text/html; charset=utf-8',
-    'cache-control': 'no-store',
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
-    'referrer-policy': 'no-referrer',
-  });
+  return printPage({ title, language, sheets });
 }
 
 function titleOf({ kind, seller }: OrderDocument, language: PageLanguage): string {
@@ -163,10 +109,3 @@ ${seller.note === '' ? '' : `<footer><p>${escaped(seller.note)}</p></footer>`}
 }
 
 const filled = (text: string, value: string): string => text.replace('{0}', () => value);
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-/** Text in HTML. */
-function escaped(value: string): string {
-  return value.replace(/[&<>"']/g, (each) => ENTITIES[each]!);
-}

@@ -158,6 +158,7 @@ export const useText = texts({
   },
   tabs: { statement: ['Statement', '账单'], orders: ['Orders', '订单'] },
   statement: {
+    month: ['Statement of a month', '月度对账单'],
     days: ['Period', '时间范围'],
     lastDays: [(days: string) => `${days} days`, (days: string) => `${days} 天`],
     balance: ['Balance at the end of each day', '每日结束时的余额'],
