@@ -8,10 +8,10 @@ import { IconSend } from '../../icons.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Muted, Page, Section, Small } from '../../parts/page.tsx';
-import { State, type Tone, When } from '../../parts/values.tsx';
+import { State, type Tone, useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from './text.ts';
-import { useAlertWords } from './words.ts';
+import { inChinese } from './words.ts';
 
 const REFRESH_MS = 10_000;
 
@@ -65,7 +65,10 @@ export default function AlertsPage() {
 
 /** The title of an alert with its explanation. */
 function What({ alert }: { readonly alert: api.OpenAlert | api.AlertEvent }) {
-  const { title, text } = useAlertWords()(alert);
+  const isChinese = useLanguage() === 'zh';
+  const format = useFormat();
+  const over = 'over' in alert && alert.over;
+  const { title, text } = (isChinese ? inChinese(alert.facts, format, over) : undefined) ?? alert;
   return (
     <Stack gap={0} maw="40rem" style={{ whiteSpace: 'normal' }}>
       <Text size="sm">{title}</Text>

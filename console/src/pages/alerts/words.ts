@@ -1,7 +1,6 @@
-/** The words of an alert in the language of its reader: those of the gateway in English, in Chinese from its facts. */
+/** The words of alerts in Chinese, from their facts; in English the gateway words them. */
 import type * as api from '../../api/operations.ts';
-import { useLanguage } from '../../parts/values.tsx';
-import { type Format, useFormat } from '../../shell/format.ts';
+import type { Format } from '../../shell/format.ts';
 
 /** What an alert says. */
 interface Words {
@@ -23,19 +22,15 @@ const FAILURES: Readonly<Record<string, string>> = {
   refused: '请求被拒绝',
 };
 
-/** Words an alert. `over`: the condition has ended. */
-export function useAlertWords(): (alert: Words & { readonly facts: Facts; readonly over?: boolean }) => Words {
-  const isChinese = useLanguage() === 'zh';
-  const format = useFormat();
-  return ({ title, text, facts, over = false }) => {
-    const worded = isChinese ? inChinese(facts, format) : undefined;
-    if (worded === undefined) return { title, text };
-    return over ? { title: `已解除：${worded.title}`, text: '此情况已不存在。' } : worded;
-  };
+/** An alert in Chinese; undefined for alerts of older releases, which have no facts. `over`: the condition has ended. */
+export function inChinese(facts: Facts, format: Pick<Format, 'percent' | 'moment'>, over = false): Words | undefined {
+  const worded = wordsOf(facts, format);
+  return over && worded !== undefined
+    ? { title: `已解除：${worded.title}`, text: '此情况已不存在。' }
+    : worded;
 }
 
-/** Undefined for alerts of older releases, which have no facts. */
-function inChinese(facts: Facts, format: Format): Words | undefined {
+function wordsOf(facts: Facts, format: Pick<Format, 'percent' | 'moment'>): Words | undefined {
   const read: Read = (name) => `${facts[name] ?? ''}`;
   const name = read('name');
   const status = read('status') === '' ? '' : `，状态码 ${read('status')}`;
@@ -97,7 +92,7 @@ function budgetOf(read: Read): string {
   }
 }
 
-function provenIn(facts: Facts, format: Format): string {
+function provenIn(facts: Facts, format: Pick<Format, 'moment'>): string {
   const at = Number(facts.proven_at ?? 0);
   return at === 0 ? '还没有通过验证的备份。' : `最近一次通过验证的备份：${format.moment(at)}。`;
 }
