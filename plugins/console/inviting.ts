@@ -77,27 +77,35 @@ export function createInviter(host: Host, site: Site): Inviter {
     if (mail?.delivers !== true) {
       return { email, outcome: 'link', invitation, link, sent: Promise.resolve(false) };
     }
-    const sent = send(mail, email, link, invitation.expiresMs, from).then(
-      () => invitations.sent(code).then(() => true),
-      // The queue has logged it, and the list shows that it was not sent.
-      () => false,
-    );
-    return { email, outcome: 'email', invitation, link: '', sent };
+    return { email, outcome: 'email', invitation, link: '', sent: send(mail, email, link, code, invitation, from) };
   }
 
-  const send = (mail: Mail, to: string, link: string, expiresMs: number, from: string): Promise<void> =>
-    mail.send({
-      to,
-      subject: `${site.name}: ${from} invites you`,
-      text: `${from} invites you to ${site.name}, a gateway to AI models at ${site.root}.
+  async function send(
+    mail: Mail,
+    to: string,
+    link: string,
+    code: string,
+    { id, expiresMs }: Invitation,
+    from: string,
+  ): Promise<boolean> {
+    const text = `${from} invites you to ${site.name}, a gateway to AI models at ${site.root}.
 
 To create your account, open this link before ${new Date(expiresMs).toUTCString()}:
 
 ${link}
 
 The link works once. If you do not expect this invitation, ignore this email.
-`,
-    });
+`;
+    try {
+      await mail.send({ to, subject: `${site.name}: ${from} invites you`, text, isQuiet: true });
+      await invitations.sent(code);
+      return true;
+    } catch (error) {
+      // The list shows that it was not sent.
+      host.log.warn('the email of an invitation was not sent', { invitation: id, error });
+      return false;
+    }
+  }
 
   return {
     async invite({ by, emails, preset, forMs, noted }) {

@@ -202,7 +202,7 @@ describe('people in a browser', () => {
     await guest.page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await guest.page.getByRole('button', { name: 'Create account' }).click();
     await guest.page.getByRole('heading', { name: 'Home' }).waitFor();
-    await guest.page.close();
+    await guest.close();
     await page.getByRole('button', { name: 'Send again per@example.com' }).click();
     const again = page.getByRole('dialog', { name: 'Send again' });
     assert.match(await again.locator('code').innerText(), /register\?invite=/);

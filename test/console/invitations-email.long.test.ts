@@ -4,6 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Departments } from '../../core/contracts/departments.ts';
+import { type Letter, Mail } from '../../core/contracts/mail.ts';
+import { definePlugin } from '../../core/plugin.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import {
   CONSOLE_PIPELINE,
@@ -233,6 +235,44 @@ describe('invitations by email', () => {
       const { code: exit, stderr } = await gateway.tryCommand(line);
       assert.notEqual(exit, 0, line);
       assert.match(stderr, problem);
+    }
+  });
+});
+
+describe('with a mail server that does not accept the email', () => {
+  it('the invitation stays, is listed as not sent, and can be sent again', async () => {
+    let accepts = false;
+    const letters: string[] = [];
+    const plugin = definePlugin({
+      name: 'moody-mail',
+      api: 2,
+      provides: [Mail],
+      create(host) {
+        const send = async ({ text }: Letter): Promise<void> => {
+          if (!accepts) throw new Error('no such mailbox');
+          letters.push(text);
+        };
+        host.provide(Mail, { delivers: true, send });
+        return {};
+      },
+    });
+    const gateway = await startGateway({
+      env: ROOT_ENV,
+      plugins: [plugin],
+      config: { pipeline: CONSOLE_PIPELINE.filter((name) => name !== 'mail'), console: PATIENT },
+    });
+    try {
+      assert.match(await gateway.command('user invite ann@example.com'), /not sent: the log says why/);
+      assert.ok(gateway.log.some((line) => line.includes('no such mailbox')));
+      const boss = await checked(gateway, await root(gateway));
+      const [listed] = (await boss.data('GET', '/api/user/invitations')).items;
+      assert.deepEqual([listed.status, listed.sent_at], ['open', 0]);
+      accepts = true;
+      await boss.data('POST', `/api/user/invitations/${listed.id}/resend`);
+      const body = { username: 'ann', password: PASSWORD, invite_code: codeIn(letters[0] ?? '') };
+      assert.equal((await visitor(gateway).post('/api/user/register', body)).status, 200);
+    } finally {
+      await gateway.stop();
     }
   });
 });
