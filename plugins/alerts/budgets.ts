@@ -105,10 +105,8 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
     for (const { kind, owner, windowStart, limit, resetsMs, title } of terms?.limits ?? []) {
       const what = `${title.replace(/^the /, '')} of ${person?.name ?? accountId}`;
       const period = PERIODS.find((each) => each === kind);
-      const facts = {
-        ...{ scope: 'plan', name: plan?.plan ?? '', user: `${person?.name ?? accountId}` },
-        ...(period !== undefined && { period }),
-      } as const;
+      const user = `${person?.name ?? accountId}`;
+      const facts = { scope: 'plan', name: plan?.plan ?? '', user, ...(period !== undefined && { period }) } as const;
       buckets.push({ layer: { kind, owner, windowStart }, what, facts, limit, resetsMs, ...more });
     }
     return buckets;

@@ -195,7 +195,7 @@ describe('invitations by email', () => {
     for (const [body, verdict] of [
       [{ emails, department_id: 999 }, '404 department_not_found department_id'],
       [{ emails, plan: 'nothing' }, '400 invalid_request_error plan'],
-      [{ emails: ['not an address'] }, '400 invalid_request_error emails[0]'],
+      [{ emails: ['not an address'] }, '400 invalid_request_error emails.0'],
       [{ emails: [] }, '400 invalid_request_error emails'],
     ] as const) {
       assert.equal(verdictOf(await adam.post('/api/user/invitations', body)), verdict);

@@ -133,9 +133,7 @@ export function oauthRoutes(tools: Tools): readonly ApiRoute[] {
         const made = await accounts.create({ name, role: 'member', email, ...admission?.account }, async (id) => [
           ...((await admission?.steps(id)) ?? []),
           ...need(OAuth).bindSteps(id, identity),
-          ...audited({ actor: { accountId: id, name, ip } }, 'user.register', `user ${id}`, {
-            ...{ provider, ...admission?.facts },
-          }),
+          ...audited({ actor: { accountId: id, name, ip } }, 'user.register', `user ${id}`, { provider, ...admission?.facts }),
         ]);
         await admission?.created(made.id);
         return made;

@@ -78,13 +78,17 @@ export function statementRoutes({ host, site, need }: Tools): readonly ApiRoute[
         }
         const { balance, money, calls } = await read(id, fromMs);
         const days = daysOf(balance, money, calls, fromMs, today).filter(({ timeMs }) => timeMs < endMs);
-        const line = (date: string, day: Omit<DayOfAccount, 'timeMs'>) => {
-          const shown = (micro: bigint): string => currencyText(micro, perUnitOf(host));
-          const { opening, credits, debits, refunds, closing } = day;
-          const amounts = mapped({ opening, credits, debits, refunds, closing }, shown);
-          return { date, ...amounts, requests: day.requests } as StatementLine;
-        };
-        const sum = (name: 'credits' | 'debits' | 'refunds' | 'calls'): bigint =>
+        const shown = (micro: bigint): string => currencyText(micro, perUnitOf(host));
+        const line = (date: string, day: Omit<DayOfAccount, 'timeMs' | 'calls'>): StatementLine => ({
+          date,
+          opening: shown(day.opening),
+          credits: shown(day.credits),
+          debits: shown(day.debits),
+          refunds: shown(day.refunds),
+          closing: shown(day.closing),
+          requests: day.requests,
+        });
+        const sum = (name: 'credits' | 'debits' | 'refunds'): bigint =>
           days.reduce((total, day) => total + day[name], 0n);
         return statementPage({
           ...{ site: site.name, account, month, language, isOpen: endMs > nowMs },
@@ -94,7 +98,7 @@ export function statementRoutes({ host, site, need }: Tools): readonly ApiRoute[
             .map((day) => line(dateOf(day.timeMs), day)),
           total: line('', {
             ...{ opening: days[0]!.opening, closing: days.at(-1)!.closing },
-            ...{ credits: sum('credits'), debits: sum('debits'), refunds: sum('refunds'), calls: sum('calls') },
+            ...{ credits: sum('credits'), debits: sum('debits'), refunds: sum('refunds') },
             requests: days.reduce((total, { requests }) => total + requests, 0),
           }),
         });
