@@ -1,6 +1,5 @@
 /** The words of alerts in Chinese, from their facts; in English the gateway words them. */
 import type * as api from '../../api/operations.ts';
-import type { Format } from '../../shell/format.ts';
 
 /** What an alert says. */
 interface Words {
@@ -8,6 +7,12 @@ interface Words {
   readonly text: string;
 }
 type Facts = api.OpenAlert['facts'];
+/** How numbers and times are shown: `useFormat()`. */
+interface Formats {
+  percent(share: number): string;
+  /** Unix seconds. */
+  moment(seconds: number): string;
+}
 /** The facts as text; empty if missing. */
 type Read = (name: string) => string;
 
@@ -23,14 +28,14 @@ const FAILURES: Readonly<Record<string, string>> = {
 };
 
 /** An alert in Chinese; undefined for alerts of older releases, which have no facts. `over`: the condition has ended. */
-export function inChinese(facts: Facts, format: Pick<Format, 'percent' | 'moment'>, over = false): Words | undefined {
+export function inChinese(facts: Facts, format: Formats, over = false): Words | undefined {
   const worded = wordsOf(facts, format);
   return over && worded !== undefined
     ? { title: `已解除：${worded.title}`, text: '此情况已不存在。' }
     : worded;
 }
 
-function wordsOf(facts: Facts, format: Pick<Format, 'percent' | 'moment'>): Words | undefined {
+function wordsOf(facts: Facts, format: Formats): Words | undefined {
   const read: Read = (name) => `${facts[name] ?? ''}`;
   const name = read('name');
   const status = read('status') === '' ? '' : `，状态码 ${read('status')}`;
@@ -92,7 +97,7 @@ function budgetOf(read: Read): string {
   }
 }
 
-function provenIn(facts: Facts, format: Pick<Format, 'moment'>): string {
+function provenIn(facts: Facts, format: Formats): string {
   const at = Number(facts.proven_at ?? 0);
   return at === 0 ? '还没有通过验证的备份。' : `最近一次通过验证的备份：${format.moment(at)}。`;
 }
