@@ -76,7 +76,7 @@ export function invitationRoutes({ host, site, inviter, need, audited }: Tools):
           type: 'array',
           minItems: 1,
           maxItems: MOST_ADDRESSES,
-          items: { type: 'string', maxLength: 254, pattern: EMAIL_PATTERN, title: 'an email address' },
+          items: { type: 'string', maxLength: 254, pattern: EMAIL_PATTERN },
         },
         role: { description: '1 member, 10 administrator; always below yours.', enum: [1, 10], default: 1 },
         department_id: { description: 'The department of the new accounts.', ...idNumber },

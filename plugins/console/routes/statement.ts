@@ -60,7 +60,6 @@ export function statementRoutes({ host, site, need }: Tools): readonly ApiRoute[
             description: 'At most a year ago: `2026-11` (UTC).',
             type: 'string',
             pattern: '^\\d{4}-(0[1-9]|1[0-2])$',
-            title: 'month such as 2026-11',
           },
           lang: { enum: LANGUAGES, default: 'en' },
         },
