@@ -92,7 +92,14 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
       const layer = { kind: 'key', owner: keyId } as const;
       const balance = await host.find(Ledger)?.balance(layer);
       if (balance?.unlimited === false)
-        buckets.push({ layer, what: `quota of the ${name}`, facts, limit: balance.granted, resetsMs: undefined, ...more });
+        buckets.push({
+          layer,
+          what: `quota of the ${name}`,
+          facts,
+          limit: balance.granted,
+          resetsMs: undefined,
+          ...more,
+        });
       for (const each of key.limits?.flatMap((limit) => keyBudgets(keyId, limit, now)) ?? []) {
         const { layer: its, limit, resetsMs, period, model } = each;
         const what = `${PERIODIC[period]} budget of the ${name}${model === undefined ? '' : ` for "${model}"`}`;

@@ -1,8 +1,8 @@
 /** `turnpike user invite`: invites email addresses from the command line. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
-import { coreErrors } from '../../core/contracts/errors.ts';
 import { Departments } from '../../core/contracts/departments.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import { type Command, type Host, UsageError } from '../../core/plugin.ts';
@@ -16,7 +16,8 @@ const EMAIL = new RegExp(EMAIL_PATTERN);
 export function createInviteCommand(host: Host, site: Site, inviter: Inviter): Command {
   return {
     name: 'user invite',
-    summary: 'invites email addresses, separated by commas (`-`: from standard input); without a mail server it prints the links',
+    summary:
+      'invites email addresses, separated by commas (`-`: from standard input); without a mail server it prints the links',
     positionals: ['EMAIL'],
     options: {
       role: { type: 'string', value: 'member|admin' },
@@ -85,7 +86,9 @@ function departmentNamed(host: Host, given: string): number {
     throw coreErrors.department_not_found().with({ message: `There is no department "${given}".` });
   }
   if (second !== undefined) {
-    throw new UsageError(`several departments are named "${given}": use the id (${found.map(({ id }) => id).join(', ')})`);
+    throw new UsageError(
+      `several departments are named "${given}": use the id (${found.map(({ id }) => id).join(', ')})`,
+    );
   }
   return first.id;
 }

@@ -61,7 +61,10 @@ export function createDocuments(host: Host, orders: Orders, seller: SellerSectio
 
   /** Issues the next document of an order, unless its documents already add up to what was paid and not returned. */
   async function issueNext(order: OrderRecord, rows: readonly Row[]): Promise<boolean> {
-    const net = rows.reduce((sum, { kind, amount }) => sum + (kind === 'credit' ? -BigInt(amount) : BigInt(amount)), 0n);
+    const net = rows.reduce(
+      (sum, { kind, amount }) => sum + (kind === 'credit' ? -BigInt(amount) : BigInt(amount)),
+      0n,
+    );
     // The invoice is for the whole payment, even if it was returned before anybody asked for it.
     const due = rows.length === 0 ? order.money : order.money - returned(order);
     if (net === due) return false;
@@ -83,7 +86,10 @@ export function createDocuments(host: Host, orders: Orders, seller: SellerSectio
     return true;
   }
 
-  function toDocument(order: OrderRecord, { number, kind, amount, issued_ms: issuedMs, facts: text }: Row): OrderDocument {
+  function toDocument(
+    order: OrderRecord,
+    { number, kind, amount, issued_ms: issuedMs, facts: text }: Row,
+  ): OrderDocument {
     const { seller: from, buyer: to, tax, about } = JSON.parse(text) as Facts;
     const money = BigInt(amount);
     const included = tax === undefined ? 0n : taxIn(money, tax.rate);

@@ -125,7 +125,8 @@ export const paymentsSection = schema<PaymentsSection>({
       email: { ...text, maxLength: 254 },
       note: { ...text, maxLength: 500, description: 'A line at the end.' },
       prefix: {
-        description: 'What the number of an invoice begins with: `INV-` gives INV-000001. Numbers go on if it is changed.',
+        description:
+          'What the number of an invoice begins with: `INV-` gives INV-000001. Numbers go on if it is changed.',
         type: 'string',
         pattern: '^[A-Za-z0-9/._-]{0,20}$',
         default: 'INV-',

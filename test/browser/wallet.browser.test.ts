@@ -214,7 +214,7 @@ describe('payments, for administrators', () => {
     await invoice.getByRole('heading', { name: 'Receipt' }).waitFor();
     await invoice.getByText('Ann & Sons').waitFor();
     await invoice.setViewportSize({ width: 360, height: 800 });
-    const width = await invoice.evaluate(() => document.documentElement.scrollWidth);
+    const width = await invoice.evaluate<number>('document.documentElement.scrollWidth');
     assert.ok(width <= 360, `${width} px wide`);
     await invoice.close();
   });

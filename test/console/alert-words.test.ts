@@ -9,7 +9,16 @@ const wordsOf = (facts: AlertFacts, over = false) => inChinese({ ...facts }, for
 
 /** One of each kind; the compiler says which are missing. */
 const KINDS: Readonly<Record<NonNullable<AlertFacts['about']>, AlertFacts>> = {
-  budget: { scope: 'key', name: 'ci', user: 'ann', period: 'day', model: 'gpt-*', used: '90', limit: '100', percent: 90 },
+  budget: {
+    scope: 'key',
+    name: 'ci',
+    user: 'ann',
+    period: 'day',
+    model: 'gpt-*',
+    used: '90',
+    limit: '100',
+    percent: 90,
+  },
   credential: { name: 'main', status: 401 },
   circuit: { name: 'main', minutes: 7, failure: 'timeout', status: 504 },
   price: { name: 'gpt-5', drift: 'input: 2, published 3', list: 'list 1' },
@@ -38,7 +47,10 @@ describe('alerts in Chinese', () => {
   it('name whose budget it is', () => {
     const titleOf = (facts: AlertFacts) => wordsOf({ about: 'budget', percent: 50, ...facts })?.title;
     assert.equal(titleOf({ scope: 'key', name: 'ci', user: 'ann' }), 'ann 的密钥“ci”的额度：已用 50%');
-    assert.equal(titleOf({ scope: 'plan', name: 'pro', user: 'ann', period: 'week' }), 'ann 的套餐“pro”的每周限额：已用 50%');
+    assert.equal(
+      titleOf({ scope: 'plan', name: 'pro', user: 'ann', period: 'week' }),
+      'ann 的套餐“pro”的每周限额：已用 50%',
+    );
     assert.equal(titleOf({ scope: 'department', name: 'R&D' }), '部门“R&D”的总预算：已用 50%');
     assert.equal(titleOf({ scope: 'gateway', period: 'month' }), '网关的每月费用：已用 50%');
   });

@@ -20,9 +20,9 @@ import {
   verdictOf,
   visitor,
 } from '../kit/console.ts';
+import { goTo } from '../kit/fake-oauth.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { mailbox } from '../kit/mailbox.ts';
-import { goTo } from '../kit/fake-oauth.ts';
 import { github, ORIGIN, pathOf, signIn, start } from './oauth-flows.ts';
 
 const DAY_MS = 86_400_000;
@@ -156,7 +156,11 @@ describe('invitations by email', () => {
   it('that have expired are refused until they are sent again', async () => {
     const [{ id }] = await invite(adam, { emails: ['fay@example.com'], expires_days: 1 });
     const code = codeIn((await mail.letter()).text);
-    await gateway.host.store.run('UPDATE ticket SET expires_ms = ? WHERE hash = (SELECT ticket FROM invitation WHERE id = ?)', clock.now(), id);
+    await gateway.host.store.run(
+      'UPDATE ticket SET expires_ms = ? WHERE hash = (SELECT ticket FROM invitation WHERE id = ?)',
+      clock.now(),
+      id,
+    );
     await gateway.host.store.run('UPDATE invitation SET expires_ms = ? WHERE id = ?', clock.now(), id);
     assert.equal((await stateOf(id)).status, 'expired');
     assert.equal(verdictOf(await register('fay', code)), '403 invitation_wanted invite_code');
@@ -173,7 +177,10 @@ describe('invitations by email', () => {
     const [{ id }] = await invite(boss, { emails: ['gus@example.com'], role: 10 });
     const code = codeIn((await mail.letter()).text);
     assert.equal(verdictOf(await adam.post(`/api/user/invitations/${id}/resend`)), '403 role_insufficient');
-    await gateway.host.store.run(`UPDATE invitation SET made_by = (SELECT id FROM account WHERE name = 'adam') WHERE id = ?`, id);
+    await gateway.host.store.run(
+      `UPDATE invitation SET made_by = (SELECT id FROM account WHERE name = 'adam') WHERE id = ?`,
+      id,
+    );
     assert.equal(verdictOf(await register('gus', code)), '409 invitation_outdated invite_code');
     await gateway.host.store.run(`UPDATE invitation SET made_by = 1 WHERE id = ?`, id);
     assert.equal((await register('gus', code)).status, 200);
@@ -212,7 +219,10 @@ describe('invitations by email', () => {
   });
 
   it('are made by a command, which waits until the email was sent', async () => {
-    const out = await gateway.command('user invite - --role admin --department Research --balance 40', 'kim@example.com\nlee@example.com');
+    const out = await gateway.command(
+      'user invite - --role admin --department Research --balance 40',
+      'kim@example.com\nlee@example.com',
+    );
     assert.equal(out, 'kim@example.com  sent\nlee@example.com  sent');
     const code = codeIn((await mail.letter()).text);
     await mail.letter();
@@ -281,7 +291,10 @@ describe('without a mail server', () => {
   it('the link is returned once, and the command prints it', async () => {
     const gateway = await startGateway({
       env: ROOT_ENV,
-      config: { pipeline: CONSOLE_PIPELINE, console: { ...PATIENT, url: 'https://ai.example.com', invitations: { days: 2 } } },
+      config: {
+        pipeline: CONSOLE_PIPELINE,
+        console: { ...PATIENT, url: 'https://ai.example.com', invitations: { days: 2 } },
+      },
     });
     try {
       const boss = await checked(gateway, await root(gateway));
@@ -313,7 +326,11 @@ describe('an invitation that is accepted with an OAuth account', () => {
       const come = async (somebody: { subject: string; name: string; email?: string; emailVerified?: boolean }) => {
         const who = visitor(gateway);
         github.person = somebody;
-        const { url } = await who.data('POST', '/api/oauth/state', { provider: 'github', intent: 'login', invite_code });
+        const { url } = await who.data('POST', '/api/oauth/state', {
+          provider: 'github',
+          intent: 'login',
+          invite_code,
+        });
         return { who, answer: await who.get(pathOf(await goTo(github, url))) };
       };
       const other = { subject: '31', name: 'mallory', email: 'mallory@example.com', emailVerified: true };

@@ -48,7 +48,11 @@ describe('invoices', () => {
     const order = await begin('stripe', ann);
     assert.equal(verdictOf(await invoice(ann, order.tradeNo)), '404 invoice_not_found trade_no', 'it is not paid');
     await gateway.tell(order.paid());
-    await ann.data('PUT', '/api/user/billing', { name: 'Ann <i>Ltd</i>', address: '2 Side Street\nLondon', tax_id: 'GB1' });
+    await ann.data('PUT', '/api/user/billing', {
+      name: 'Ann <i>Ltd</i>',
+      address: '2 Side Street\nLondon',
+      tax_id: 'GB1',
+    });
     const answer = await invoice(ann, order.tradeNo);
     const text = plain(answer);
     const day = new Date(gateway.clock.now()).toISOString().slice(0, 10);

@@ -120,7 +120,9 @@ describe('the statement', () => {
     const { text, status } = await carl.get('/api/user/statement/print?month=2026-09');
     assert.equal(status, 200);
     const total = (name: string): number => ofMonth.reduce((sum: number, day: Any) => sum + Number(day.exact[name]), 0);
-    const cells = [...text.slice(text.indexOf('<tfoot>')).matchAll(/<td>([^<]*)<\/td>/g)].map(([, cell]) => Number(cell));
+    const cells = [...text.slice(text.indexOf('<tfoot>')).matchAll(/<td>([^<]*)<\/td>/g)].map(([, cell]) =>
+      Number(cell),
+    );
     const inCurrency = (quota: string | number): number => Number(quota) / 500_000;
     for (const [i, expected] of [
       inCurrency(ofMonth[0].exact.opening),

@@ -8,17 +8,7 @@ import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { roleOf } from '../records/user.ts';
 import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
-import {
-  bodyOf,
-  EMAIL_PATTERN,
-  idNumber,
-  integer,
-  nothing,
-  object,
-  record,
-  text,
-  unixSeconds,
-} from '../schemas.ts';
+import { bodyOf, EMAIL_PATTERN, idNumber, integer, nothing, object, record, text, unixSeconds } from '../schemas.ts';
 import { DAY_MS, MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Users');
@@ -82,7 +72,9 @@ export function invitationRoutes({ host, site, inviter, need, audited }: Tools):
         department_id: { description: 'The department of the new accounts.', ...idNumber },
         quota: {
           description: 'Their first balance in quota units. Default: the welcome balance.',
-          ...{ type: 'integer', minimum: 0, maximum: MOST_UNITS },
+          type: 'integer',
+          minimum: 0,
+          maximum: MOST_UNITS,
         },
         plan: { description: 'A plan that they get.', type: 'string', minLength: 1, maxLength: 64 },
         expires_days: { description: 'Default: `console.invitations.days` of gateway.yaml.', ...days },

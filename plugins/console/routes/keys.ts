@@ -68,7 +68,7 @@ const ownedKeySchema = record('OwnedKey', { ...keySchema.properties, username: t
 
 const keyQuery = pageSearch({
   format: {
-    description: "csv: all matching keys as a file. Those of other users require a verification (POST /api/verify).",
+    description: 'csv: all matching keys as a file. Those of other users require a verification (POST /api/verify).',
     enum: ['json', 'csv'],
     default: 'json',
   },

@@ -133,14 +133,18 @@ export function oauthRoutes(tools: Tools): readonly ApiRoute[] {
         const made = await accounts.create({ name, role: 'member', email, ...admission?.account }, async (id) => [
           ...((await admission?.steps(id)) ?? []),
           ...need(OAuth).bindSteps(id, identity),
-          ...audited({ actor: { accountId: id, name, ip } }, 'user.register', `user ${id}`, { provider, ...admission?.facts }),
+          ...audited({ actor: { accountId: id, name, ip } }, 'user.register', `user ${id}`, {
+            provider,
+            ...admission?.facts,
+          }),
         ]);
         await admission?.created(made.id);
         return made;
       } catch (error) {
         const code = error instanceof GatewayError ? error.code : '';
         // The same user in two windows: the other one was faster.
-        const id = code === 'identity_taken' || code === 'ticket_used' ? await need(OAuth).accountOf(identity) : undefined;
+        const id =
+          code === 'identity_taken' || code === 'ticket_used' ? await need(OAuth).accountOf(identity) : undefined;
         const made = id === undefined ? undefined : await accounts.find(id);
         if (made !== undefined) return made;
         if (code !== 'name_taken' || tries === NAMES_TRIED) throw error;
@@ -197,7 +201,11 @@ export function oauthRoutes(tools: Tools): readonly ApiRoute[] {
       body: bodyOf([], {
         provider: providerName,
         intent,
-        invite_code: { description: 'An invitation, for `intent: login`: the account that it creates.', type: 'string', maxLength: 64 },
+        invite_code: {
+          description: 'An invitation, for `intent: login`: the account that it creates.',
+          type: 'string',
+          maxLength: 64,
+        },
         aff: { description: 'Accepted from tools that send it; it has no effect.', type: 'string' },
       }),
       answer: object({

@@ -21,7 +21,8 @@ const registration = bodyOf(['username', 'password'], {
   password: { description: '8 to 256 characters.', type: 'string', maxLength: 1_024 },
   password2: { description: 'Repeats the password, or omitted.', type: 'string', maxLength: 1_024 },
   email: {
-    description: 'Requires `verification_code`. Omitted with an invitation that has an address: the account gets that one.',
+    description:
+      'Requires `verification_code`. Omitted with an invitation that has an address: the account gets that one.',
     type: 'string',
     maxLength: 254,
   },
@@ -30,7 +31,11 @@ const registration = bodyOf(['username', 'password'], {
     type: 'string',
     maxLength: 64,
   },
-  invite_code: { description: 'An invitation: required for `registration: invite`; one with an address is always accepted.', type: 'string', maxLength: 64 },
+  invite_code: {
+    description: 'An invitation: required for `registration: invite`; one with an address is always accepted.',
+    type: 'string',
+    maxLength: 64,
+  },
   aff_code: { description: 'Same as invite_code.', type: 'string', maxLength: 64 },
 });
 

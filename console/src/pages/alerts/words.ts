@@ -30,9 +30,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 /** An alert in Chinese; undefined for alerts of older releases, which have no facts. `over`: the condition has ended. */
 export function inChinese(facts: Facts, format: Formats, over = false): Words | undefined {
   const worded = wordsOf(facts, format);
-  return over && worded !== undefined
-    ? { title: `已解除：${worded.title}`, text: '此情况已不存在。' }
-    : worded;
+  return over && worded !== undefined ? { title: `已解除：${worded.title}`, text: '此情况已不存在。' } : worded;
 }
 
 function wordsOf(facts: Facts, format: Formats): Words | undefined {
@@ -61,8 +59,7 @@ function wordsOf(facts: Facts, format: Formats): Words | undefined {
     case 'price':
       return { title: `“${name}”的价格与公布价格不同`, text: `${read('drift')}（${read('list')}）` };
     case 'disk': {
-      const room =
-        facts.disk === undefined ? '' : `剩余 ${gigabytes(facts.free)}，共 ${gigabytes(facts.disk)}。`;
+      const room = facts.disk === undefined ? '' : `剩余 ${gigabytes(facts.free)}，共 ${gigabytes(facts.disk)}。`;
       return { title: '磁盘空间即将用完', text: `数据库所在磁盘的空间即将用完。${room}用完后，调用会被拒绝。` };
     }
     case 'backup-failed':

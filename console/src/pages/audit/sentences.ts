@@ -181,9 +181,7 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'subscription.grant': ({ actor, object, fact }) => `${actor} 为 ${object} 发放了套餐 ${fact('plan')}`,
   'subscription.cancel': ({ actor, object }) => `${actor} 终止了 ${object} 的订阅`,
   'invitation.create': ({ actor, fact }) =>
-    fact('email') === ''
-      ? `${actor} 创建了一个邀请，有效期 ${fact('days')} 天`
-      : `${actor} 邀请了 ${fact('email')}`,
+    fact('email') === '' ? `${actor} 创建了一个邀请，有效期 ${fact('days')} 天` : `${actor} 邀请了 ${fact('email')}`,
   'invitation.resend': ({ actor, object }) => `${actor} 重新发送了邀请（${object}）`,
   'invitation.revoke': ({ actor, object }) => `${actor} 撤销了邀请（${object}）`,
   'redemption.create': ({ actor, fact, money }) =>

@@ -25,17 +25,14 @@ export function DepartmentSelection({
   const { selection: text, words } = useText();
   const asking = useDialog<Exclude<Action, 'enable'>>();
   const chosen = ids.filter((id) => selected.has(id));
-  const change = useAction(
-    (action: Action) => call('POST /api/department/batch', { body: { ids: chosen, action } }),
-    {
-      changes: ['GET /api/department/tree', 'GET /api/department/names'],
-      done(count) {
-        asking.close();
-        notifications.show({ message: text.done(count) });
-        onDone();
-      },
+  const change = useAction((action: Action) => call('POST /api/department/batch', { body: { ids: chosen, action } }), {
+    changes: ['GET /api/department/tree', 'GET /api/department/names'],
+    done(count) {
+      asking.close();
+      notifications.show({ message: text.done(count) });
+      onDone();
     },
-  );
+  });
   const isDeletion = asking.about === 'delete';
   return (
     <>

@@ -31,10 +31,7 @@ export default function DepartmentsPage() {
   const [editing, setEditing] = useState<Editing>();
   const [hasTemplate, setTemplate] = useState(false);
   const tree = useApi('GET /api/department/tree');
-  const forest = useMemo(
-    () => (tree.data === undefined ? undefined : forestOf(tree.data, sort)),
-    [tree.data, sort],
-  );
+  const forest = useMemo(() => (tree.data === undefined ? undefined : forestOf(tree.data, sort)), [tree.data, sort]);
   const open = forest?.byId.get(Number(address.department));
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setEditing({ what: 'create', below: undefined })}>

@@ -3,7 +3,15 @@ import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Self } from '../../api/hooks.ts';
 import { useApi, useStatus } from '../../api/hooks.ts';
-import type { Channel, DepartmentBudget, Key, PricedModel, SubscriptionState, User, Vitals } from '../../api/operations.ts';
+import type {
+  Channel,
+  DepartmentBudget,
+  Key,
+  PricedModel,
+  SubscriptionState,
+  User,
+  Vitals,
+} from '../../api/operations.ts';
 import { IconAlertTriangle, IconInfoCircle } from '../../icons.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
@@ -213,25 +221,21 @@ function ofOrders(parked: number, unpaid: number, text: Words, format: Format): 
   return [
     ...(parked === 0
       ? []
-      : [
-          { grave: true, message: text.alerts.parked(format.number(parked)), place: 'payments?state=parked' } as const,
-        ]),
+      : [{ grave: true, message: text.alerts.parked(format.number(parked)), place: 'payments?state=parked' } as const]),
     ...(unpaid === 0
       ? []
       : [
-          { grave: false, message: text.alerts.unpaid(format.number(unpaid)), place: 'payments?state=pending' } as const,
+          {
+            grave: false,
+            message: text.alerts.unpaid(format.number(unpaid)),
+            place: 'payments?state=pending',
+          } as const,
         ]),
   ];
 }
 
 /** Other users whose balance is nearly used up: those who never had one are left out. */
-function ofUsers(
-  poorest: readonly User[],
-  self: Self,
-  perUnit: number,
-  text: Words,
-  format: Format,
-): readonly Alert[] {
+function ofUsers(poorest: readonly User[], self: Self, perUnit: number, text: Words, format: Format): readonly Alert[] {
   const low = poorest.filter(
     ({ id, quota, used_quota: used, unlimited_quota: unlimited }) =>
       id !== self.id && !unlimited && used > 0 && quota < perUnit,

@@ -208,9 +208,7 @@ function OneOrder({ order }: { readonly order: Order }) {
       <OrderTimeline order={order} />
       <Group justify="flex-end" gap="xs">
         <InvoiceButton order={order} of="all" />
-        {OPEN.includes(order.status) && (
-          <PlainButton onClick={() => setCompleting(true)}>{text.complete}</PlainButton>
-        )}
+        {OPEN.includes(order.status) && <PlainButton onClick={() => setCompleting(true)}>{text.complete}</PlainButton>}
       </Group>
       <Complete order={order} opened={completing} onClose={() => setCompleting(false)} />
     </Stack>

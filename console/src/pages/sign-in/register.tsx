@@ -73,9 +73,7 @@ function InvitedForm({
   const { email, role, invited_by: by, expires_at: expires } = invitation;
   return (
     <>
-      <Text size="sm">
-        {role === 10 ? text.register.invitedAdmin(by, email) : text.register.invited(by, email)}
-      </Text>
+      <Text size="sm">{role === 10 ? text.register.invitedAdmin(by, email) : text.register.invited(by, email)}</Text>
       <RegisterForm status={status} invitation={invitation} />
       {status.oauth_providers.length > 0 && (
         <Stack gap="xs">

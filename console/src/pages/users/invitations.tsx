@@ -13,7 +13,7 @@ import { Empty } from '../../parts/notes.tsx';
 import { IconButton, Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { Copy, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
-import { InviteForm, InvitedList } from './invite-form.tsx';
+import { InvitedList, InviteForm } from './invite-form.tsx';
 import { useText } from './text.ts';
 
 const PAGE_SIZE = 25;
