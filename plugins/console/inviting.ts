@@ -126,7 +126,9 @@ The link works once. If you do not expect this invitation, ignore this email.
 
     async resend(id, by, noted) {
       const invitation = await invitations.get(id);
-      if (invitation?.email === undefined) throw errors.invitation_not_found();
+      if (invitation?.email === undefined || (invitation.usedMs ?? invitation.revokedMs) !== undefined) {
+        throw errors.invitation_not_found();
+      }
       check(by.role, invitation.preset);
       if ((await accounts.findByEmail(invitation.email)) !== undefined) throw coreErrors.email_taken();
       const issued = await invitations.renew(id, site.invitations.forMs, noted);

@@ -47,20 +47,6 @@ describe('a list', () => {
     assert.equal((await boss.get('/api/user/?sort=password')).status, 400);
   });
 
-  it('of the own keys is a file, without a verification; that of another user needs one', async () => {
-    const { mia, ids } = all;
-    await mia.data('POST', '/api/token/', { name: 'in a file', unlimited_quota: true });
-    await mia.data('POST', '/api/token/', { name: 'disabled', unlimited_quota: true, status: 2 });
-    const { text, headers } = await mia.get('/api/token/?format=csv&status=1');
-    assert.match(headers.get('content-disposition') ?? '', /keys\.csv/);
-    assert.match(text, /,mia,in a file,sk-/);
-    assert.ok(!text.includes(',disabled,'), text);
-    const eve = await signedIn(all.gateway, 'eve');
-    const path = `/api/token/?format=csv&user_id=${ids.mia}`;
-    assert.equal(verdictOf(await eve.get(path)), '403 verification_required');
-    assert.match((await adam.get(path)).text, /,mia,in a file,sk-/);
-  });
-
   it('of keys is sorted, and administrators list those of all users with their owners', async () => {
     const { mia } = all;
     for (const name of ['beta', 'Alpha', 'gamma'])
@@ -76,6 +62,20 @@ describe('a list', () => {
       [['Alpha', 'mia', true]],
     );
     assert.equal(verdictOf(await mia.get('/api/token/users')), '403 role_insufficient');
+  });
+
+  it('of the own keys is a file, without a verification; that of another user needs one', async () => {
+    const { mia, ids } = all;
+    await mia.data('POST', '/api/token/', { name: 'in a file', unlimited_quota: true });
+    await mia.data('POST', '/api/token/', { name: 'disabled', unlimited_quota: true, status: 2 });
+    const { text, headers } = await mia.get('/api/token/?format=csv&status=1');
+    assert.match(headers.get('content-disposition') ?? '', /keys\.csv/);
+    assert.match(text, /,mia,in a file,sk-/);
+    assert.ok(!text.includes(',disabled,'), text);
+    const eve = await signedIn(all.gateway, 'eve');
+    const path = `/api/token/?format=csv&user_id=${ids.mia}`;
+    assert.equal(verdictOf(await eve.get(path)), '403 verification_required');
+    assert.match((await adam.get(path)).text, /,mia,in a file,sk-/);
   });
 
   it('is a file with every matching row, which names no secret and runs no formula', async () => {
