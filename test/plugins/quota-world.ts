@@ -381,7 +381,10 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
         [Catalog.id, catalog],
         [Records.id, { steps: keep } as unknown as Records],
         [Departments.id, { pathOf: (id) => departments.get(id) ?? [] } as Departments],
-        [Keys.id, { limitsFor: ({ limits = [] }, model) => limits.filter((each) => each.model === model) } as Partial<Keys>],
+        [
+          Keys.id,
+          { limitsFor: ({ limits = [] }, model) => limits.filter((each) => each.model === model) } as Partial<Keys>,
+        ],
         [Accounts.id, { findByName: async (name) => (name === 'ann' ? holder(1, 11).account : undefined) } as Accounts],
       ]);
       const warnings: string[] = [];
