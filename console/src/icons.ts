@@ -37,6 +37,7 @@ export { default as IconLinkOff } from '~icons/link-off';
 export { default as IconListDetails } from '~icons/list-details';
 export { default as IconLock } from '~icons/lock';
 export { default as IconLogout } from '~icons/logout';
+export { default as IconMail } from '~icons/mail';
 export { default as IconMessageForward } from '~icons/message-forward';
 export { default as IconMoon } from '~icons/moon';
 export { default as IconPencil } from '~icons/pencil';

@@ -1,6 +1,6 @@
 /** Accounts, which own keys and pay for calls. Provided by the plugin `accounts`. */
 
-import { service } from '../definitions.ts';
+import { type Awaitable, service } from '../definitions.ts';
 import type { JsonObject } from './json.ts';
 import type { Step } from './store.ts';
 
@@ -46,8 +46,8 @@ export interface NewAccount {
   readonly displayName?: string;
   /** Already verified. */
   readonly email?: string | undefined;
-  /** Its first balance: the welcome balance (the default), nothing, or no limit. `root` never has a limit. */
-  readonly opening?: 'welcome' | 'empty' | 'unlimited';
+  /** Its first balance: the welcome balance (the default), nothing, no limit, or micro-quota. `root` never has a limit. */
+  readonly opening?: 'welcome' | 'empty' | 'unlimited' | bigint;
 }
 
 /** Changes of an account; absent fields stay. */
@@ -110,7 +110,7 @@ export interface Accounts {
    * Refuses a name (409 `name_taken`) or an email address (409 `email_taken`) that is taken, and a password that is
    * weak or common (400). `along` may be a function of the new account's id.
    */
-  create(account: NewAccount, along?: readonly Step[] | ((id: number) => readonly Step[])): Promise<Account>;
+  create(account: NewAccount, along?: readonly Step[] | ((id: number) => Awaitable<readonly Step[]>)): Promise<Account>;
   /**
    * Refuses as `create` does; 404 if there is no such account; 409 `last_root` if no root would remain. Another role,
    * or disabling, ends its sessions; that or another email address voids its tickets.

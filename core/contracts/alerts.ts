@@ -4,6 +4,48 @@ import { service } from '../definitions.ts';
 /** What an alert is about. */
 export type AlertKind = 'budget' | 'vendor' | 'price' | 'disk' | 'backup';
 
+/**
+ * What an alert says, as data for readers in other languages; texts are `title` and `text`. Empty for alerts of older
+ * releases.
+ */
+export interface AlertFacts {
+  /**
+   * `budget`: a level is reached. `credential`: a vendor refuses the key of a channel. `circuit`: a channel is failing.
+   * `price`: it differs from the list price. `disk`: nearly full. `backup-failed`, `backup-overdue`.
+   */
+  readonly about?: 'budget' | 'credential' | 'circuit' | 'price' | 'disk' | 'backup-failed' | 'backup-overdue';
+  /** Whose budget it is; `name` is the name of that. */
+  readonly scope?: 'key' | 'plan' | 'department' | 'user' | 'gateway' | 'channel';
+  /** Of what the budget is; of the channel; of the model. */
+  readonly name?: string;
+  /** The owner of the key, or the subscriber of the plan. */
+  readonly user?: string;
+  /** Of a budget; absent: it has none. */
+  readonly period?: 'day' | 'week' | 'month';
+  /** The model of a key's budget; absent: all. */
+  readonly model?: string;
+  /** Quota units as decimal numbers, and their share in percent. */
+  readonly used?: string;
+  readonly limit?: string;
+  readonly percent?: number;
+  /** HTTP status of the vendor. */
+  readonly status?: number;
+  /** The kind of the last failure. */
+  readonly failure?: string;
+  readonly minutes?: number;
+  /** `input: 2.5, published 3; …`, and the list: `genai-prices 2026-11-01`. */
+  readonly drift?: string;
+  readonly list?: string;
+  /** Bytes. */
+  readonly free?: number;
+  readonly disk?: number;
+  /** Where backups are stored. */
+  readonly to?: string;
+  readonly reason?: string;
+  /** When the last proven backup began, unix seconds; absent: there is none. */
+  readonly proven_at?: number;
+}
+
 /** A condition that lasts. */
 export interface OpenAlert {
   /** Identifies it: `budget key-day 7`, `vendor main`. */
@@ -13,6 +55,7 @@ export interface OpenAlert {
   readonly level: number;
   readonly title: string;
   readonly text: string;
+  readonly facts: AlertFacts;
   /** When it reached this level, unix milliseconds. */
   readonly sinceMs: number;
   /** When the period of a budget ends, unix milliseconds; undefined if it has none. */
@@ -39,6 +82,7 @@ export interface AlertEvent {
   readonly isOver: boolean;
   readonly title: string;
   readonly text: string;
+  readonly facts: AlertFacts;
   readonly deliveries: readonly AlertDelivery[];
 }
 

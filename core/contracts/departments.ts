@@ -59,6 +59,13 @@ export interface Departments {
   place(accountId: number, departmentId: number | null, along?: readonly Step[]): Promise<void>;
   /** The same for several accounts, all or none. */
   placeAll(accountIds: readonly number[], departmentId: number | null, along?: readonly Step[]): Promise<void>;
+  /**
+   * The steps that place an account, for the list that creates it; call `changed` after it is written. `must`:
+   * `department_not_found`.
+   */
+  placeSteps(accountId: number, departmentId: number): readonly Step[];
+  /** Reads what the steps of `placeSteps` have written. */
+  changed(): Promise<void>;
 }
 /** The service `Departments`. */
 export const Departments = service<Departments>('departments');

@@ -29,12 +29,13 @@ export interface OAuth {
   readonly providers: readonly OAuthProvider[];
   /**
    * Starts a flow: returns the URL for the browser, and the value for its cookie, which is checked when the browser
-   * comes back. 404 for a provider that is not configured.
+   * comes back. 404 for a provider that is not configured. `invitation`: its code, which `finish` returns.
    */
   begin(
     provider: string,
     intent: OAuthIntent,
     accountId: number | undefined,
+    invitation?: string,
   ): Promise<{ readonly url: string; readonly state: string; readonly binding: string; readonly expiresMs: number }>;
   /**
    * Finishes a flow: exchanges the code. Refuses (400 `oauth_state`) a state that is unknown, used, expired, of another
@@ -49,7 +50,13 @@ export interface OAuth {
       readonly binding: string;
       readonly iss?: string | undefined;
     },
-  ): Promise<{ readonly intent: OAuthIntent; readonly accountId: number | undefined; readonly identity: Identity }>;
+  ): Promise<{
+    readonly intent: OAuthIntent;
+    readonly accountId: number | undefined;
+    readonly identity: Identity;
+    /** Empty: none. */
+    readonly invitation: string;
+  }>;
   /** The account linked to an identity; undefined: none. */
   accountOf(identity: Identity): Promise<number | undefined>;
   /** Links an identity. Refuses (409) that of another account (`identity_taken`), a second one (`provider_bound`). */

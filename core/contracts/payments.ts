@@ -2,6 +2,7 @@
 import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
 import type { Actor } from './audit.ts';
+import type { Step } from './store.ts';
 
 /**
  * `pending`: not paid yet. `success`: paid and delivered. `failed`, `expired`: not paid; a late payment still makes it
@@ -40,6 +41,46 @@ export interface Order {
   /** Time of payment; undefined: not yet. */
   readonly completedMs: number | undefined;
   readonly expiresMs: number;
+}
+
+/** The seller on documents, from gateway.yaml. Empty: not shown. */
+export interface Seller {
+  /** Empty: documents are receipts in the name of the gateway. */
+  readonly name: string;
+  /** Lines separated by line feeds. */
+  readonly address: string;
+  readonly taxId: string;
+  readonly email: string;
+  /** A line at the end of documents. */
+  readonly note: string;
+}
+
+/** The details of a buyer, as entered. Empty: not shown. */
+export interface Buyer {
+  readonly name: string;
+  readonly address: string;
+  readonly taxId: string;
+}
+
+/** An invoice of an order, or a credit note about the returned part of it; as it was issued. */
+export interface OrderDocument {
+  /** Unique, and without gaps in the order of issue: `INV-000042`. */
+  readonly number: string;
+  readonly kind: 'invoice' | 'credit';
+  readonly issuedMs: number;
+  /** The order as it is now. */
+  readonly order: Order;
+  readonly seller: Seller;
+  readonly buyer: Buyer;
+  /** With the included tax: `73.00`. */
+  readonly amount: string;
+  readonly currency: string;
+  /** Undefined: none is configured. `rate` in percent: `19`. */
+  readonly tax:
+    | { readonly name: string; readonly rate: string; readonly amount: string; readonly net: string }
+    | undefined;
+  /** The number of the first invoice of the order, for later documents. */
+  readonly about: string | undefined;
 }
 
 /** What orders can be sorted by; `money` regardless of the currency. */
@@ -191,6 +232,14 @@ export interface Payments {
   orders(search: OrderSearch): Promise<{ readonly total: number; readonly items: readonly Order[] }>;
   /** Delivers an order by an administrator's decision; the audit log gets `reason`. Refuses: 404; 409 if delivered. */
   complete(tradeNo: string, actor: Actor, reason?: string): Promise<Order>;
+  /**
+   * The documents of a paid order, oldest first. Issues them: an invoice, and a credit note for what was returned since.
+   * Empty if the order does not exist, belongs to another account, is not paid, or was paid from the balance.
+   */
+  documents(tradeNo: string, accountId?: number): Promise<readonly OrderDocument[]>;
+  /** The details of an account for later invoices. */
+  buyer(accountId: number): Promise<Buyer>;
+  setBuyer(accountId: number, details: Buyer, along?: readonly Step[]): Promise<void>;
   readonly codes: RedemptionCodes;
 }
 /** The service `Payments`. */

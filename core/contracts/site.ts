@@ -17,7 +17,9 @@ export interface Site {
   readonly session: { readonly idleMs: number; readonly longestMs: number };
   /** Lifetime of an access token. */
   readonly accessToken: { readonly longestMs: number };
-  /** Who may register: any visitor, users with an invitation, or no visitor. */
+  /** Default lifetime of an invitation. */
+  readonly invitations: { readonly forMs: number };
+  /** Who may register: any visitor, users with an invitation, or no visitor. An invited address is always accepted. */
   readonly registration: 'open' | 'invite' | 'closed';
   /** A new account needs a verified email address. */
   readonly emailProof: boolean;

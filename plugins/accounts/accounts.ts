@@ -4,7 +4,7 @@ import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Sessions, Tickets } from '../../core/contracts/sessions.ts';
-import type { Host, Step } from '../../core/plugin.ts';
+import type { Awaitable, Host, Step } from '../../core/plugin.ts';
 import { orderOf, randomBase62, readName, readPage } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
 import { refuseWeak } from './password-rules.ts';
@@ -117,15 +117,15 @@ export function createAccounts(
   function openBucket({ id: owner, role }: Account, opening: NewAccount['opening'] = 'welcome'): readonly Step[] {
     const ledger = host.find(Ledger);
     const isUnlimited = role === 'root' || opening === 'unlimited';
-    const granted = !isUnlimited && opening === 'welcome' ? ledger?.welcome : undefined;
-    return ledger?.open({ kind: 'account', owner }, granted ?? 0n, isUnlimited) ?? [];
+    const granted = opening === 'welcome' ? ledger?.welcome : typeof opening === 'bigint' ? opening : undefined;
+    return ledger?.open({ kind: 'account', owner }, isUnlimited ? 0n : (granted ?? 0n), isUnlimited) ?? [];
   }
 
   /** Writes an account, its password and its bucket in one list; undefined if the name or the address is taken. */
   async function insert(
     account: NewAccount,
     hash: string | undefined,
-    along: readonly Step[] | ((id: number) => readonly Step[]),
+    along: readonly Step[] | ((id: number) => Awaitable<readonly Step[]>),
   ): Promise<Account | undefined> {
     const { name, role, displayName = name, email = null, opening } = account;
     for (;;) {
@@ -141,7 +141,7 @@ export function createAccounts(
         },
         ...(hash === undefined ? [] : [passwordStep(made.id, hash)]),
         ...openBucket(made, opening),
-        ...(typeof along === 'function' ? along(made.id) : along),
+        ...(typeof along === 'function' ? await along(made.id) : along),
       ]);
       if (failed === undefined) return made;
       if (failed !== 'new') refuseAlong(failed);

@@ -4,7 +4,8 @@ import type { Migration } from '../../core/plugin.ts';
 /**
  * `folded` and `email_folded` are lower case: names that differ only in case are equal. A deleted account keeps its row, and its name stays
  * reserved. Sessions, access tokens, service tokens and tickets are stored as SHA-256 of secrets with 256 random bits, which need no slow hash; the `data`
- * of a ticket is encrypted. `invitation.ticket` is the hash of its ticket, which is deleted when used.
+ * of a ticket is encrypted. `invitation.ticket` is the hash of its ticket, which is deleted when used; `preset` is JSON, its `balance` micro-quota
+ * as text.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -114,6 +115,17 @@ export const migrations: readonly Migration[] = [
         revoked_ms INTEGER
       ) STRICT`,
       'CREATE INDEX service_token_account ON service_token (account_id)',
+    ],
+  },
+  {
+    id: 7,
+    title: 'invitations for an email address',
+    sql: [
+      'ALTER TABLE invitation ADD COLUMN email TEXT',
+      'ALTER TABLE invitation ADD COLUMN email_folded TEXT',
+      `ALTER TABLE invitation ADD COLUMN preset TEXT NOT NULL DEFAULT '{}'`,
+      'ALTER TABLE invitation ADD COLUMN sent_ms INTEGER',
+      'CREATE INDEX invitation_email ON invitation (email_folded)',
     ],
   },
 ];

@@ -1,6 +1,6 @@
 /** What was told about each subject, and the outbox: each level of a budget, and each condition, is told once. */
 import { randomUUID } from 'node:crypto';
-import type { AlertEvent, AlertKind, OpenAlert } from '../../core/contracts/alerts.ts';
+import type { AlertEvent, AlertFacts, AlertKind, OpenAlert } from '../../core/contracts/alerts.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 
 /** What a look at a subject has found. */
@@ -14,6 +14,7 @@ export interface Finding {
   readonly resetsMs: number | undefined;
   readonly title: string;
   readonly text: string;
+  readonly facts: AlertFacts;
   /** The account that may be told, too. */
   readonly accountId: number | undefined;
   /** How often a condition that lasts is told; undefined: once, as the levels of budgets. */
@@ -52,6 +53,7 @@ interface EventRow {
   readonly is_over: number;
   readonly title: string;
   readonly text: string;
+  readonly facts: string;
   readonly account_id: number | null;
 }
 
@@ -62,7 +64,7 @@ const DAY_MS = 86_400_000;
 const KEEP_MS = 90 * DAY_MS;
 /** The `must` that fails if another process was faster. */
 const OUTDATED = 'alert_changed';
-const EVENT_COLUMNS = 'id, at_ms, kind, subject, level, is_over, title, text, account_id';
+const EVENT_COLUMNS = 'id, at_ms, kind, subject, level, is_over, title, text, facts, account_id';
 
 /** Creates it. `targetsFor` returns the targets of an event. */
 export function createBook(
@@ -71,15 +73,18 @@ export function createBook(
 ) {
   /** The steps of an event and its deliveries. */
   async function eventSteps(
-    { kind, subject, level, title, text, accountId }: Finding,
+    { kind, subject, level, title, text, facts, accountId }: Finding,
     isOver: boolean,
   ): Promise<readonly Step[]> {
     const [id, now] = [randomUUID(), clock.now()];
     const targets = await targetsFor(accountId);
     return [
       {
-        sql: `INSERT INTO alert_event (${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        params: [id, now, kind, subject, level, isOver ? 1 : 0, title, text, accountId ?? null],
+        sql: `INSERT INTO alert_event (${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        params: [
+          ...[id, now, kind, subject, level, isOver ? 1 : 0, title, text, JSON.stringify(facts)],
+          accountId ?? null,
+        ],
       },
       ...targets.map((target) => ({
         sql: "INSERT INTO alert_delivery (event_id, target, state, at_ms) VALUES (?, ?, 'waiting', ?)",
@@ -105,7 +110,7 @@ export function createBook(
   return {
     /** Records a finding; if it has to be told, an event is written with it, by one process of those that found it. */
     async note(found: Finding): Promise<void> {
-      const { subject, kind, level, periodMs, resetsMs, title, text } = found;
+      const { subject, kind, level, periodMs, resetsMs, title, text, facts } = found;
       const row = await store.one<AlertRow>(
         'SELECT level, period_ms, since_ms, told_ms, title FROM alert WHERE subject = ?',
         subject,
@@ -114,17 +119,18 @@ export function createBook(
       const { isDue, isOver, sinceMs } = decide(found, row);
       if (row !== undefined && !isDue && row.level === level && row.period_ms === periodMs) return;
       const toldMs = isDue ? clock.now() : (row?.told_ms ?? null);
-      const values = [kind, level, periodMs, resetsMs ?? null, sinceMs, toldMs, title, text];
+      const values = [kind, level, periodMs, resetsMs ?? null, sinceMs, toldMs, title, text, JSON.stringify(facts)];
       const change: Step =
         row === undefined
           ? {
-              sql: `INSERT INTO alert (kind, level, period_ms, resets_ms, since_ms, told_ms, title, text, subject)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+              sql: `INSERT INTO alert (kind, level, period_ms, resets_ms, since_ms, told_ms, title, text, facts, subject)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
               params: [...values, subject],
               must: OUTDATED,
             }
           : {
-              sql: `UPDATE alert SET kind = ?, level = ?, period_ms = ?, resets_ms = ?, since_ms = ?, told_ms = ?, title = ?, text = ?
+              sql: `UPDATE alert SET kind = ?, level = ?, period_ms = ?, resets_ms = ?, since_ms = ?, told_ms = ?, title = ?, text = ?,
+                facts = ?
                 WHERE subject = ? AND level = ? AND period_ms = ? AND since_ms = ? AND COALESCE(told_ms, -1) = ?`,
               params: [...values, subject, row.level, row.period_ms, row.since_ms, row.told_ms ?? -1],
               must: OUTDATED,
@@ -134,8 +140,13 @@ export function createBook(
     },
 
     /** The conditions of a kind that last. */
-    openOf: (kind: AlertKind): Promise<readonly Pick<OpenAlert, 'subject' | 'title'>[]> =>
-      store.all('SELECT subject, title FROM alert WHERE kind = ? AND level > 0', kind),
+    async openOf(kind: AlertKind): Promise<readonly Pick<OpenAlert, 'subject' | 'title' | 'facts'>[]> {
+      const rows = await store.all<{ readonly subject: string; readonly title: string; readonly facts: string }>(
+        'SELECT subject, title, facts FROM alert WHERE kind = ? AND level > 0',
+        kind,
+      );
+      return rows.map(({ facts, ...row }) => ({ ...row, facts: JSON.parse(facts) as AlertFacts }));
+    },
 
     async open(): Promise<readonly OpenAlert[]> {
       const rows = await store.all<
@@ -143,15 +154,17 @@ export function createBook(
           readonly subject: string;
           readonly kind: AlertKind;
           readonly text: string;
+          readonly facts: string;
           readonly resets_ms: number | null;
         }
       >(
-        `SELECT subject, kind, level, period_ms, resets_ms, since_ms, told_ms, title, text FROM alert
+        `SELECT subject, kind, level, period_ms, resets_ms, since_ms, told_ms, title, text, facts FROM alert
           WHERE level > 0 AND (resets_ms IS NULL OR resets_ms > ?) ORDER BY since_ms DESC, subject LIMIT 500`,
         clock.now(),
       );
-      return rows.map(({ subject, kind, level, title, text, since_ms, resets_ms }) => ({
-        ...{ subject, kind, level, title, text, sinceMs: since_ms, resetsMs: resets_ms ?? undefined },
+      return rows.map(({ subject, kind, level, title, text, facts, since_ms, resets_ms }) => ({
+        ...{ subject, kind, level, title, text, facts: JSON.parse(facts) as AlertFacts },
+        ...{ sinceMs: since_ms, resetsMs: resets_ms ?? undefined },
       }));
     },
 
@@ -173,6 +186,7 @@ export function createBook(
       );
       return events.map((event) => ({
         ...messageOf(event),
+        facts: JSON.parse(event.facts) as AlertFacts,
         deliveries: deliveries
           .filter(({ event_id }) => event_id === event.id)
           .map(({ target, state, ended_ms }) => ({ target, state, endedMs: ended_ms ?? undefined })),
@@ -190,7 +204,7 @@ export function createBook(
     /** The oldest events that wait for a target. */
     async next(target: string, limit: number): Promise<readonly Message[]> {
       const rows = await store.all<EventRow & { readonly attempts: number }>(
-        `SELECT id, e.at_ms AS at_ms, kind, subject, level, is_over, title, text, account_id, attempts
+        `SELECT id, e.at_ms AS at_ms, kind, subject, level, is_over, title, text, facts, account_id, attempts
           FROM alert_delivery d JOIN alert_event e ON e.id = d.event_id
           WHERE d.state = 'waiting' AND d.target = ? ORDER BY d.at_ms, e.id LIMIT ?`,
         target,

@@ -1,5 +1,6 @@
 /** Budgets and how much of them is used: those of keys, plans and departments, and monthly amounts that are only told. */
 import { Accounts } from '../../core/contracts/accounts.ts';
+import type { AlertFacts } from '../../core/contracts/alerts.ts';
 import { type Department, Departments } from '../../core/contracts/departments.ts';
 import { keyBudgets } from '../../core/contracts/key-budgets.ts';
 import { Keys } from '../../core/contracts/keys.ts';
@@ -7,7 +8,7 @@ import { inQuota, type Layer, Ledger, MICRO } from '../../core/contracts/ledger.
 import { Records } from '../../core/contracts/records.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
 import type { Host } from '../../core/plugin.ts';
-import { periodAround } from '../../core/sdk.ts';
+import { PERIODS, periodAround } from '../../core/sdk.ts';
 import type { Finding } from './book.ts';
 import type { AlertsSection } from './section.ts';
 
@@ -24,6 +25,8 @@ interface Use {
   readonly subject: string;
   /** `daily budget of the key "ci"`. */
   readonly what: string;
+  /** The same as data. */
+  readonly facts: Omit<AlertFacts, 'about' | 'used' | 'limit' | 'percent'>;
   readonly limit: bigint;
   readonly used: bigint;
   readonly periodMs: number;
@@ -61,7 +64,7 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
     BigInt(Math.round(currency * (host.find(Ledger)?.perUnit ?? 1))) * MICRO;
 
   function findingOf(use: Use): Finding {
-    const { subject, what, limit, used, resetsMs, periodMs, accountId } = use;
+    const { subject, what, facts, limit, used, resetsMs, periodMs, accountId } = use;
     const level = levelOf(use, levels);
     const percent = limit > 0n ? (used * 1_000n) / limit : 0n;
     const reset = resetsMs === undefined ? '' : ` It resets at ${new Date(resetsMs).toISOString()}.`;
@@ -69,6 +72,10 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
       ...{ subject: `budget ${subject}`, kind: 'budget', level, periodMs, resetsMs, accountId, againMs: undefined },
       title: `${what.charAt(0).toUpperCase()}${what.slice(1)}: ${level} % used`,
       text: `${Number(percent) / 10} % of the ${what} is used: ${inQuota(used)} of ${inQuota(limit)} quota.${reset}`,
+      facts: {
+        ...{ about: 'budget', ...facts, percent: Number(percent) / 10 },
+        ...{ used: inQuota(used), limit: inQuota(limit) },
+      },
     };
   }
 
@@ -81,20 +88,33 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
     const buckets: Bucket[] = [];
     if (key !== undefined) {
       const name = `key "${key.name}" of ${person?.name ?? accountId}`;
+      const facts = { scope: 'key', name: key.name, user: `${person?.name ?? accountId}` } as const;
       const layer = { kind: 'key', owner: keyId } as const;
       const balance = await host.find(Ledger)?.balance(layer);
       if (balance?.unlimited === false)
-        buckets.push({ layer, what: `quota of the ${name}`, limit: balance.granted, resetsMs: undefined, ...more });
+        buckets.push({
+          layer,
+          what: `quota of the ${name}`,
+          facts,
+          limit: balance.granted,
+          resetsMs: undefined,
+          ...more,
+        });
       for (const each of key.limits?.flatMap((limit) => keyBudgets(keyId, limit, now)) ?? []) {
         const { layer: its, limit, resetsMs, period, model } = each;
         const what = `${PERIODIC[period]} budget of the ${name}${model === undefined ? '' : ` for "${model}"`}`;
-        buckets.push({ layer: its, what, limit, resetsMs, ...more });
+        const narrower = { ...facts, period, ...(model !== undefined && { model }) };
+        buckets.push({ layer: its, what, facts: narrower, limit, resetsMs, ...more });
       }
     }
     const terms = await host.find(Subscriptions)?.termsOf(accountId, now);
+    const plan = (terms?.limits.length ?? 0) === 0 ? undefined : await host.find(Subscriptions)?.of(accountId);
     for (const { kind, owner, windowStart, limit, resetsMs, title } of terms?.limits ?? []) {
       const what = `${title.replace(/^the /, '')} of ${person?.name ?? accountId}`;
-      buckets.push({ layer: { kind, owner, windowStart }, what, limit, resetsMs, ...more });
+      const period = PERIODS.find((each) => each === kind);
+      const user = `${person?.name ?? accountId}`;
+      const facts = { scope: 'plan', name: plan?.plan ?? '', user, ...(period !== undefined && { period }) } as const;
+      buckets.push({ layer: { kind, owner, windowStart }, what, facts, limit, resetsMs, ...more });
     }
     return buckets;
   }
@@ -108,12 +128,15 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
     const buckets: Bucket[] = [];
     if (total !== undefined) {
       const layer = { kind: 'department', owner: id } as const;
-      buckets.push({ layer, what: `budget of the department "${name}"`, limit: total, resetsMs: undefined, ...more });
+      const what = `budget of the department "${name}"`;
+      const facts = { scope: 'department', name } as const;
+      buckets.push({ layer, what, facts, limit: total, resetsMs: undefined, ...more });
     }
     if (monthlyBudget !== undefined) {
       const layer = { kind: 'department-month', owner: id, windowStart: startMs } as const;
       const what = `monthly budget of the department "${name}"`;
-      buckets.push({ layer, what, limit: monthlyBudget, resetsMs: endMs, ...more });
+      const facts = { scope: 'department', name, period: 'month' } as const;
+      buckets.push({ layer, what, facts, limit: monthlyBudget, resetsMs: endMs, ...more });
     }
     return buckets;
   }
@@ -135,7 +158,8 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
         const name = (await host.find(Accounts)?.find(accountId))?.name ?? accountId;
         const what = `monthly amount of the user ${name}`;
         const used = sum?.charged ?? 0n;
-        yield { subject: `person ${accountId}`, what, limit: microOf(budget.person), used, accountId, ...month };
+        const facts = { scope: 'user', name: `${name}`, period: 'month' } as const;
+        yield { subject: `person ${accountId}`, what, facts, limit: microOf(budget.person), used, accountId, ...month };
       }
     }
     if (!hasAmounts) return;
@@ -146,6 +170,7 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
       yield {
         subject: 'gateway',
         what: 'monthly amount of the gateway',
+        facts: { scope: 'gateway', period: 'month' },
         limit: microOf(budget.gateway),
         used,
         ...more,
@@ -154,7 +179,8 @@ export function createBudgets(host: Host, { levels: unsorted, budget }: Pick<Ale
     for (const [channel, amount] of Object.entries(budget.channels)) {
       const used = sums.find((sum) => sum.channel === channel)?.charged ?? 0n;
       const what = `monthly amount of the channel "${channel}"`;
-      yield { subject: `channel ${channel}`, what, limit: microOf(amount), used, ...more };
+      const facts = { scope: 'channel', name: channel, period: 'month' } as const;
+      yield { subject: `channel ${channel}`, what, facts, limit: microOf(amount), used, ...more };
     }
   }
 

@@ -18,7 +18,7 @@ const RECENT_MS = 600_000;
 
 const bytesText = (bytes: number): string => `${(bytes / 1_024 ** 3).toFixed(1)} GB`;
 
-type Condition = Pick<Finding, 'subject' | 'kind' | 'title' | 'text'> & { readonly againMs?: number };
+type Condition = Pick<Finding, 'subject' | 'kind' | 'title' | 'text' | 'facts'> & { readonly againMs?: number };
 
 /** Creates it. `failing`: since when channels are not closed, by the clock's `mono`; it survives a reload. */
 export function createConditions(host: Host, section: AlertsSection, book: Book, failing: Map<string, number>) {
@@ -38,26 +38,34 @@ export function createConditions(host: Host, section: AlertsSection, book: Book,
     if (kind === 'credential' && isRecent) {
       const title = `The key of the channel "${name}" is refused`;
       const text = `The vendor answers with status ${status}. Its key may be expired, without credit, or not allowed.`;
-      return { subject, kind: 'vendor', title, text };
+      const facts = { about: 'credential', name, ...(status !== undefined && { status }) } as const;
+      return { subject, kind: 'vendor', title, text, facts };
     }
     const forMs = now - (failing.get(name) ?? now);
     if (!failing.has(name) || forMs < afterMs) return undefined;
     const why =
       kind === undefined ? '' : ` The last failure: ${kind}${status === undefined ? '' : `, status ${status}`}.`;
     const title = `The channel "${name}" is failing`;
-    const text = `Its circuit has not been closed for ${Math.floor(forMs / 60_000)} minutes.${why} Calls use other channels if there are any.`;
-    return { subject, kind: 'vendor', title, text };
+    const minutes = Math.floor(forMs / 60_000);
+    const text = `Its circuit has not been closed for ${minutes} minutes.${why} Calls use other channels if there are any.`;
+    const last = { ...(kind !== undefined && { failure: kind }), ...(status !== undefined && { status }) };
+    return { subject, kind: 'vendor', title, text, facts: { about: 'circuit', name, minutes, ...last } };
   }
 
   function ofPrices(): readonly Condition[] {
     const { models, snapshot } = host.find(Prices)?.table() ?? { models: [], snapshot: { name: '', version: '' } };
     return models
       .filter(({ drift }) => drift.length > 0)
-      .map(({ name, drift }) => ({
-        ...{ subject: `price ${name}`, kind: 'price', againMs: 30 * DAY_MS },
-        title: `The price of "${name}" differs from the list price`,
-        text: `${drift.map(({ field, configured, published }) => `${field}: ${configured}, published ${published}`).join('; ')} (${snapshot.name} ${snapshot.version}).`,
-      }));
+      .map(({ name, drift }) => {
+        const differences = drift.map((each) => `${each.field}: ${each.configured}, published ${each.published}`);
+        const [all, list] = [differences.join('; '), `${snapshot.name} ${snapshot.version}`];
+        return {
+          ...{ subject: `price ${name}`, kind: 'price', againMs: 30 * DAY_MS },
+          title: `The price of "${name}" differs from the list price`,
+          text: `${all} (${list}).`,
+          facts: { about: 'price', name, drift: all, list },
+        };
+      });
   }
 
   async function ofDisk(): Promise<readonly Condition[]> {
@@ -68,7 +76,8 @@ export function createConditions(host: Host, section: AlertsSection, book: Book,
     if (!isFull) return [];
     const left = room === undefined ? '' : ` ${bytesText(room.free)} of ${bytesText(room.disk)} are free.`;
     const text = `The disk of the database is nearly full.${left} When it is full, calls are refused.`;
-    return [{ subject: 'disk', kind: 'disk', title: 'The disk is nearly full', text }];
+    const facts = { about: 'disk', ...(room !== undefined && { free: room.free, disk: room.disk }) } as const;
+    return [{ subject: 'disk', kind: 'disk', title: 'The disk is nearly full', text, facts }];
   }
 
   function ofBackups(): readonly Condition[] {
@@ -80,10 +89,15 @@ export function createConditions(host: Host, section: AlertsSection, book: Book,
         ? 'No backup was ever proven.'
         : `The last proven backup is of ${new Date(proven.atMs).toISOString()}.`;
     const backup = { subject: 'backup', kind: 'backup' } as const;
-    if (failed !== undefined)
-      return [{ ...backup, title: 'The backup failed', text: `The backup to ${to} failed: ${failed.reason} ${last}` }];
+    const known = { to, ...(proven !== undefined && { proven_at: Math.floor(proven.atMs / 1_000) }) };
+    if (failed !== undefined) {
+      const { reason = '' } = failed;
+      const facts = { about: 'backup-failed', ...known, reason } as const;
+      return [{ ...backup, title: 'The backup failed', text: `The backup to ${to} failed: ${reason} ${last}`, facts }];
+    }
     if (clock.now() - (proven?.atMs ?? startedMs) <= OVERDUE * everyMs) return [];
-    return [{ ...backup, title: 'The backup is overdue', text: `No backup to ${to} was made in time. ${last}` }];
+    const text = `No backup to ${to} was made in time. ${last}`;
+    return [{ ...backup, title: 'The backup is overdue', text, facts: { about: 'backup-overdue', ...known } }];
   }
 
   /** The conditions that hold, and those of the kind that have ended. */
@@ -91,10 +105,10 @@ export function createConditions(host: Host, section: AlertsSection, book: Book,
     const common = { periodMs: 0, resetsMs: undefined, accountId: undefined };
     const subjects = new Set(conditions.map(({ subject }) => subject));
     for (const condition of conditions) yield { level: 100, againMs: DAY_MS, ...common, ...condition };
-    for (const { subject, title } of await book.openOf(kind)) {
+    for (const { subject, title, facts } of await book.openOf(kind)) {
       if (subjects.has(subject)) continue;
       const over = { subject, kind, level: 0, title: `Over: ${title}`, text: `This no longer holds: ${title}.` };
-      yield { againMs: DAY_MS, ...common, ...over };
+      yield { againMs: DAY_MS, ...common, ...over, facts };
     }
   }
 

@@ -7,7 +7,7 @@ import type { Migration } from '../../core/plugin.ts';
  * reached, `told_ms` when that was told last; NULL: never.
  *
  * `alert_event` has what was told, and `alert_delivery` the outbox: one row for each event and target. `ended_ms` is when the delivery succeeded, or
- * was given up. `account_id` is the account that the event is about; NULL: none.
+ * was given up. `account_id` is the account that the event is about; NULL: none. `facts` is JSON (`AlertFacts`).
  */
 export const migrations: readonly Migration[] = [
   {
@@ -47,6 +47,14 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (event_id, target)
       ) STRICT`,
       'CREATE INDEX alert_delivery_state ON alert_delivery (state, target, at_ms)',
+    ],
+  },
+  {
+    id: 2,
+    title: 'what alerts say, as data',
+    sql: [
+      `ALTER TABLE alert ADD COLUMN facts TEXT NOT NULL DEFAULT '{}'`,
+      `ALTER TABLE alert_event ADD COLUMN facts TEXT NOT NULL DEFAULT '{}'`,
     ],
   },
 ];

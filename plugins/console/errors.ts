@@ -123,6 +123,11 @@ export const errors = defineErrors(
       param: 'invite_code',
       help: 'This invitation is missing, used or expired. Ask an administrator for a new one.',
     },
+    invitation_for_another: {
+      status: 403,
+      text: (invited: string, verified: string) => `This invitation is for ${invited}, not for ${verified}.`,
+      help: 'The invitation is for another email address. Sign in with the OAuth account of the invited address, or choose a name and a password.',
+    },
     email_wanted: { status: 403, help: 'A new account needs a verified email address.' },
     wrong_password: { status: 403, help: 'The password is incorrect.' },
     reset_refused: {
@@ -140,6 +145,16 @@ export const errors = defineErrors(
     },
     binding_not_found: { status: 404, help: 'No account of this provider is linked.' },
     invitation_not_found: { status: 404, help: 'The invitation does not exist, or was used, revoked or has expired.' },
+    invitation_outdated: {
+      status: 409,
+      param: 'invite_code',
+      help: 'The department, plan or role of this invitation is not available any more. Ask an administrator for a new one.',
+    },
+    invoice_not_found: {
+      status: 404,
+      param: 'trade_no',
+      help: 'There is no invoice: the order does not exist, belongs to another user, is not paid, or was paid from the balance.',
+    },
     call_not_found: {
       status: 404,
       param: 'request_id',

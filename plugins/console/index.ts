@@ -32,6 +32,8 @@ import { checkOrigin, createGuards } from './access.ts';
 import { type Cookies, createBrowsers, createCookies } from './cookies.ts';
 import { errors } from './errors.ts';
 import { createGuesses } from './guesses.ts';
+import { createInviteCommand } from './invite-command.ts';
+import { createInviter } from './inviting.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
 import { idOf, type Tools } from './route.ts';
 import { tableOf } from './routes/index.ts';
@@ -105,6 +107,7 @@ export default definePlugin({
     host.provide(ChosenKeys, createChosenKeys(host, site, cookies, limiter));
     const audited: Tools['audited'] = ({ actor }, action, object = `user ${actor.accountId}`, facts = {}) =>
       host.find(Audit)?.steps({ actor, action, object, facts }) ?? [];
+    const inviter = createInviter(host, site);
     const tools: Tools = {
       host,
       site,
@@ -113,6 +116,7 @@ export default definePlugin({
       guesses,
       signIn: createSignIn(host, site, cookies, audited),
       verification,
+      inviter,
       need: (service) =>
         host.find(service) ??
         refuse(coreErrors.not_available(`This gateway runs without ${service.id}: its plugin is not in the pipeline.`)),
@@ -124,6 +128,7 @@ export default definePlugin({
     };
     const paysElsewhere = (): boolean => (host.find(Payments)?.providers.length ?? 0) > 0;
     return {
+      commands: [createInviteCommand(host, site, inviter)],
       routes: [...routesOf(tableOf(tools)), ...staticRoutes(host.env.TURNPIKE_CONSOLE_FILES || DIST, paysElsewhere)],
       guards: createGuards(host, site, cookies, limiter, verification),
     };

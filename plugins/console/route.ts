@@ -8,6 +8,7 @@ import type { Site } from '../../core/contracts/site.ts';
 import type { Awaitable, Caller, Host, JsonObject, Schema, Service, Step } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
 import type { Guesses } from './guesses.ts';
+import type { Inviter } from './inviting.ts';
 import type { Limiter, LimitName } from './limiter.ts';
 import type { Tag } from './scopes.ts';
 import type { SignIn } from './sign-in.ts';
@@ -108,6 +109,7 @@ export interface Tools {
   readonly guesses: Guesses;
   readonly signIn: SignIn;
   readonly verification: Verification;
+  readonly inviter: Inviter;
   /** Returns a service. If its plugin is not in the pipeline, the request is refused (404 `not_available`). */
   need<T>(service: Service<T>): T;
   /**

@@ -10,6 +10,7 @@ interface ConsoleSection {
   readonly name: string;
   readonly session: { readonly days: number; readonly idle: string };
   readonly accessToken: { readonly days: number };
+  readonly invitations: { readonly days: number };
   readonly registration: Site['registration'];
   readonly emailProof: boolean;
   readonly oauth: Readonly<Record<string, Partial<OAuthSettings>>>;
@@ -47,8 +48,12 @@ export const consoleSection = schema<ConsoleSection>({
     accessToken: settings('Lifetime of a personal access token in days.', {
       days: { type: 'integer', minimum: 1, maximum: 365, default: 90 },
     }),
+    invitations: settings('Default lifetime of an invitation in days.', {
+      days: { type: 'integer', minimum: 1, maximum: 365, default: 7 },
+    }),
     registration: {
-      description: 'Who can register: any visitor, users with an invitation, or no visitor.',
+      description:
+        'Who can register: any visitor, users with an invitation code, or no visitor. Users who were invited by email always can.',
       enum: ['open', 'invite', 'closed'],
       default: 'closed',
     },
@@ -106,6 +111,7 @@ export function siteOf(section: ConsoleSection): Site {
     name: section.name,
     session: { idleMs: durationMs(section.session.idle), longestMs: section.session.days * 86_400_000 },
     accessToken: { longestMs: section.accessToken.days * 86_400_000 },
+    invitations: { forMs: section.invitations.days * 86_400_000 },
     registration: section.registration,
     emailProof: section.emailProof,
     local: /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname),

@@ -238,6 +238,20 @@ export function createDepartments(host: Host): DepartmentBook {
     place: (accountId, departmentId, along) => placeAll([accountId], departmentId, along),
     placeAll,
 
+    placeSteps: (accountId, departmentId) => [
+      { sql: 'UPDATE department_tree SET version = version + 1 WHERE one = 1' },
+      {
+        sql: `INSERT INTO membership (account_id, department_id, since_ms)
+          SELECT ?, id, ? FROM department WHERE id = ?`,
+        params: [accountId, clock.now(), departmentId],
+        must: 'department_not_found',
+      },
+    ],
+    async changed() {
+      await inTurn(load);
+      peers.tell(CHANGED, null);
+    },
+
     async accountChanged(id) {
       if (departmentIdOf(id) === undefined) return;
       const person = await host.use(Accounts).person(id);

@@ -21,6 +21,8 @@ interface Begun {
   readonly nonce: string;
   /** The hash of the cookie in the browser that began the flow. */
   readonly browser: string;
+  /** The code of an invitation; empty: none. */
+  readonly invitation: string;
 }
 
 /** Creates it. `providerOf` refuses providers that are not configured. */
@@ -43,10 +45,10 @@ export function createFlows(host: Host, site: () => Site, providerOf: (name: str
   }
 
   return {
-    async begin(name, intent, accountId) {
+    async begin(name, intent, accountId, invitation = '') {
       const provider = providerOf(name);
       const [verifier, nonce, binding] = [random(), random(), random()];
-      const begun: Begun = { provider: name, intent, verifier, nonce, browser: sha256(binding) };
+      const begun: Begun = { provider: name, intent, verifier, nonce, browser: sha256(binding), invitation };
       const expiresMs = host.clock.now() + FLOW_MS;
       const state = await tickets.issue('oauth', { accountId, data: { ...begun }, forMs: FLOW_MS });
       const challenge = hash('sha256', verifier, 'base64url');
@@ -64,12 +66,12 @@ export function createFlows(host: Host, site: () => Site, providerOf: (name: str
         throw coreErrors.oauth_state(
           'This sign-in was not started in this browser or with this provider, or has expired. Start again.',
         );
-      const { verifier, nonce, intent } = begun;
+      const { verifier, nonce, intent, invitation } = begun;
       const at = new URL(redirectUri(name));
       for (const [key, value] of Object.entries({ code, state, iss }))
         if (value !== undefined) at.searchParams.set(key, value);
       const identity = await playing(name, () => provider.identify(at, { state, nonce, verifier }));
-      return { intent, accountId: ticket?.accountId, identity: { provider: name, ...identity } };
+      return { intent, accountId: ticket?.accountId, identity: { provider: name, ...identity }, invitation };
     },
   };
 }

@@ -10,6 +10,7 @@ import { type Answer, answer, definePlugin, type Host, type Invariant, type Rout
 import { createChore } from '../../core/sdk.ts';
 import { createBalanceSale } from './balance.ts';
 import { createCodes } from './codes.ts';
+import { createDocuments } from './documents.ts';
 import { errors } from './errors.ts';
 import { createEvents } from './events.ts';
 import { createOrders } from './orders.ts';
@@ -55,6 +56,18 @@ const invariants: readonly Invariant[] = [
       FROM top_up LEFT JOIN (SELECT order_id, SUM(amount) AS held FROM payment_dispute GROUP BY order_id) AS held_back
         ON order_id = id
       WHERE disputed <> CASE WHEN COALESCE(held, 0) < money THEN COALESCE(held, 0) ELSE money END`,
+  ),
+  invariant(
+    'documents-add-up-to-what-was-paid-at-most',
+    `SELECT trade_no, 'documents of ' || due AS says, 'from nothing to the payment of ' || money AS should
+      FROM top_up JOIN (SELECT order_id, SUM(CASE kind WHEN 'credit' THEN -amount ELSE amount END) AS due
+        FROM payment_document GROUP BY order_id) AS documents ON order_id = id
+      WHERE due < 0 OR due > money`,
+  ),
+  invariant(
+    'documents-are-numbered-without-gaps',
+    `SELECT 'documents' AS trade_no, COUNT(*) || ' documents' AS says, 'the last number, ' || MAX(seq) AS should
+      FROM payment_document HAVING COUNT(*) <> COALESCE(MAX(seq), 0)`,
   ),
   invariant(
     'codes-are-used-by-somebody-at-some-time',
@@ -146,7 +159,9 @@ export default definePlugin({
     const settlement = createSettlement(host, orders, events);
     const codes = createCodes(host);
     const sellFromBalance = createBalanceSale(host, orders);
-    host.provide(Payments, createPayments(host, section, { providers, orders, settlement, codes, sellFromBalance }));
+    const documents = createDocuments(host, orders, section.seller);
+    const parts = { providers, orders, settlement, codes, documents, sellFromBalance };
+    host.provide(Payments, createPayments(host, section, parts));
     const tidy = createChore(host, {
       everyMs: TIDY_MS,
       async work() {

@@ -7,6 +7,7 @@ import { Site } from '../../core/contracts/site.ts';
 import { type Plan, Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { type Host, refuse } from '../../core/plugin.ts';
 import type { BalanceSale } from './balance.ts';
+import type { Documents } from './documents.ts';
 import { errors } from './errors.ts';
 import { type Decimal, decimalText, moneyText, timesInMinor } from './money.ts';
 import { type NewOrder, type Orders, orderOf } from './orders.ts';
@@ -28,10 +29,11 @@ export function createPayments(
     readonly orders: Orders;
     readonly settlement: Settlement;
     readonly codes: RedemptionCodes;
+    readonly documents: Documents;
     readonly sellFromBalance: BalanceSale;
   },
 ): Payments {
-  const { providers, orders, settlement, codes, sellFromBalance } = of;
+  const { providers, orders, settlement, codes, documents, sellFromBalance } = of;
   const { smallest, largest, amounts } = section;
   const ledger = host.use(Ledger);
 
@@ -145,6 +147,7 @@ export function createPayments(
     providers: providers.map(({ name }) => name),
     offer: { providers: described, smallest, largest, amounts },
     codes,
+    ...documents,
 
     quote(name, units) {
       const provider = require(name);

@@ -1,5 +1,6 @@
 /** The section `payments` of gateway.yaml, and its active providers. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import type { Seller } from '../../core/contracts/payments.ts';
 import { schema } from '../../core/plugin.ts';
 import { settings } from '../../core/sdk.ts';
 import { type Decimal, decimalText, isCountable, readDecimal, readMoney } from './money.ts';
@@ -13,6 +14,7 @@ export interface PaymentsSection {
   readonly smallest: number;
   readonly largest: number;
   readonly amounts: readonly number[];
+  readonly seller: SellerSection;
   readonly stripe: Terms & { readonly secret: string; readonly webhookSecret: string; readonly url: string };
   readonly creem: {
     readonly key: string;
@@ -32,6 +34,13 @@ export interface PaymentsSection {
     readonly url: string;
     readonly methods: readonly { readonly type: string; readonly name: string }[];
   };
+}
+
+/** The seller on invoices, and how they are numbered. */
+export interface SellerSection extends Seller {
+  readonly prefix: string;
+  /** The tax that prices include; `name` empty: none. */
+  readonly tax: { readonly name: string; readonly rate: Written };
 }
 
 interface Terms {
@@ -109,6 +118,32 @@ export const paymentsSection = schema<PaymentsSection>({
       items: { type: 'integer', minimum: 1 },
       default: [10, 20, 50, 100],
     },
+    seller: settings('The seller on invoices. Without a name, they are receipts in the name of the gateway.', {
+      name: { ...text, maxLength: 200 },
+      address: { ...text, maxLength: 500, description: 'Lines below the name.' },
+      taxId: { ...text, maxLength: 100 },
+      email: { ...text, maxLength: 254 },
+      note: { ...text, maxLength: 500, description: 'A line at the end.' },
+      prefix: {
+        description:
+          'What the number of an invoice begins with: `INV-` gives INV-000001. Numbers go on if it is changed.',
+        type: 'string',
+        pattern: '^[A-Za-z0-9/._-]{0,20}$',
+        default: 'INV-',
+      },
+      tax: settings('The tax that prices include, as shown on invoices. Without a name: none.', {
+        name: { ...text, maxLength: 50 },
+        rate: {
+          description: 'In percent: 19.',
+          title: 'percentage',
+          anyOf: [
+            { type: 'number', minimum: 0, maximum: 100 },
+            { type: 'string', pattern: '^\\d{1,2}(\\.\\d{1,4})?$' },
+          ],
+          default: 0,
+        },
+      }),
+    }),
     stripe: settings('Cards. The webhook is `/api/stripe/webhook`; payments need its secret.', {
       ...terms,
       secret: text,
@@ -260,6 +295,9 @@ export function readSection(
     return terms && { ...terms, id: id.trim(), key: key.trim(), url: url.replace(/\/$/, ''), methods };
   }
 
+  if (readDecimal(section.seller.tax.rate) === undefined) {
+    complain(['seller', 'tax', 'rate'], 'must have at most 9 decimal places');
+  }
   if (section.smallest > section.largest) complain(['smallest'], 'is more than `largest`');
   const configured = { stripe: stripe(), creem: creem(), alipay: alipay(), epay: epay() };
   return Object.fromEntries(Object.entries(configured).filter(([, provider]) => provider !== undefined)) as Configured;

@@ -5,7 +5,8 @@ import type { Migration } from '../../core/plugin.ts';
  * `top_up`: `money` and the returned amounts (`refunded`, `disputed`) are in the smallest unit of the currency; `quota` is what the order
  * adds, `credited` what it has added, `taken` what was taken back, all in micro-quota. A provider's payment can settle one order.
  * `payment_event`: processed notifications, so that each is processed once. `payment_dispute`: the amount of each dispute of an order, in
- * the unit of its money. `redemption_code`: found by its hash; the code itself is encrypted, and erased when it is removed.
+ * the unit of its money. `payment_document`: invoices and credit notes, never changed or deleted; `amount` in the unit of the order's money,
+ * `facts` what they show. `redemption_code`: found by its hash; the code itself is encrypted, and erased when it is removed.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -74,6 +75,22 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (provider, dispute)
       ) STRICT`,
       'CREATE INDEX payment_dispute_of_order ON payment_dispute (order_id)',
+    ],
+  },
+  {
+    id: 3,
+    title: 'invoices and credit notes',
+    sql: [
+      `CREATE TABLE payment_document (
+        seq INTEGER NOT NULL PRIMARY KEY,
+        number TEXT NOT NULL UNIQUE,
+        order_id INTEGER NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('invoice', 'credit')),
+        amount INTEGER NOT NULL CHECK (amount > 0),
+        issued_ms INTEGER NOT NULL,
+        facts TEXT NOT NULL
+      ) STRICT`,
+      'CREATE INDEX payment_document_of_order ON payment_document (order_id)',
     ],
   },
 ];

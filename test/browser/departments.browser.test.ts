@@ -166,6 +166,29 @@ describe('departments in a browser', () => {
     await page.getByRole('heading', { name: 'No matching departments' }).waitFor();
   });
 
+  it('are sorted by what is left, and several of them disabled and enabled at once', async () => {
+    await at.open('/departments');
+    await page.getByRole('combobox', { name: 'Sort by' }).click();
+    await page.getByRole('option', { name: 'Least remaining' }).click();
+    await page.waitForURL(/sort=left/);
+    await page.getByRole('button', { name: 'Select', exact: true }).click();
+    const item = page.getByRole('treeitem', { name: /^Second level/ });
+    await item.click();
+    await becomes(() => item.getAttribute('aria-selected'), 'true');
+    await page.getByText('1 selected').waitFor();
+    assertClean('the selection', [...(await at.violations()), ...(await at.overflow())]);
+    await page.getByRole('button', { name: 'Disable', exact: true }).click();
+    const confirm = page.getByRole('dialog', { name: 'Disable 1 department?' });
+    await confirm.getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('1 department was changed.').waitFor();
+    await item.getByText('disabled').waitFor();
+    await page.getByRole('button', { name: 'Select', exact: true }).click();
+    await item.focus();
+    await page.keyboard.press(' ');
+    await page.getByRole('button', { name: 'Enable', exact: true }).click();
+    await item.getByText('disabled').waitFor({ state: 'detached' });
+  });
+
   it('say why they cannot be deleted', async () => {
     await at.open('/departments');
     await page.getByRole('treeitem', { name: /^Night shift/ }).click();

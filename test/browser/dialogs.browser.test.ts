@@ -52,6 +52,8 @@ const PLACES: readonly Place[] = [
     ],
   },
   { who: 'ann', path: '/wallet', openers: [dialog(['button', /^Extend plan/])] },
+  { who: 'ann', path: '/wallet?tab=orders', openers: [dialog(['button', 'Billing details'])] },
+  { who: 'ann', path: '/wallet?tab=statement', openers: [menu(['button', 'Statement of a month'])] },
   {
     who: 'ann',
     path: '/security',

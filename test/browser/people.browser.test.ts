@@ -152,6 +152,7 @@ describe('people in a browser', () => {
     const link = async (): Promise<URL> => {
       await page.getByRole('button', { name: 'New invitation' }).first().click();
       const form = page.getByRole('dialog', { name: 'New invitation' });
+      await form.getByText('Link for anyone').click();
       await form.getByRole('button', { name: 'Create link' }).click();
       const text = await form.locator('code').innerText();
       await form.getByRole('button', { name: 'Close' }).last().click();
@@ -168,11 +169,46 @@ describe('people in a browser', () => {
     });
     assert.equal(said(answer), '200 ok');
     await link();
-    await page.getByRole('row', { name: /^used adam .* noor/ }).waitFor();
+    await page.getByRole('row', { name: /^used anyone with the link adam .* noor/ }).waitFor();
     await page.getByRole('button', { name: /^Revoke/ }).click();
     await page.getByRole('dialog', { name: 'Revoke invitation' }).getByRole('button', { name: 'Revoke' }).click();
-    await page.getByRole('row', { name: /^revoked adam/ }).waitFor();
+    await page.getByRole('row', { name: /^revoked anyone with the link adam/ }).waitFor();
     await becomes(async () => (await page.content()).includes(code ?? '?'), false, 'the code can be seen still');
+  });
+
+  it('are invited by a pasted list of addresses, and accept with what the invitation says', async () => {
+    await at.open('/users?tab=invitations');
+    await page.getByRole('button', { name: 'New invitation' }).first().click();
+    const form = page.getByRole('dialog', { name: 'New invitation' });
+    const addresses = form.getByRole('textbox', { name: 'Email addresses' });
+    await form.getByRole('button', { name: 'Invite', exact: true }).click();
+    await form.getByText('Enter an email address.').waitFor();
+    await addresses.fill('Ola <ola@example.com>; per@example.com,\nola@example.com');
+    await form.getByText('2 addresses').waitFor();
+    await form.getByRole('textbox', { name: 'Opening balance' }).fill('3');
+    assertClean('the form', [...(await at.violations()), ...(await at.overflow())]);
+    await form.getByRole('button', { name: 'Invite', exact: true }).click();
+    await form.getByText('No mail server is configured.').waitFor();
+    const link = await form.locator('code', { hasText: 'register?invite=' }).first().innerText();
+    await form.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('row', { name: /^open ola@example\.com \$3\.00 · no email sent adam/ }).waitFor();
+
+    const guest = await onlooker(browser, gateway, undefined);
+    await guest.page.goto(link);
+    await guest.page.getByText('adam invites you. Your account gets the address ola@example.com.').waitFor();
+    const username = guest.page.getByLabel('Name', { exact: true });
+    await becomes(() => username.inputValue(), 'ola');
+    assertClean('the page of the link', [...(await guest.violations()), ...(await guest.overflow())]);
+    await guest.page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await guest.page.getByRole('button', { name: 'Create account' }).click();
+    await guest.page.getByRole('heading', { name: 'Home' }).waitFor();
+    await guest.close();
+    await page.getByRole('button', { name: 'Send again per@example.com' }).click();
+    const again = page.getByRole('dialog', { name: 'Send again' });
+    assert.match(await again.locator('code').innerText(), /register\?invite=/);
+    await again.getByRole('button', { name: 'Close' }).last().click();
+    const used = await visitor(gateway).get(`/api/invitation?code=${new URL(link).searchParams.get('invite')}`);
+    assert.equal(said(used), '403 invitation_wanted');
   });
 
   it('are made, and ended once their name was typed', async () => {

@@ -4,7 +4,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { member, PATIENT, root, type Visitor, verify } from '../kit/console.ts';
-import { type PayingGateway, startPaying } from '../kit/paying.ts';
+import { BEGIN, type PayingGateway, startPaying } from '../kit/paying.ts';
 
 let gateway: PayingGateway;
 let browser: Browser;
@@ -195,6 +195,30 @@ describe('the wallet', () => {
 });
 
 describe('payments, for administrators', () => {
+  it('shows the invoice of a paid order with the details that its buyer has entered', async () => {
+    const order = await BEGIN.stripe!(gateway, ann);
+    await gateway.tell(order.paid());
+    await at.open('/wallet?tab=orders');
+    await press('Billing details');
+    const form = dialog('Billing details');
+    await form.getByRole('textbox', { name: 'Name or company' }).fill('Ann & Sons');
+    await form.getByRole('textbox', { name: 'Address' }).fill('1 Main Street\nLondon');
+    assertClean('the form', [...(await at.violations()), ...(await at.overflow())]);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'hidden' });
+    await at.open(`/wallet?tab=orders&order=${order.tradeNo}`);
+    const [invoice] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('link', { name: 'Invoice' }).click(),
+    ]);
+    await invoice.getByRole('heading', { name: 'Receipt' }).waitFor();
+    await invoice.getByText('Ann & Sons').waitFor();
+    await invoice.setViewportSize({ width: 360, height: 800 });
+    const width = await invoice.evaluate<number>('document.documentElement.scrollWidth');
+    assert.ok(width <= 360, `${width} px wide`);
+    await invoice.close();
+  });
+
   it('completes an order by hand, for a reason that stands in the audit', async () => {
     const { data } = (await ann.post('/api/user/stripe/pay', { amount: 10 })).body;
     await look(admin);

@@ -81,6 +81,7 @@ const EVERY_PRICE = {
 };
 
 const CODE = /code is (\d+)/;
+const INVITATION = /register\?invite=([\w-]+)/;
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 const branches = new Map<Shape, ValidateFunction>();
@@ -442,6 +443,8 @@ describe('the answers of /api', () => {
     await get(boss, '/api/user/topup');
     await check();
     await post(boss, '/api/user/topup/complete', { trade_no: order_id });
+    await put(ann, '/api/user/billing', { name: 'Ann', address: 'London', tax_id: 'GB1' });
+    await get(ann, '/api/user/billing');
 
     const [code] = await post(boss, '/api/redemption/', { name: 'gift', quota: 500_000, count: 2 });
     await post(ann, '/api/user/topup', { key: code });
@@ -469,6 +472,10 @@ describe('the answers of /api', () => {
     const invitation = await post(boss, '/api/user/invitation');
     await get(boss, '/api/user/invitations');
     await remove(boss, `/api/user/invitations/${invitation.id}`);
+    const [invited] = await post(boss, '/api/user/invitations', { emails: ['ina@example.com'], quota: 5 });
+    await post(boss, `/api/user/invitations/${invited.id}/resend`);
+    await written(INVITATION);
+    await get(visitor(gateway), `/api/invitation?code=${await written(INVITATION)}`);
     const { id } = await post(boss, '/api/user/', { username: 'bert', password: PASSWORD, remark: 'new' });
     await put(boss, '/api/user/', { id, display_name: 'Bert' });
     await get(boss, '/api/user/');

@@ -64,6 +64,20 @@ describe('a list', () => {
     assert.equal(verdictOf(await mia.get('/api/token/users')), '403 role_insufficient');
   });
 
+  it('of the own keys is a file, without a verification; that of another user needs one', async () => {
+    const { mia, ids } = all;
+    await mia.data('POST', '/api/token/', { name: 'in a file', unlimited_quota: true });
+    await mia.data('POST', '/api/token/', { name: 'disabled', unlimited_quota: true, status: 2 });
+    const { text, headers } = await mia.get('/api/token/?format=csv&status=1');
+    assert.match(headers.get('content-disposition') ?? '', /keys\.csv/);
+    assert.match(text, /,mia,in a file,sk-/);
+    assert.ok(!text.includes(',disabled,'), text);
+    const eve = await signedIn(all.gateway, 'eve');
+    const path = `/api/token/?format=csv&user_id=${ids.mia}`;
+    assert.equal(verdictOf(await eve.get(path)), '403 verification_required');
+    assert.match((await adam.get(path)).text, /,mia,in a file,sk-/);
+  });
+
   it('is a file with every matching row, which names no secret and runs no formula', async () => {
     await boss.data('POST', '/api/user/', { username: '=1+1', password: PASSWORD, remark: '@SUM(A1)' });
     const { text, headers } = await boss.get('/api/user/?format=csv&sort=username');

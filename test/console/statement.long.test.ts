@@ -114,6 +114,33 @@ describe('the statement', () => {
     );
   });
 
+  it('of a month is a page to print, whose sums are those of its days', async () => {
+    const { days } = await statement('days=366');
+    const ofMonth = days.filter(({ date }: Any) => date.startsWith('2026-09'));
+    const { text, status } = await carl.get('/api/user/statement/print?month=2026-09');
+    assert.equal(status, 200);
+    const total = (name: string): number => ofMonth.reduce((sum: number, day: Any) => sum + Number(day.exact[name]), 0);
+    const cells = [...text.slice(text.indexOf('<tfoot>')).matchAll(/<td>([^<]*)<\/td>/g)].map(([, cell]) =>
+      Number(cell),
+    );
+    const inCurrency = (quota: string | number): number => Number(quota) / 500_000;
+    for (const [i, expected] of [
+      inCurrency(ofMonth[0].exact.opening),
+      inCurrency(total('credits')),
+      inCurrency(total('debits')),
+      inCurrency(total('refunds')),
+      inCurrency(ofMonth.at(-1).exact.closing),
+    ].entries()) {
+      assert.ok(Math.abs(cells[i]! - expected) < 1e-9, `${i}: ${cells[i]}, should be ${expected}`);
+    }
+    assert.match(text, /The month has not ended yet/);
+    assert.match((await carl.get('/api/user/statement/print?month=2026-08&lang=zh')).text, /账户对账单/);
+    for (const month of ['2026-13', '2024-01', '2026-10']) {
+      const { status, body } = await carl.get(`/api/user/statement/print?month=${month}`);
+      assert.deepEqual([status, body.param], [400, 'month'], month);
+    }
+  });
+
   it('has pages of events', async () => {
     const whole = (await statement()).events;
     const first = await statement('page_size=2');

@@ -243,8 +243,8 @@ describe('alerts of conditions', () => {
     const boss = await root(gateway);
     const { open } = await boss.data('GET', '/api/alerts');
     assert.deepEqual(
-      open.map(({ subject }: { subject: string }) => subject),
-      ['vendor main'],
+      open.map(({ subject, facts }: { subject: string; facts: object }) => [subject, facts]),
+      [['vendor main', { about: 'circuit', name: 'main', minutes: 5, failure: 'status', status: 500 }]],
     );
     assert.match(await gateway.command('alerts list'), /vendor +The channel "main" is failing/);
     await quietWhile(5 * MINUTE_MS);
@@ -252,7 +252,9 @@ describe('alerts of conditions', () => {
     assert.equal((await gateway.chat({ model: 'free-model' })).status, 200);
     await until(() => receiver.titles().length > 1);
     assert.deepEqual(receiver.titles().slice(1), ['Over: The channel "main" is failing']);
-    assert.deepEqual((await (await root(gateway)).data('GET', '/api/alerts')).open, []);
+    const after = await (await root(gateway)).data('GET', '/api/alerts');
+    assert.deepEqual(after.open, []);
+    assert.deepEqual([after.events[0].over, after.events[0].facts.about], [true, 'circuit']);
   });
 
   it('tell a key that a vendor refuses at once', async () => {

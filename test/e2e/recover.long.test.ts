@@ -62,7 +62,7 @@ describe('a lost master key', () => {
       .use(Payments)
       .codes.create({ name: 'gift', quota: 100n * MICRO, count: 2, expiresMs: undefined }, actor);
     ticket = await host.use(Tickets).issue('password-reset', { accountId: ann, forMs: 3_600_000 });
-    await host.use(Invitations).issue(1, 3_600_000);
+    await host.use(Invitations).issue({ madeBy: 1, forMs: 3_600_000 });
     assert.equal((await demo(gateway)).status, 200);
     await gateway.stop();
   });

@@ -83,6 +83,26 @@ function tests(): void {
       }
     });
 
+    it('enforce the limits of a key together, those for one model too', async () => {
+      const gateways = await startTwo({});
+      try {
+        for (const [limits, served] of [
+          ['demo:requests=7', 7],
+          ['requests=9', 9],
+        ] as const) {
+          for (const { command } of gateways) await command(`key edit 1 --limits ${limits}`);
+          const statuses = await Promise.all(Array.from({ length: 30 }, (_, i) => status(gateways[i % 2]!)));
+          assert.deepEqual(
+            [statuses.filter((each) => each === 200).length, statuses.filter((each) => each === 429).length],
+            [served, 30 - served],
+            limits,
+          );
+        }
+      } finally {
+        await stopAll(gateways);
+      }
+    });
+
     it('keep what was counted over a reload', async () => {
       const gateways = await startTwo({ requestsPerMinute: 2 });
       try {

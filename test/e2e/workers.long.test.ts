@@ -19,6 +19,7 @@ import { onlyOnSqlite } from '../kit/postgres.ts';
 import { type GatewayProcess, type LogLine, startProcess, turnpike } from '../kit/process.ts';
 import { type RawConnection, type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
 import { ledgerFaults } from '../kit/reconcile.ts';
+import { readRows } from '../kit/rows.ts';
 import { eventStream, hold, wholeAnswer } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 
@@ -163,6 +164,41 @@ describe('two workers', workers, () => {
     const records = usageRecords(installed.storeFile);
     assert.equal(records.length, 40);
     for (const { charged, outcome } of records) assert.ok(charged > 0n && outcome === 'served');
+    assert.deepEqual(ledgerFaults(installed.storeFile), []);
+  });
+
+  it('enforce the limits of a key together: its rate, its rate for one model, and its budget', async () => {
+    const create = async (name: string, limits: string): Promise<string> => {
+      const line = ['key', 'create', '--name', name, '--limits', limits, '--config', installed.configFile];
+      const { code, stdout, stderr } = await turnpike(line);
+      assert.equal(code, 0, stderr);
+      return stdout.trim();
+    };
+    /** The statuses of so many calls at once, and how many processes answered. */
+    const rush = async (key: string, count: number) => {
+      const calls = await Promise.all(Array.from({ length: count }, () => call(gateway, { max_tokens: 10 }, key)));
+      for (const { text } of calls) await text;
+      const having = (status: number): number => calls.filter(({ answer }) => answer.statusCode === status).length;
+      const processes = new Set(calls.map(({ epoch }) => epoch)).size;
+      return { served: having(200), limited: having(429), forbidden: having(403), processes };
+    };
+    for (const [name, limits] of [
+      ['whole', 'requests=7'],
+      ['of one model', 'test-model: requests=7'],
+    ] as const) {
+      const key = await create(name, limits);
+      assert.deepEqual(await rush(key, 40), { served: 7, limited: 33, forbidden: 0, processes: 2 }, name);
+    }
+    const budget = 100;
+    const key = await create('budget', `day=${budget}`);
+    const { served, forbidden, processes } = await rush(key, 60);
+    assert.equal(processes, 2);
+    assert.ok(served > 0 && forbidden > 0 && served + forbidden === 60, `${served} served, ${forbidden} refused`);
+    await reconciles();
+    await gateway.stop();
+    const rows = readRows(installed.storeFile, "SELECT used FROM bucket WHERE kind = 'key-day'")[0]!;
+    const used = BigInt(String(rows[0]?.used));
+    assert.ok(used > 0n && used <= BigInt(budget) * 1_000_000n, `${used}`);
     assert.deepEqual(ledgerFaults(installed.storeFile), []);
   });
 

@@ -27,10 +27,11 @@ export interface PayingGateway extends TestGateway {
   tell(notice: FakeNotice): Promise<string>;
 }
 
-/** Starts one. `config` and `env` as for `startGateway`, beside what payments need. */
+/** Starts one. `config` and `env` as for `startGateway`, beside what payments need; `seller`: `payments.seller`. */
 export async function startPaying(
   config: Readonly<Record<string, unknown>> = {},
   env: Readonly<Record<string, string>> = {},
+  seller: Readonly<Record<string, unknown>> = {},
 ): Promise<PayingGateway> {
   const clock = fakeClock(Date.now());
   const [stripe, creem, alipay] = await Promise.all([fakeStripe(() => clock.now()), fakeCreem(), fakeAlipay()]);
@@ -41,7 +42,7 @@ export async function startPaying(
     config: {
       pipeline: CONSOLE_PIPELINE,
       console: PATIENT,
-      payments: { stripe: stripe.section, creem: creem.section, alipay: alipay.section, epay: epay.section },
+      payments: { stripe: stripe.section, creem: creem.section, alipay: alipay.section, epay: epay.section, seller },
       ...config,
     },
   });

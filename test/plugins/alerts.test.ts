@@ -65,6 +65,7 @@ async function told(): Promise<readonly string[]> {
 }
 
 const finding = (level: number, more: Partial<Finding> = {}): Finding => ({
+  facts: {},
   ...{ subject: 'budget key 7', kind: 'budget', level, periodMs: 0, resetsMs: undefined },
   ...{ title: `level ${level}`, text: '', accountId: undefined, againMs: undefined, ...more },
 });

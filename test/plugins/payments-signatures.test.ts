@@ -276,6 +276,7 @@ const EMPTY = {
   smallest: 1,
   largest: 1,
   amounts: [],
+  seller: { tax: { name: '', rate: 0 } },
   stripe: { secret: '', webhookSecret: '', url: '' },
   creem: { key: '', webhookSecret: '', url: '', products: [] },
   epay: { id: '', key: '', url: '', methods: [] },

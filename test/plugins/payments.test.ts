@@ -65,6 +65,7 @@ describe('payments', () => {
           smallest: 5,
           largest: 100,
           amounts: [],
+          seller: { name: '', address: '', taxId: '', email: '', note: '', prefix: 'INV-', tax: { name: '', rate: 0 } },
           stripe: stripe.section,
           creem: OFF,
           alipay: OFF,

@@ -57,9 +57,9 @@ describe('each layer', () => {
     });
 
     it(`cannot be brought below nothing by SQL, and refuses where it was damaged to be there: ${name} [T-LED-02] [T-LED-03]`, async () => {
-      const { world, run, bucket } = await openLimited(name, 10);
+      const { world, run, identity, bucket } = await openLimited(name, 10);
       try {
-        await run.admit(callingNow(world, 'flat', 1));
+        await run.admit(callingNow(world, 'flat', 1, { identity }));
         const where = `kind = '${bucket.kind}' AND owner = ${bucket.owner}`;
         const changes = ['granted = 0', 'used = granted', 'held = granted + 1', 'used = -1'];
         // Columns of a server hold whole numbers only: it rounds.
@@ -73,7 +73,7 @@ describe('each layer', () => {
           await settled(world.store);
           const granted = `CASE WHEN granted < ${10n * MICRO} THEN granted ELSE ${10n * MICRO} END`;
           damageRows(world.file, `UPDATE bucket SET used = ${used}, granted = ${granted} WHERE ${where}`);
-          await assert.rejects(run.admit(callingNow(world, 'flat', 1)), refusedWith(code), `${used}`);
+          await assert.rejects(run.admit(callingNow(world, 'flat', 1, { identity })), refusedWith(code), `${used}`);
         }
       } finally {
         await world.close();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Department } from '../../core/contracts/departments.ts';
+import type { KeyLimit } from '../../core/contracts/keys.ts';
 import type { Layer } from '../../core/contracts/ledger.ts';
 import type { GatewayError } from '../../core/plugin.ts';
 import fc from '../kit/fast-check.ts';
@@ -18,6 +19,7 @@ type Event =
   | { readonly kind: 'pass'; readonly ms: number }
   | { readonly kind: 'plan'; readonly limits: readonly [Limit, Limit, Limit]; readonly includes: boolean }
   | { readonly kind: 'budgets'; readonly lower: Limit; readonly upper: Limit; readonly month: Limit }
+  | { readonly kind: 'key limits'; readonly day: Limit; readonly week: Limit; readonly ofModel: Limit }
   | { readonly kind: 'factor'; readonly ppm: number }
   | { readonly kind: 'subscribe' | 'cancel'; readonly account: number }
   | { readonly kind: 'crash' };
@@ -42,6 +44,15 @@ const events: fc.Arbitrary<Event[]> = fc.array(
     {
       weight: 2,
       arbitrary: fc.record({ kind: fc.constant('budgets' as const), lower: budget, upper: budget, month: budget }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('key limits' as const),
+        day: limit,
+        week: limit,
+        ofModel: limit,
+      }),
     },
     {
       weight: 1,
@@ -104,6 +115,7 @@ describe('any sequence of events', () => {
         const [lower, upper] = [round * 100 + 3, round * 100 + 4];
         let plan: Extract<Event, { kind: 'plan' }> = { kind: 'plan', limits: [100, undefined, 250], includes: false };
         let budgets: { lower: Limit; upper: Limit; month: Limit } = { lower: undefined, upper: 900, month: undefined };
+        let ofKeys: { day: Limit; week: Limit; ofModel: Limit } = { day: 90, week: undefined, ofModel: 300 };
         let ppm = 1_000_000;
         const cards = new Map<number, Card>();
         const sums = new Map<string, Sum>();
@@ -138,6 +150,16 @@ describe('any sequence of events', () => {
           for (const owner of owners) world.departments.set(owner, path);
         };
 
+        /** The limits of both keys. */
+        const keyLimits = (): readonly KeyLimit[] => {
+          const { day, week, ofModel } = ofKeys;
+          const big = (name: string, micro: Limit) => (micro === undefined ? {} : { [name]: BigInt(micro) });
+          return [
+            { budgets: { ...big('day', day), ...big('week', week) } },
+            { model: 'metered', budgets: big('month', ofModel) },
+          ];
+        };
+
         /** The layers of a call of an account now: name, limit, code. */
         const layersOf = (i: number): readonly { at: Layer; limit: bigint | undefined; code: string }[] => {
           const now = world.clock.now();
@@ -153,7 +175,15 @@ describe('any sequence of events', () => {
           const at = new Date(now);
           const monthStart = Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
           const code = 'QUOTA_DEPARTMENT_EXCEEDED';
+          const ofKey = (kind: Layer['kind'], windowStart: number, limit: Limit) => ({
+            at: { kind, owner: owners[i]!, windowStart },
+            limit,
+            code: 'QUOTA_TOKEN_PERIOD_EXCEEDED',
+          });
           const limited = [
+            ofKey('key-day', floor(now, 0, DAY_MS), ofKeys.day),
+            ofKey('key-week', floor(now, MONDAY_MS, 7 * DAY_MS), ofKeys.week),
+            ofKey('key-month metered', monthStart, ofKeys.ofModel),
             ...windows.map(([kind, windowStart, code], w) => ({
               at: { kind, owner: card!.id, windowStart },
               limit: plan.limits[w],
@@ -222,7 +252,8 @@ describe('any sequence of events', () => {
                 return { granted: limit === undefined ? granted : most(limit, used + held), used, held };
               });
               const refusing = stands.findIndex(({ granted, used, held }) => granted - used - held < amount);
-              const x = callingNow(world, 'metered', event.tokens, { identity: holder(owners[i]!, owners[i]!) });
+              const identity = holder(owners[i]!, owners[i]!, keyLimits());
+              const x = callingNow(world, 'metered', event.tokens, { identity });
               if (refusing >= 0) {
                 count(layers[refusing]!.at.kind);
                 await assert.rejects(run.admit(x), (error: GatewayError) => error.code === layers[refusing]!.code);
@@ -259,6 +290,9 @@ describe('any sequence of events', () => {
             case 'budgets':
               budgets = event;
               setDepartments();
+              break;
+            case 'key limits':
+              ofKeys = event;
               break;
             case 'factor':
               ppm = event.ppm;
@@ -300,7 +334,7 @@ describe('any sequence of events', () => {
           const row = buckets.get(place);
           const { held: h } = (await run.ledger.balance(row as unknown as Layer)) ?? {};
           // A limit follows what is written down of it when something is leased, also for a call that another layer refuses.
-          const isMoney = place.startsWith('account') || place.startsWith('key');
+          const isMoney = /^(account|key) /.test(place);
           assert.deepEqual([isMoney && row?.granted, row?.used, h], [isMoney && `${granted}`, `${used}`, held], place);
         }
         for (const each of started) await each.parts.stop?.();
@@ -311,7 +345,7 @@ describe('any sequence of events', () => {
     const windows = ['day', 'week', 'month'].reduce((sum, kind) => sum + (seen.get(kind) ?? 0), 0);
     const fewest = Math.min(
       windows,
-      ...['admitted', 'grown', 'account', 'key', 'department'].map((what) => seen.get(what) ?? 0),
+      ...['admitted', 'grown', 'account', 'key', 'department', 'key-day'].map((what) => seen.get(what) ?? 0),
     );
     assert.ok(fewest > 3, `too quiet to prove anything: ${JSON.stringify([...seen])}`);
     await world.close();

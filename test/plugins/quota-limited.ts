@@ -5,7 +5,9 @@ import {
   ACCOUNT,
   callingNow,
   department,
+  type Exchange,
   ended,
+  holder,
   inCurrency,
   KEY,
   openWorld,
@@ -25,12 +27,18 @@ export const LAYERS = [
   { name: 'month', code: 'QUOTA_MONTHLY_EXCEEDED' },
   { name: 'department', code: 'QUOTA_DEPARTMENT_EXCEEDED' },
   { name: 'department-month', code: 'QUOTA_DEPARTMENT_EXCEEDED' },
+  { name: 'key-day', code: 'QUOTA_TOKEN_PERIOD_EXCEEDED' },
+  { name: 'key-week', code: 'QUOTA_TOKEN_PERIOD_EXCEEDED' },
+  { name: 'key-month', code: 'QUOTA_TOKEN_PERIOD_EXCEEDED' },
+  { name: 'key-day flat', code: 'QUOTA_TOKEN_PERIOD_EXCEEDED' },
 ] as const;
 export type LayerName = (typeof LAYERS)[number]['name'];
 
 export interface Limited {
   readonly world: World;
   readonly run: Run;
+  /** Whose key has the limits. */
+  readonly identity: Exchange['identity'];
   /** The one that has little. */
   readonly bucket: Layer;
 }
@@ -49,6 +57,10 @@ export async function openLimited(name: LayerName, room: number): Promise<Limite
     department(5, { budget: BigInt(plenty) * MICRO }),
     department(4, { budget: budget('department'), monthlyBudget: budget('department-month') }),
   ]);
+  const identity = holder(ACCOUNT.owner, KEY.owner, [
+    { budgets: { day: budget('key-day'), week: budget('key-week'), month: budget('key-month') } },
+    { model: 'flat', budgets: { day: budget('key-day flat') } },
+  ]);
   const weekStart = Date.UTC(2025, 11, 29);
   const buckets: Readonly<Record<LayerName, Layer>> = {
     account: ACCOUNT,
@@ -58,18 +70,22 @@ export async function openLimited(name: LayerName, room: number): Promise<Limite
     month: { kind: 'month', owner: id, windowStart: startsMs },
     department: { kind: 'department', owner: 4 },
     'department-month': { kind: 'department-month', owner: 4, windowStart: startsMs },
+    'key-day': { kind: 'key-day', owner: KEY.owner, windowStart: startsMs },
+    'key-week': { kind: 'key-week', owner: KEY.owner, windowStart: weekStart },
+    'key-month': { kind: 'key-month', owner: KEY.owner, windowStart: startsMs },
+    'key-day flat': { kind: 'key-day flat', owner: KEY.owner, windowStart: startsMs },
   };
-  return { world, run, bucket: buckets[name] };
+  return { world, run, identity, bucket: buckets[name] };
 }
 
 /** So many calls at once: exactly `through` get through, all others are refused with the layer's code, and the books balance. */
 export async function rushAt(
-  { world, run, bucket }: Limited,
+  { world, run, identity, bucket }: Limited,
   count: number,
   through: number,
   code: string,
 ): Promise<void> {
-  const calls = Array.from({ length: count }, () => callingNow(world, 'flat', 1));
+  const calls = Array.from({ length: count }, () => callingNow(world, 'flat', 1, { identity }));
   const results = await Promise.allSettled(calls.map((x) => run.admit(x)));
   const admitted = calls.filter((_, i) => results[i]!.status === 'fulfilled');
   assert.equal(admitted.length, through);

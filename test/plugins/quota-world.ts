@@ -9,6 +9,7 @@ import { aloneOf } from '../../core/cluster/peers.ts';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog, type Model } from '../../core/contracts/catalog.ts';
 import { type Department, Departments } from '../../core/contracts/departments.ts';
+import { type KeyLimit, Keys } from '../../core/contracts/keys.ts';
 import { type Balance, type Layer, Ledger } from '../../core/contracts/ledger.ts';
 import type { Peers } from '../../core/contracts/peers.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
@@ -192,7 +193,8 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
   return x;
 }
 
-export function holder(accountId: number, keyId: number): Known['identity'] {
+/** `limits`: of the key. */
+export function holder(accountId: number, keyId: number, limits?: readonly KeyLimit[]): Known['identity'] {
   return {
     account: { id: accountId, name: `account-${accountId}`, role: 'member', enabled: true, createdMs: 0 },
     key: {
@@ -208,7 +210,7 @@ export function holder(accountId: number, keyId: number): Known['identity'] {
       models: undefined,
       addresses: undefined,
       strict: false,
-      limits: undefined,
+      limits,
     },
   };
 }
@@ -379,6 +381,10 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
         [Catalog.id, catalog],
         [Records.id, { steps: keep } as unknown as Records],
         [Departments.id, { pathOf: (id) => departments.get(id) ?? [] } as Departments],
+        [
+          Keys.id,
+          { limitsFor: ({ limits = [] }, model) => limits.filter((each) => each.model === model) } as Partial<Keys>,
+        ],
         [Accounts.id, { findByName: async (name) => (name === 'ann' ? holder(1, 11).account : undefined) } as Accounts],
       ]);
       const warnings: string[] = [];

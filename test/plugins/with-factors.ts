@@ -17,6 +17,7 @@ export const SITE: Site = {
   secure: true,
   name: 'Toll Road',
   session: { idleMs: 86_400_000, longestMs: 30 * 86_400_000 },
+  invitations: { forMs: 604_800_000 },
   accessToken: { longestMs: 90 * 86_400_000 },
   registration: 'closed',
   emailProof: false,

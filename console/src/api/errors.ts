@@ -92,6 +92,8 @@ export const HELP = {
   registration_closed:
     'Registration is off. If you have an account here, sign in; you can link an OAuth account under Security.',
   invitation_wanted: 'This invitation is missing, used or expired. Ask an administrator for a new one.',
+  invitation_for_another:
+    'The invitation is for another email address. Sign in with the OAuth account of the invited address, or choose a name and a password.',
   email_wanted: 'A new account needs a verified email address.',
   wrong_password: 'The password is incorrect.',
   reset_refused: 'This link is used, expired or for another email address. Request another one.',
@@ -135,6 +137,8 @@ export const HELP = {
   subscription_not_found: 'The user has no subscription.',
   binding_not_found: 'No account of this provider is linked.',
   invitation_not_found: 'The invitation does not exist, or was used, revoked or has expired.',
+  invoice_not_found:
+    'There is no invoice: the order does not exist, belongs to another user, is not paid, or was paid from the balance.',
   call_not_found: 'The request does not exist, belongs to another user, or is older than the retention period.',
   channel_not_found: 'The channel does not exist.',
   provider_not_found: 'This sign-in provider is not configured.',
@@ -161,6 +165,8 @@ export const HELP = {
   configuration_unwritable:
     'The gateway cannot write gateway.yaml. Make the file and its folder writable for its user, or change it there.',
   secret_used: 'The configuration uses this secret; used_in has the places. Remove it there first.',
+  invitation_outdated:
+    'The department, plan or role of this invitation is not available any more. Ask an administrator for a new one.',
   no_password: 'The account has no password. Set up a second factor within five minutes after a sign-in.',
   role_unchanged: 'The user already has this role.',
   no_backups_configured: 'No scheduled backups are configured. Add the section backup to gateway.yaml.',

@@ -299,6 +299,18 @@ export interface Operations {
   };
   'GET /api/group/': { data: string[] };
   'GET /api/home_page_content': { data: '' };
+  'GET /api/invitation': {
+    search: { code: string };
+    data: {
+      /** The address of the invited user; empty: the invitation is for any visitor. */
+      email: string;
+      /** 1 member, 10 administrator. */
+      role: 1 | 10;
+      invited_by: string;
+      /** Unix seconds; 0: unknown. */
+      expires_at: number;
+    };
+  };
   'GET /api/log/': {
     search: {
       p?: number;
@@ -486,6 +498,8 @@ export interface Operations {
       /** The provider's name: `github`. */
       provider?: string;
       intent?: 'login' | 'bind';
+      /** An invitation, for `intent: login`: the account that it creates. */
+      invite_code?: string;
       /** Accepted from tools that send it; it has no effect. */
       aff?: string;
     };
@@ -842,6 +856,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      format?: 'json' | 'csv';
       sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
       token?: string;
@@ -976,6 +991,7 @@ export interface Operations {
       page_size?: number;
       ps?: number;
       size?: number;
+      format?: 'json' | 'csv';
       sort?: 'id' | '-id' | 'name' | '-name' | 'accessed_time' | '-accessed_time' | 'expired_time' | '-expired_time';
       keyword?: string;
       token?: string;
@@ -1293,6 +1309,16 @@ export interface Operations {
     };
     data: number;
   };
+  'GET /api/user/billing': { data: { name: string; address: string; tax_id: string } };
+  'PUT /api/user/billing': {
+    body: {
+      name?: string;
+      /** Lines separated by line feeds. */
+      address?: string;
+      tax_id?: string;
+    };
+    data: null;
+  };
   'POST /api/user/creem/pay': {
     body: {
       product_id: string;
@@ -1341,7 +1367,10 @@ export interface Operations {
   };
   'GET /api/user/groups': { data: { [k: string]: { ratio?: number; desc?: string } } };
   'POST /api/user/invitation': {
-    body: { expires_days?: number };
+    body: {
+      /** Default: `console.invitations.days` of gateway.yaml. */
+      expires_days?: number;
+    };
     data: {
       id: number;
       /** Returned once. */
@@ -1354,7 +1383,25 @@ export interface Operations {
     search: { p?: number; page_size?: number; ps?: number; size?: number };
     data: InvitationPage;
   };
+  'POST /api/user/invitations': {
+    body: {
+      emails: string[];
+      /** 1 member, 10 administrator; always below yours. */
+      role?: 1 | 10;
+      /** The department of the new accounts. */
+      department_id?: number;
+      /** Their first balance in quota units. Default: the welcome balance. */
+      quota?: number;
+      /** A plan that they get. */
+      plan?: string;
+      /** Default: `console.invitations.days` of gateway.yaml. */
+      expires_days?: number;
+    };
+    data: Invited[];
+  };
   'DELETE /api/user/invitations/{id}': { params: { id: string }; data: null };
+  'POST /api/user/invitations/{id}/resend': { params: { id: string }; data: Invited };
+  'GET /api/user/invoice': { search: { trade_no: string; number?: string; lang?: 'en' | 'zh' }; data: string };
   'POST /api/user/login': {
     body: {
       /** The user name or email address. */
@@ -1416,11 +1463,11 @@ export interface Operations {
       password: string;
       /** Repeats the password, or omitted. */
       password2?: string;
-      /** Requires `verification_code`. */
+      /** Requires `verification_code`. Omitted with an invitation that has an address: the account gets that one. */
       email?: string;
       /** The code that GET /api/verification sends. */
       verification_code?: string;
-      /** An invitation, if one is required. */
+      /** An invitation: required for `registration: invite`; one with an address is always accepted. */
       invite_code?: string;
       /** Same as invite_code. */
       aff_code?: string;
@@ -1522,6 +1569,7 @@ export interface Operations {
     data: null;
   };
   'GET /api/user/statement': { search: { days?: number; page_size?: number; before?: string }; data: Statement };
+  'GET /api/user/statement/print': { search: { month: string; lang?: 'en' | 'zh' }; data: string };
   'POST /api/user/stripe/amount': { body: PriceRequest; data: string };
   'POST /api/user/stripe/pay': {
     body: TopUpRequest;
@@ -1578,6 +1626,7 @@ export interface Operations {
     data: Order;
   };
   'GET /api/user/topup/info': { data: TopUpInfo };
+  'GET /api/user/topup/invoice': { search: { trade_no: string; number?: string; lang?: 'en' | 'zh' }; data: string };
   'GET /api/user/topup/self': {
     search: {
       p?: number;
@@ -1655,6 +1704,8 @@ export interface OpenAlert {
   /** The percentage that a budget has reached; 100 for every other kind. */
   level: number;
   text: string;
+  /** What it says as data, for other languages: `about` (budget, credential, circuit, price, disk, backup-failed, backup-overdue) and what belongs to it. Empty for alerts of older releases. */
+  facts: { [k: string]: string | number };
   /** Unix seconds. */
   since: number;
   /** Unix seconds; null: no period. */
@@ -1671,6 +1722,8 @@ export interface AlertEvent {
   /** The condition has ended. */
   over: boolean;
   text: string;
+  /** What it says as data, for other languages: `about` (budget, credential, circuit, price, disk, backup-failed, backup-overdue) and what belongs to it. Empty for alerts of older releases. */
+  facts: { [k: string]: string | number };
   deliveries: AlertDelivery[];
 }
 export interface AlertDelivery {
@@ -3345,6 +3398,19 @@ export interface Invitation {
   created_at: number;
   /** Unix seconds. */
   expires_at: number;
+  /** The address of the invited user; empty: a code for any visitor. */
+  email: string;
+  /** The role of the new account: 1 member, 10 administrator. */
+  role: 1 | 10;
+  /** The department of the new account; 0: none. */
+  department_id: number;
+  department_name: string;
+  /** Its first balance, quota units; null: the welcome balance. */
+  quota: number | null;
+  /** The plan that it gets; empty: none. */
+  plan: string;
+  /** When the mail server accepted the email. Unix seconds; 0: not. */
+  sent_at: number;
   /** The account that was created with it; 0: none. */
   used_by: number;
   used_by_name: string;
@@ -3352,6 +3418,17 @@ export interface Invitation {
   used_at: number;
   /** Unix seconds; 0: not. */
   revoked_at: number;
+}
+export interface Invited {
+  email: string;
+  /** `email`: an email is on its way. `link`: no mail server is configured; pass `link` on yourself. `exists`: an account has this address, and nothing was done. */
+  outcome: 'email' | 'link' | 'exists';
+  /** The invitation; 0 if an account exists. */
+  id: number;
+  /** Returned once, and only if no mail server is configured. */
+  link: string;
+  /** Unix seconds; 0 if an account exists. */
+  expires_at: number;
 }
 export interface UserAction {
   id: number;

@@ -1,7 +1,9 @@
 /** Payment orders: state, item, history. */
-import { Group, Stack, Text, Timeline } from '@mantine/core';
+import { Button, Group, Stack, Text, Timeline } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { GATEWAY } from '../api/client.ts';
 import type * as api from '../api/operations.ts';
+import { IconExternalLink } from '../icons.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts } from '../text.ts';
 import { Muted, Small } from './page.tsx';
@@ -57,6 +59,7 @@ export const useOrderText = texts({
   back: [(money: string) => `${money} refunded`, (money: string) => `已退款 ${money}`],
   backAbout: ['The purchased amount was deducted from the balance.', '所购金额已从余额中扣除。'],
   disputed: ['Disputed at the bank', '银行已提出争议'],
+  invoice: ['Invoice', '账单'],
 });
 
 /** The state in a word. */
@@ -123,6 +126,28 @@ export function OrderFacts({ order, more }: { readonly order: Order; readonly mo
         <Copy value={order.trade_no} what={text.words.orderNumber} />
       </Fact>
     </Stack>
+  );
+}
+
+/** Opens the page to print: the invoice of a paid order, and its credit notes. `of`: whose orders. */
+export function InvoiceButton({ order, of }: { readonly order: Order; readonly of: 'own' | 'all' }) {
+  const text = useOrderText();
+  const language = useLanguage();
+  // What the balance pays for was invoiced when the balance was bought.
+  if (order.complete_time === 0 || order.currency === '') return null;
+  const path = of === 'own' ? '/api/user/invoice' : '/api/user/topup/invoice';
+  const search = new URLSearchParams({ trade_no: order.trade_no, lang: language });
+  return (
+    <Button
+      component="a"
+      variant="default"
+      href={`${GATEWAY}${path}?${search}`}
+      target="_blank"
+      rel="noopener"
+      rightSection={<IconExternalLink size={14} />}
+    >
+      {text.invoice}
+    </Button>
   );
 }
 

@@ -87,7 +87,8 @@ export function shownPerson(person: Person, { balance, debt, bindings, calls }: 
   };
 }
 
-function shownSettings({ webhook_secret: secret, ...settings }: JsonObject): JsonObject {
+/** Without secrets, and without what has a route of its own. */
+function shownSettings({ webhook_secret: secret, billing: _, ...settings }: JsonObject): JsonObject {
   return { ...settings, webhook_secret: '', webhook_secret_set: secret !== undefined };
 }
 

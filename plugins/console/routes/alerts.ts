@@ -10,6 +10,12 @@ const MOST = 200;
 
 const kind = { enum: ['budget', 'vendor', 'price', 'disk', 'backup'] } as const;
 const level = { ...integer, description: 'The percentage that a budget has reached; 100 for every other kind.' };
+const facts = {
+  description:
+    'What it says as data, for other languages: `about` (budget, credential, circuit, price, disk, backup-failed, backup-overdue) and what belongs to it. Empty for alerts of older releases.',
+  type: 'object',
+  additionalProperties: { type: ['string', 'number'] },
+} as const;
 const optionalTime = (description: string) => ({
   type: ['integer', 'null'],
   description: `Unix seconds; ${description}`,
@@ -22,6 +28,7 @@ const answer = record('Alerts', {
     level,
     title: text,
     text,
+    facts,
     since: unixSeconds,
     resets_at: optionalTime('null: no period.'),
   }),
@@ -33,6 +40,7 @@ const answer = record('Alerts', {
     over: { ...boolean, description: 'The condition has ended.' },
     title: text,
     text,
+    facts,
     deliveries: listOf('AlertDelivery', {
       target: {
         ...text,

@@ -1,15 +1,22 @@
-/** Invitations, for administrators. */
+/** Invitations, for administrators: codes for any visitor, and emails to invited users. */
+import { Departments } from '../../../core/contracts/departments.ts';
 import { type Invitation, Invitations } from '../../../core/contracts/invitations.ts';
+import { roleNumber } from '../access.ts';
 import { errors } from '../errors.ts';
+import type { Invited } from '../inviting.ts';
 import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames, type Names } from '../records/names.ts';
+import { roleOf } from '../records/user.ts';
 import { type ApiRoute, idOf, type Tools, tagged } from '../route.ts';
-import { bodyOf, integer, nothing, object, record, text, unixSeconds } from '../schemas.ts';
-import { DAY_MS, secondsOf } from '../units.ts';
+import { bodyOf, EMAIL_PATTERN, idNumber, integer, nothing, object, record, text, unixSeconds } from '../schemas.ts';
+import { DAY_MS, MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Users');
 
+/** Addresses per request. */
+const MOST_ADDRESSES = 100;
 const none = 'Unix seconds; 0: not.';
+const days = { type: 'integer', minimum: 1, maximum: 365 } as const;
 const invitationSchema = record('Invitation', {
   id: integer,
   status: { enum: ['open', 'used', 'expired', 'revoked'] },
@@ -17,19 +24,100 @@ const invitationSchema = record('Invitation', {
   made_by_name: text,
   created_at: unixSeconds,
   expires_at: unixSeconds,
+  email: { ...text, description: 'The address of the invited user; empty: a code for any visitor.' },
+  role: { enum: [1, 10], description: 'The role of the new account: 1 member, 10 administrator.' },
+  department_id: { ...integer, description: 'The department of the new account; 0: none.' },
+  department_name: text,
+  quota: { type: ['integer', 'null'], description: 'Its first balance, quota units; null: the welcome balance.' },
+  plan: { ...text, description: 'The plan that it gets; empty: none.' },
+  sent_at: { ...integer, description: 'When the mail server accepted the email. Unix seconds; 0: not.' },
   used_by: { ...integer, description: 'The account that was created with it; 0: none.' },
   used_by_name: text,
   used_at: { ...integer, description: none },
   revoked_at: { ...integer, description: none },
 });
 
-export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
+const invitedSchema = record('Invited', {
+  email: text,
+  outcome: {
+    enum: ['email', 'link', 'exists'],
+    description:
+      '`email`: an email is on its way. `link`: no mail server is configured; pass `link` on yourself. `exists`: an account has this address, and nothing was done.',
+  },
+  id: { ...integer, description: 'The invitation; 0 if an account exists.' },
+  link: { ...text, description: 'Returned once, and only if no mail server is configured.' },
+  expires_at: { ...integer, description: 'Unix seconds; 0 if an account exists.' },
+});
+
+const shownInvited = ({ email, outcome, invitation, link }: Invited) => ({
+  ...{ email, outcome, id: invitation?.id ?? 0, link },
+  expires_at: secondsOf(invitation?.expiresMs),
+});
+
+export function invitationRoutes({ host, site, inviter, need, audited }: Tools): readonly ApiRoute[] {
   return [
+    route('admin', 'POST', '/api/user/invitations', {
+      verified: true,
+      errors: ['role_insufficient', 'department_not_found', 'invalid_email', 'invalid_request_error', 'not_available'],
+      summary:
+        'Invites email addresses: each gets a link for one new account. Replaces an open invitation for the same address.',
+      body: bodyOf(['emails'], {
+        emails: {
+          type: 'array',
+          minItems: 1,
+          maxItems: MOST_ADDRESSES,
+          items: { type: 'string', maxLength: 254, pattern: EMAIL_PATTERN },
+        },
+        role: { description: '1 member, 10 administrator; always below yours.', enum: [1, 10], default: 1 },
+        department_id: { description: 'The department of the new accounts.', ...idNumber },
+        quota: {
+          description: 'Their first balance in quota units. Default: the welcome balance.',
+          type: 'integer',
+          minimum: 0,
+          maximum: MOST_UNITS,
+        },
+        plan: { description: 'A plan that they get.', type: 'string', minLength: 1, maxLength: 64 },
+        expires_days: { description: 'Default: `console.invitations.days` of gateway.yaml.', ...days },
+      }),
+      answer: { type: 'array', items: invitedSchema },
+      async handle(request) {
+        const { emails, role, department_id: departmentId, quota, plan, expires_days: validDays } = request.body;
+        const invited = await inviter.invite({
+          by: request.account,
+          emails,
+          preset: {
+            role: roleOf(role) === 'admin' ? 'admin' : 'member',
+            ...{ departmentId, balance: quota === undefined ? undefined : microOf(quota), plan },
+          },
+          forMs: validDays === undefined ? site.invitations.forMs : validDays * DAY_MS,
+          noted: (id, facts) => audited(request, 'invitation.create', `invitation ${id}`, facts),
+        });
+        return invited.map(shownInvited);
+      },
+    }),
+    route('admin', 'POST', '/api/user/invitations/:id/resend', {
+      verified: true,
+      errors: [
+        'invitation_not_found',
+        'role_insufficient',
+        'department_not_found',
+        'invalid_request_error',
+        'not_available',
+        'email_taken',
+      ],
+      summary: 'Sends an invitation again, with a new link and expiry; the old link becomes invalid.',
+      answer: invitedSchema,
+      async handle(request) {
+        const id = idOf(request.params.id);
+        const noted = audited(request, 'invitation.resend', `invitation ${id}`);
+        return shownInvited(await inviter.resend(id, request.account, noted));
+      },
+    }),
     route('admin', 'POST', '/api/user/invitation', {
       verified: true,
       summary: 'Creates an invitation for one new account.',
       body: bodyOf([], {
-        expires_days: { type: 'integer', minimum: 1, maximum: 365, default: 7 },
+        expires_days: { description: 'Default: `console.invitations.days` of gateway.yaml.', ...days },
       }),
       answer: object({
         id: integer,
@@ -37,10 +125,11 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
         expires_at: unixSeconds,
       }),
       async handle(request) {
-        const { expires_days: days } = request.body;
+        const { expires_days: validDays } = request.body;
+        const forMs = validDays === undefined ? site.invitations.forMs : validDays * DAY_MS;
         // It belongs to no account, so it stays valid if its creator's password changes.
-        const { code, invitation } = await need(Invitations).issue(request.account.id, days * DAY_MS, (id) =>
-          audited(request, 'invitation.create', `invitation ${id}`, { days }),
+        const { code, invitation } = await need(Invitations).issue({ madeBy: request.account.id, forMs }, (id) =>
+          audited(request, 'invitation.create', `invitation ${id}`, { days: forMs / DAY_MS }),
         );
         return { id: invitation.id, code, expires_at: secondsOf(invitation.expiresMs) };
       },
@@ -54,7 +143,7 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
         const { total, items } = await need(Invitations).list({ offset: page.offset, limit: page.pageSize });
         const names = createNames(host);
         const nowMs = host.clock.now();
-        return pageAnswer(page, total, await Promise.all(items.map((one) => shown(one, names, nowMs))));
+        return pageAnswer(page, total, await Promise.all(items.map((one) => shown(host, one, names, nowMs))));
       },
     }),
     route('admin', 'DELETE', '/api/user/invitations/:id', {
@@ -72,8 +161,9 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
   ];
 }
 
-async function shown(invitation: Invitation, names: Names, nowMs: number) {
-  const { id, madeBy, createdMs, expiresMs, usedBy, usedMs, revokedMs } = invitation;
+async function shown(host: Tools['host'], invitation: Invitation, names: Names, nowMs: number) {
+  const { id, madeBy, createdMs, expiresMs, email, preset, sentMs, usedBy, usedMs, revokedMs } = invitation;
+  const { role, departmentId, balance, plan } = preset;
   return {
     id,
     status: statusOf(invitation, nowMs),
@@ -81,6 +171,13 @@ async function shown(invitation: Invitation, names: Names, nowMs: number) {
     made_by_name: (await names.person(madeBy))?.name ?? '',
     created_at: secondsOf(createdMs),
     expires_at: secondsOf(expiresMs),
+    email: email ?? '',
+    role: roleNumber(role),
+    department_id: departmentId ?? 0,
+    department_name: departmentId === undefined ? '' : (host.find(Departments)?.get(departmentId)?.name ?? ''),
+    quota: balance === undefined ? null : unitsOf(balance),
+    plan: plan ?? '',
+    sent_at: secondsOf(sentMs),
     used_by: usedBy ?? 0,
     used_by_name: usedBy === undefined ? '' : ((await names.person(usedBy))?.name ?? ''),
     used_at: secondsOf(usedMs),

@@ -5,7 +5,7 @@ import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { type JsonObject, refuse } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
-import { csvTable } from '../csv.ts';
+import { csvAnswer, csvTable } from '../csv.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
@@ -67,6 +67,11 @@ const allQuery = pageSearch({
 const ownedKeySchema = record('OwnedKey', { ...keySchema.properties, username: text });
 
 const keyQuery = pageSearch({
+  format: {
+    description: 'csv: all matching keys as a file. Those of other users require a verification (POST /api/verify).',
+    enum: ['json', 'csv'],
+    default: 'json',
+  },
   sort: sortProperty(['id', 'name', 'accessed_time', 'expired_time']),
   keyword: { description: 'Part of the name.', type: 'string', maxLength: 200 },
   token: { description: 'A complete key, or its end.', type: 'string', maxLength: 200 },
@@ -110,12 +115,19 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
     return shownKey(key, balance, now(), secret);
   }
 
-  async function listed({ account, query }: ConsoleRequest<unknown, Accepted<typeof keyQuery>>) {
-    const page = pageOf(query);
-    const { keyword, token, status, user_id: user } = query;
+  async function listed(request: ConsoleRequest<unknown, Accepted<typeof keyQuery>>) {
+    const { account, query } = request;
+    const { keyword, token, status, user_id: user, format } = query;
     const sort = sortOf(query.sort, ORDERS);
+    const owner = await ownerFor(account, user);
+    if (format === 'csv') {
+      demandFor(request, owner);
+      await note(request, 'key.export');
+    }
+    // An account has so few keys that a file needs no pages.
+    const page = format === 'csv' ? { page: 1, offset: 0, pageSize: MOST_KEYS } : pageOf(query);
     const { total, items } = await need(Keys).search({
-      accountId: await ownerFor(account, user),
+      accountId: owner,
       ...(keyword !== undefined && { text: keyword }),
       ...(token !== undefined && { secret: token }),
       ...(sort !== undefined && { sort }),
@@ -126,8 +138,13 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
       items.map(({ id }) => id),
     );
     const shownKeys = items.map((key) => shownKey(key, balances?.get(key.id), now()));
+    const matches = status === undefined ? shownKeys : shownKeys.filter((key) => key.status === status);
+    if (format === 'csv') {
+      const username = (await createNames(host).person(owner))?.name ?? '';
+      const rows = matches.map((key) => cellsOf({ ...key, username }));
+      return csvAnswer('keys', COLUMNS, rows);
+    }
     if (status === undefined) return pageAnswer(page, total, shownKeys);
-    const matches = shownKeys.filter((key) => key.status === status);
     return pageAnswer(page, matches.length, matches.slice(page.offset, page.offset + page.pageSize));
   }
 
@@ -217,7 +234,7 @@ export function keyRoutes({ host, verification, need, audited, note }: Tools): r
   }
 
   const list = {
-    errors: ['account_not_found', 'role_insufficient'],
+    errors: ['account_not_found', 'role_insufficient', 'verification_required'],
     search: keyQuery,
     answer: pageSchema(keySchema),
     handle: listed,

@@ -9,6 +9,7 @@ import { type Answer, answer, GatewayError } from '../../../core/plugin.ts';
 import { checkOrigin } from '../access.ts';
 import { done } from '../envelope.ts';
 import { errors } from '../errors.ts';
+import { type Admission, createDoor } from '../inviting.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
 import { bodyOf, nothing, object, queryOf, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
@@ -32,13 +33,15 @@ const providerName = { description: "The provider's name: `github`.", type: 'str
 const NAMES_TRIED = 5;
 const LONGEST_NAME = 30;
 
-export function oauthRoutes({ host, site, cookies, signIn, verification, need, audited }: Tools): readonly ApiRoute[] {
+export function oauthRoutes(tools: Tools): readonly ApiRoute[] {
+  const { host, site, cookies, signIn, verification, need, audited } = tools;
+  const door = createDoor(tools);
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
   const pages = `${site.root}/console`;
 
   /** Begins a flow; its cookie binds it to the browser. */
-  async function begin(request: ConsoleRequest, provider: string, requestedIntent: OAuthIntent) {
+  async function begin(request: ConsoleRequest, provider: string, requestedIntent: OAuthIntent, invitation?: string) {
     const { session, visitor } = request;
     if (requestedIntent === 'bind') {
       if (session === undefined) throw coreErrors.not_signed_in('Sign in first to link an OAuth account.');
@@ -50,6 +53,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       provider,
       requestedIntent,
       requestedIntent === 'bind' ? visitor?.id : undefined,
+      invitation,
     );
     return { ...flow, cookie: cookies.set('flow', flow.binding, flow.expiresMs - host.clock.now()) };
   }
@@ -69,7 +73,10 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     if (code === undefined) throw errors.oauth_denied(provider, (error ?? '').replace(/[^\w.-]/g, ''));
     const binding = cookies.read(request.headers, 'flow') ?? '';
     const flow = await need(OAuth).finish(provider, { state, code, binding, iss });
-    if (flow.intent === 'login') return signIn.complete(request, await accountFor(request, flow.identity), provider);
+    if (flow.intent === 'login') {
+      const account = await accountFor(request, flow.identity, flow.invitation);
+      return signIn.complete(request, account, provider);
+    }
     if (request.session === undefined || request.account.id !== flow.accountId)
       throw coreErrors.oauth_state('The user who started this is no longer signed in. Start again.');
     await connect(request, flow.identity);
@@ -83,15 +90,19 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
   }
 
   /**
-   * The account linked to an identity; otherwise a new account, if registration is open. An existing account is never linked because it has
-   * the same email address.
+   * The account linked to an identity; otherwise a new account, if registration is open or the user is invited. An existing account is never
+   * linked because it has the same email address.
    */
-  async function accountFor(request: ConsoleRequest, identity: Identity): Promise<Account> {
+  async function accountFor(request: ConsoleRequest, identity: Identity, invitation: string): Promise<Account> {
     const id = await need(OAuth).accountOf(identity);
     const linkedAccount = id === undefined ? undefined : await accounts.find(id);
     if (linkedAccount !== undefined) return linkedAccount;
     const { registration, emailProof } = site;
-    if (registration !== 'open')
+    const admission = invitation === '' ? undefined : await door.admit(invitation);
+    const invited = admission?.email;
+    if (invited !== undefined && identity.email?.toLowerCase() !== invited.toLowerCase())
+      throw errors.invitation_for_another(invited, identity.email ?? 'an account without a verified address');
+    if (registration !== 'open' && admission === undefined)
       throw errors.registration_closed(
         `This ${identity.provider} account is not linked, and registration is closed. If you have an account here, sign in and link it under Security.`,
       );
@@ -105,23 +116,35 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         .with({ param: '' });
     if (emailProof && email === undefined)
       throw errors.email_wanted(`A new account needs an email address that ${identity.provider} has verified.`);
-    return register(request, identity, email);
+    return register(request, identity, email, admission);
   }
 
-  async function register({ ip }: ConsoleRequest, identity: Identity, email: string | undefined): Promise<Account> {
+  async function register(
+    { ip }: ConsoleRequest,
+    identity: Identity,
+    email: string | undefined,
+    admission: Admission | undefined,
+  ): Promise<Account> {
     const { provider } = identity;
     const base = nameFrom(identity);
     for (let tries = 1; ; tries++) {
       const name = tries === 1 ? base : `${base}-${randomInt(1_000, 1_000_000)}`;
       try {
-        return await accounts.create({ name, role: 'member', email }, (id) => [
+        const made = await accounts.create({ name, role: 'member', email, ...admission?.account }, async (id) => [
+          ...((await admission?.steps(id)) ?? []),
           ...need(OAuth).bindSteps(id, identity),
-          ...audited({ actor: { accountId: id, name, ip } }, 'user.register', `user ${id}`, { provider }),
+          ...audited({ actor: { accountId: id, name, ip } }, 'user.register', `user ${id}`, {
+            provider,
+            ...admission?.facts,
+          }),
         ]);
+        await admission?.created(made.id);
+        return made;
       } catch (error) {
         const code = error instanceof GatewayError ? error.code : '';
         // The same user in two windows: the other one was faster.
-        const id = code === 'identity_taken' ? await need(OAuth).accountOf(identity) : undefined;
+        const id =
+          code === 'identity_taken' || code === 'ticket_used' ? await need(OAuth).accountOf(identity) : undefined;
         const made = id === undefined ? undefined : await accounts.find(id);
         if (made !== undefined) return made;
         if (code !== 'name_taken' || tries === NAMES_TRIED) throw error;
@@ -178,6 +201,11 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       body: bodyOf([], {
         provider: providerName,
         intent,
+        invite_code: {
+          description: 'An invitation, for `intent: login`: the account that it creates.',
+          type: 'string',
+          maxLength: 64,
+        },
         aff: { description: 'Accepted from tools that send it; it has no effect.', type: 'string' },
       }),
       answer: object({
@@ -186,8 +214,13 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         url: text,
       }),
       async handle(request) {
-        const { provider, intent: requestedIntent } = request.body;
-        const { state, url, expiresMs, cookie } = await begin(request, providerOr(provider), requestedIntent);
+        const { provider, intent: requestedIntent, invite_code: invitation } = request.body;
+        const { state, url, expiresMs, cookie } = await begin(
+          request,
+          providerOr(provider),
+          requestedIntent,
+          invitation,
+        );
         return done({ flow_token: state, expires_at: secondsOf(expiresMs), url }, { cookies: [cookie] });
       },
     }),
@@ -202,6 +235,10 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         'oauth_code',
         'account_disabled',
         'registration_closed',
+        'invitation_wanted',
+        'invitation_outdated',
+        'invitation_for_another',
+        'ticket_used',
         'email_wanted',
         'email_taken',
         'identity_taken',

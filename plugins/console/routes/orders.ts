@@ -1,13 +1,16 @@
 /** Orders: the user's, and for administrators those of all users. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, Payments } from '../../../core/contracts/payments.ts';
-import { refuse } from '../../../core/plugin.ts';
+import { type Answer, refuse } from '../../../core/plugin.ts';
 import { csvTable } from '../csv.ts';
+import { errors } from '../errors.ts';
+import { invoicePage } from '../invoice-page.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch, sortOf, sortProperty } from '../pages.ts';
+import { LANGUAGES, type PageLanguage } from '../print-page.ts';
 import { createNames } from '../records/names.ts';
 import { timeText } from '../records/usage-range.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, integer, type Members, number, queryOf, record, text } from '../schemas.ts';
+import { bodyOf, integer, type Members, nothing, number, object, queryOf, record, text } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Top-up');
@@ -50,7 +53,34 @@ const filters = {
   provider: { ...text, maxLength: 50, description: 'The payment provider, or `balance`.' },
 };
 
-export function orderRoutes({ host, limiter, need, verification, note }: Tools): readonly ApiRoute[] {
+const documentQuery = queryOf(
+  {
+    trade_no: { ...text, maxLength: 100 },
+    number: { ...text, maxLength: 50, description: 'Only the document with this number.' },
+    lang: { enum: LANGUAGES, default: 'en' },
+  },
+  ['trade_no'],
+);
+const details = {
+  name: { type: 'string', maxLength: 200, default: '' },
+  address: { type: 'string', maxLength: 500, default: '', description: 'Lines separated by line feeds.' },
+  tax_id: { type: 'string', maxLength: 100, default: '' },
+} as const;
+
+export function orderRoutes({ host, site, limiter, need, verification, audited, note }: Tools): readonly ApiRoute[] {
+  /** The documents of an order as a page; the account's own orders, unless it is undefined. */
+  async function page(
+    { trade_no: tradeNo, number, lang }: { trade_no: string; number?: string; lang: PageLanguage },
+    accountId: number | undefined,
+  ): Promise<Answer> {
+    const all = await need(Payments).documents(tradeNo, accountId);
+    const documents = all.filter((document) => number === undefined || document.number === number);
+    const [first] = documents;
+    if (first === undefined) throw errors.invoice_not_found();
+    const account = (await createNames(host).person(first.order.accountId))?.name ?? `#${first.order.accountId}`;
+    return invoicePage(documents, { account, site: site.name, language: lang });
+  }
+
   /** The name of a buyer; undefined if it is not shown. */
   type NameOf = (accountId: number) => Promise<string>;
 
@@ -90,6 +120,40 @@ export function orderRoutes({ host, limiter, need, verification, note }: Tools):
       async handle({ account, query }) {
         const stored = await need(Payments).order(query.trade_no, account.id);
         return recordOf(stored ?? refuse(coreErrors.order_not_found().with({ param: 'trade_no' })));
+      },
+    }),
+    route('member', 'GET', '/api/user/invoice', {
+      errors: ['invoice_not_found'],
+      summary: 'Returns the invoice of one of your paid orders, and its credit notes, as a page to print.',
+      search: documentQuery,
+      answer: 'text/html',
+      handle: ({ account, query }) => page(query, account.id),
+    }),
+    route('admin', 'GET', '/api/user/topup/invoice', {
+      errors: ['invoice_not_found'],
+      summary: 'Returns the invoice of any paid order, and its credit notes, as a page to print.',
+      search: documentQuery,
+      answer: 'text/html',
+      handle: ({ query }) => page(query, undefined),
+    }),
+    route('member', 'GET', '/api/user/billing', {
+      summary: 'Returns your details for invoices.',
+      answer: object({ name: text, address: text, tax_id: text }),
+      async handle({ account }) {
+        const { taxId, ...rest } = await need(Payments).buyer(account.id);
+        return { ...rest, tax_id: taxId };
+      },
+    }),
+    route('member', 'PUT', '/api/user/billing', {
+      errors: ['account_not_found'],
+      summary: 'Sets your details for invoices. Invoices that were issued before stay as they are.',
+      body: bodyOf([], details),
+      answer: nothing,
+      async handle(request) {
+        const { name, address, tax_id: taxId } = request.body;
+        const buyer = { name: name.trim(), address: address.trim(), taxId: taxId.trim() };
+        await need(Payments).setBuyer(request.account.id, buyer, audited(request, 'user.billing'));
+        return null;
       },
     }),
     route('admin', 'GET', '/api/user/topup', {

@@ -1,14 +1,17 @@
-/** Registration: who may create an account; with an invitation or a verified email address if required. */
+/** Registration: who may create an account; with an invitation or a verified email address if required. And the invitation that a link has. */
 import { Accounts, type NewAccount } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Invitations } from '../../../core/contracts/invitations.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
 import { refuse, type Step } from '../../../core/plugin.ts';
+import { roleNumber } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
+import { createDoor } from '../inviting.ts';
 import { PERSON_ERRORS, PERSON_WORDS } from '../records/person.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
-import { bodyOf, nothing } from '../schemas.ts';
+import { bodyOf, nothing, object, queryOf, text, unixSeconds } from '../schemas.ts';
+import { secondsOf } from '../units.ts';
 import { emailProofOf } from './email.ts';
 
 const route = tagged('Sign-in');
@@ -17,25 +20,30 @@ const registration = bodyOf(['username', 'password'], {
   username: { type: 'string', maxLength: 200 },
   password: { description: '8 to 256 characters.', type: 'string', maxLength: 1_024 },
   password2: { description: 'Repeats the password, or omitted.', type: 'string', maxLength: 1_024 },
-  email: { description: 'Requires `verification_code`.', type: 'string', maxLength: 254 },
+  email: {
+    description:
+      'Requires `verification_code`. Omitted with an invitation that has an address: the account gets that one.',
+    type: 'string',
+    maxLength: 254,
+  },
   verification_code: {
     description: 'The code that GET /api/verification sends.',
     type: 'string',
     maxLength: 64,
   },
-  invite_code: { description: 'An invitation, if one is required.', type: 'string', maxLength: 64 },
+  invite_code: {
+    description: 'An invitation: required for `registration: invite`; one with an address is always accepted.',
+    type: 'string',
+    maxLength: 64,
+  },
   aff_code: { description: 'Same as invite_code.', type: 'string', maxLength: 64 },
 });
 
-export function registrationRoutes({ host, site, limiter, audited }: Tools): readonly ApiRoute[] {
+export function registrationRoutes(tools: Tools): readonly ApiRoute[] {
+  const { host, site, limiter, audited } = tools;
+  const door = createDoor(tools);
   const accounts = host.use(Accounts);
   const tickets = host.use(Tickets);
-
-  /** The steps that mark the invitation as used by the new account. */
-  async function invited(code: string): Promise<(accountId: number) => readonly Step[]> {
-    const use = await host.use(Invitations).use(code);
-    return use ?? refuse(errors.invitation_wanted());
-  }
 
   /** The steps that use up the verification code. */
   async function proven(email: string, code: string): Promise<readonly Step[]> {
@@ -52,11 +60,34 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
   }
 
   return [
+    route('visitor', 'GET', '/api/invitation', {
+      errors: ['invitation_wanted'],
+      summary: 'Returns an open invitation, for the page that its link opens.',
+      search: queryOf({ code: { type: 'string', minLength: 1, maxLength: 64 } }, ['code']),
+      answer: object({
+        email: { ...text, description: 'The address of the invited user; empty: the invitation is for any visitor.' },
+        role: { enum: [1, 10], description: '1 member, 10 administrator.' },
+        invited_by: text,
+        expires_at: { ...unixSeconds, description: 'Unix seconds; 0: unknown.' },
+      }),
+      async handle({ query }) {
+        const valid = (await host.use(Invitations).find(query.code)) ?? refuse(errors.invitation_wanted());
+        const { invitation } = valid;
+        const by = invitation && (await accounts.find(invitation.madeBy));
+        return {
+          email: invitation?.email ?? '',
+          role: roleNumber(invitation?.preset.role ?? 'member'),
+          invited_by: by?.name ?? '',
+          expires_at: secondsOf(invitation?.expiresMs),
+        };
+      },
+    }),
     route('visitor', 'POST', '/api/user/register', {
       limit: 'sign-in',
       errors: [
         'registration_closed',
         'invitation_wanted',
+        'invitation_outdated',
         'email_wanted',
         'wrong_code',
         ...PERSON_ERRORS,
@@ -71,23 +102,30 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
           throw coreErrors.invalid_request_error('password2 is not the same as password.').with({ param: 'password2' });
         }
         const email = body.email?.trim() ?? '';
-        if (site.registration === 'closed') {
-          throw errors.registration_closed('Registration is closed: only administrators create accounts.');
-        }
-        if (site.emailProof && email === '') {
+        const admission = await door.admit(invite_code ?? aff_code ?? '');
+        // An administrator chose the address of an invitation, and its email reached the user.
+        const proof = email === '' || admission?.email !== undefined ? [] : await proven(email, verification_code);
+        if (site.emailProof && email === '' && admission?.email === undefined) {
           throw errors.email_wanted('A new account needs an email address.').with({ param: 'email' });
         }
-        const invitation = site.registration === 'invite' ? await invited(invite_code ?? aff_code ?? '') : undefined;
-        const proof = email === '' ? [] : await proven(email, verification_code);
-        const made: NewAccount = { name: username, role: 'member', password, ...(email !== '' && { email }) };
-        await inTheirWords(
+        const made: NewAccount = {
+          ...{ name: username, role: 'member', password, ...(email !== '' && { email }) },
+          ...admission?.account,
+        };
+        const { id } = await inTheirWords(
           PERSON_WORDS,
-          accounts.create(made, (id) => [
-            ...(invitation?.(id) ?? []),
+          accounts.create(made, async (id) => [
+            ...((await admission?.steps(id)) ?? []),
             ...proof,
-            ...audited({ actor: { accountId: id, name: username, ip } }, 'user.register', `user ${id}`),
+            ...audited(
+              { actor: { accountId: id, name: username, ip } },
+              'user.register',
+              `user ${id}`,
+              admission?.facts,
+            ),
           ]),
         );
+        await admission?.created(id);
         return null;
       },
     }),

@@ -3,10 +3,14 @@ import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Balance, Ledger, type MoneyDay, type MoneyEntry } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageSum } from '../../../core/contracts/records.ts';
 import { refuse } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { pageSize, sizeOf } from '../pages.ts';
+import { LANGUAGES } from '../print-page.ts';
+import { timeText } from '../records/usage-range.ts';
 import { type ApiRoute, type Tools, tagged } from '../route.ts';
 import { boolean, integer, list, object, queryOf, record, text, unixSeconds } from '../schemas.ts';
-import { DAY_MS, dateOf, exactUnits, secondsOf, unitsOf } from '../units.ts';
+import { type StatementLine, statementPage } from '../statement-page.ts';
+import { currencyText, DAY_MS, dateOf, exactUnits, perUnitOf, secondsOf, unitsOf } from '../units.ts';
 
 const route = tagged('Payments');
 /** How often the balance is read again if a call was charged in between. */
@@ -14,6 +18,8 @@ const TRIES = 3;
 /** Events per page. */
 const USUAL = 20;
 const MOST = 100;
+/** How far back a statement goes. */
+const MOST_DAYS = 366;
 
 /** Amounts of a day, in micro-quota. */
 interface DayOfAccount {
@@ -27,7 +33,7 @@ interface DayOfAccount {
   readonly requests: number;
 }
 
-export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
+export function statementRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
   /** The balance and the movements since a time, read consistently: no charge in between. */
   async function read(accountId: number, fromMs: number) {
     const layer = { kind: 'account', owner: accountId } as const;
@@ -45,6 +51,58 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   return [
+    route('member', 'GET', '/api/user/statement/print', {
+      errors: ['account_not_found', 'invalid_range'],
+      summary: 'Returns your account statement of a month as a page to print.',
+      search: queryOf(
+        {
+          month: {
+            description: 'At most a year ago: `2026-11` (UTC).',
+            type: 'string',
+            pattern: '^\\d{4}-(0[1-9]|1[0-2])$',
+          },
+          lang: { enum: LANGUAGES, default: 'en' },
+        },
+        ['month'],
+      ),
+      answer: 'text/html',
+      async handle({ account: { id, name: account }, query: { month, lang: language } }) {
+        const nowMs = host.clock.now();
+        const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
+        const fromMs = Date.parse(`${month}-01`);
+        const from = new Date(fromMs);
+        const endMs = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1, 1);
+        if (fromMs > today || fromMs < today - MOST_DAYS * DAY_MS) {
+          throw errors.invalid_range('The month must be one of the last year.').with({ param: 'month' });
+        }
+        const { balance, money, calls } = await read(id, fromMs);
+        const days = daysOf(balance, money, calls, fromMs, today).filter(({ timeMs }) => timeMs < endMs);
+        const shown = (micro: bigint): string => currencyText(micro, perUnitOf(host));
+        const line = (date: string, day: Omit<DayOfAccount, 'timeMs' | 'calls'>): StatementLine => ({
+          date,
+          opening: shown(day.opening),
+          credits: shown(day.credits),
+          debits: shown(day.debits),
+          refunds: shown(day.refunds),
+          closing: shown(day.closing),
+          requests: day.requests,
+        });
+        const sum = (name: 'credits' | 'debits' | 'refunds'): bigint =>
+          days.reduce((total, day) => total + day[name], 0n);
+        return statementPage({
+          ...{ site: site.name, account, month, language, isOpen: endMs > nowMs },
+          madeAt: timeText(secondsOf(nowMs)),
+          days: days
+            .filter(({ credits, debits, refunds, requests }) => credits + debits + refunds > 0n || requests > 0)
+            .map((day) => line(dateOf(day.timeMs), day)),
+          total: line('', {
+            ...{ opening: days[0]!.opening, closing: days.at(-1)!.closing },
+            ...{ credits: sum('credits'), debits: sum('debits'), refunds: sum('refunds') },
+            requests: days.reduce((total, { requests }) => total + requests, 0),
+          }),
+        });
+      },
+    }),
     route('member', 'GET', '/api/user/statement', {
       errors: ['account_not_found'],
       summary: 'Returns your account statement: credits, debits and balances by day (UTC).',

@@ -8,9 +8,10 @@ import { IconSend } from '../../icons.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Muted, Page, Section, Small } from '../../parts/page.tsx';
-import { State, type Tone, When } from '../../parts/values.tsx';
+import { State, type Tone, useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from './text.ts';
+import { inChinese } from './words.ts';
 
 const REFRESH_MS = 10_000;
 
@@ -63,11 +64,15 @@ export default function AlertsPage() {
 }
 
 /** The title of an alert with its explanation. */
-function What({ title, about }: { readonly title: string; readonly about: string }) {
+function What({ alert }: { readonly alert: api.OpenAlert | api.AlertEvent }) {
+  const isChinese = useLanguage() === 'zh';
+  const format = useFormat();
+  const over = 'over' in alert && alert.over;
+  const { title, text } = (isChinese ? inChinese(alert.facts, format, over) : undefined) ?? alert;
   return (
     <Stack gap={0} maw="40rem" style={{ whiteSpace: 'normal' }}>
       <Text size="sm">{title}</Text>
-      <Small>{about}</Small>
+      <Small>{text}</Small>
     </Stack>
   );
 }
@@ -81,7 +86,7 @@ function OpenAlerts({ open }: { readonly open: readonly api.OpenAlert[] }) {
   const text = useText();
   const format = useFormat();
   const columns: readonly Column<api.OpenAlert>[] = [
-    { key: 'alert', title: text.alert, cell: (alert) => <What title={alert.title} about={alert.text} /> },
+    { key: 'alert', title: text.alert, cell: (alert) => <What alert={alert} /> },
     {
       key: 'state',
       title: text.words.state,
@@ -162,7 +167,7 @@ const DELIVERY_TONES: Readonly<Record<api.AlertDelivery['state'], Tone>> = {
 function Events({ events }: { readonly events: readonly api.AlertEvent[] }) {
   const text = useText();
   const columns: readonly Column<api.AlertEvent>[] = [
-    { key: 'what', title: text.words.event, cell: (event) => <What title={event.title} about={event.text} /> },
+    { key: 'what', title: text.words.event, cell: (event) => <What alert={event} /> },
     { key: 'kind', title: text.kind, from: 'md', cell: ({ kind }) => text.kinds[kind] },
     { key: 'when', title: text.when, from: 'sm', cell: ({ at }) => <When at={at} /> },
     {

@@ -56,6 +56,7 @@ const EN = {
   'key.export': ({ actor }) => `${actor} exported the list of keys`,
   'order.export': ({ actor }) => `${actor} exported the list of orders`,
   'user.bind': ({ actor, fact }) => `${actor} linked ${fact('provider')} to their account`,
+  'user.billing': ({ actor }) => `${actor} changed their billing details`,
   'user.unbind': ({ actor, object, own, fact }) =>
     own ? `${actor} unlinked ${fact('provider')}` : `${actor} unlinked ${fact('provider')} from ${object}`,
   'two-factor.enable': ({ actor }) => `${actor} enabled two-factor authentication`,
@@ -87,7 +88,11 @@ const EN = {
   'department.leave': ({ actor, object, fact }) => `${actor} removed ${object} from ${fact('department')}`,
   'subscription.grant': ({ actor, object, fact }) => `${actor} assigned the plan ${fact('plan')} to ${object}`,
   'subscription.cancel': ({ actor, object }) => `${actor} ended the subscription of ${object}`,
-  'invitation.create': ({ actor, fact }) => `${actor} created an invitation, valid for ${fact('days')} days`,
+  'invitation.create': ({ actor, fact }) =>
+    fact('email') === ''
+      ? `${actor} created an invitation, valid for ${fact('days')} days`
+      : `${actor} invited ${fact('email')}`,
+  'invitation.resend': ({ actor, object }) => `${actor} sent the ${object} again`,
   'invitation.revoke': ({ actor, object }) => `${actor} revoked the ${object}`,
   'redemption.create': ({ actor, fact, money }) =>
     `${actor} created ${fact('count')} redemption codes “${fact('name')}” of ${money('quota')}`,
@@ -150,6 +155,7 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'key.export': ({ actor }) => `${actor} 导出了密钥列表`,
   'order.export': ({ actor }) => `${actor} 导出了订单列表`,
   'user.bind': ({ actor, fact }) => `${actor} 关联了 ${fact('provider')}`,
+  'user.billing': ({ actor }) => `${actor} 更改了自己的开票信息`,
   'user.unbind': ({ actor, object, own, fact }) =>
     own ? `${actor} 解除了与 ${fact('provider')} 的关联` : `${actor} 解除了 ${object} 与 ${fact('provider')} 的关联`,
   'two-factor.enable': ({ actor }) => `${actor} 启用了双重验证`,
@@ -180,7 +186,9 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'department.leave': ({ actor, object, fact }) => `${actor} 将 ${object} 移出 ${fact('department')}`,
   'subscription.grant': ({ actor, object, fact }) => `${actor} 为 ${object} 发放了套餐 ${fact('plan')}`,
   'subscription.cancel': ({ actor, object }) => `${actor} 终止了 ${object} 的订阅`,
-  'invitation.create': ({ actor, fact }) => `${actor} 创建了一个邀请，有效期 ${fact('days')} 天`,
+  'invitation.create': ({ actor, fact }) =>
+    fact('email') === '' ? `${actor} 创建了一个邀请，有效期 ${fact('days')} 天` : `${actor} 邀请了 ${fact('email')}`,
+  'invitation.resend': ({ actor, object }) => `${actor} 重新发送了邀请（${object}）`,
   'invitation.revoke': ({ actor, object }) => `${actor} 撤销了邀请（${object}）`,
   'redemption.create': ({ actor, fact, money }) =>
     `${actor} 创建了 ${fact('count')} 个兑换码“${fact('name')}”，每个 ${money('quota')}`,

@@ -1,7 +1,7 @@
 /** The department tree, with budgets as bars and the remaining amount. Keyboard support follows the ARIA tree pattern. */
 import { Box, Text } from '@mantine/core';
 import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState } from 'react';
-import { IconChevronDown, IconChevronRight } from '../../icons.ts';
+import { IconCheck, IconChevronDown, IconChevronRight } from '../../icons.ts';
 import { PlainButton, Small } from '../../parts/page.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -12,15 +12,19 @@ import { useText } from './text.ts';
 /** The number of rows that are rendered at first. */
 const MOST_ROWS = 200;
 
-/** The tree. `open` is the department whose drawer is open. */
+/** The tree. `open` is the department whose drawer is open. With `selected`, a click and the keys select instead of opening. */
 export function DepartmentTree({
   rows,
   open,
+  selected,
+  onSelect,
   onOpen,
   onToggle,
 }: {
   readonly rows: readonly Row[];
   readonly open: number | undefined;
+  readonly selected: ReadonlySet<number> | undefined;
+  onSelect(department: Department): void;
   onOpen(department: Department): void;
   /** Expands or collapses a department. */
   onToggle(department: Department, isOpen: boolean): void;
@@ -30,6 +34,7 @@ export function DepartmentTree({
   const tree = useRef<HTMLDivElement>(null);
   const [most, setMost] = useState(MOST_ROWS);
   const [at, setAt] = useState<number>();
+  const choose = selected === undefined ? onOpen : onSelect;
   const moved = useRef(false);
   const rendered = rows.slice(0, most);
   // One row is in the tab order; arrow keys move between rows.
@@ -63,8 +68,8 @@ export function DepartmentTree({
         expanded === true
           ? onToggle(department, false)
           : go(rendered.find((each) => each.department.id === department.above?.id)),
-      Enter: () => onOpen(department),
-      ' ': () => onOpen(department),
+      Enter: () => choose(department),
+      ' ': () => choose(department),
     };
     const act = keys[event.key] ?? (/^\S$/u.test(event.key) ? () => go(beginsWith(event.key, index)) : undefined);
     if (act === undefined) return;
@@ -79,7 +84,7 @@ export function DepartmentTree({
     setAt(row.department.id);
     const isToggle = row.expanded !== undefined && (target as Element).closest('.department-toggle') !== null;
     if (isToggle) onToggle(row.department, row.expanded === false);
-    else onOpen(row.department);
+    else choose(row.department);
   }
 
   /** The next row whose name begins with a letter. */
@@ -106,6 +111,7 @@ export function DepartmentTree({
       <div
         role="tree"
         aria-label={text.words.departments}
+        aria-multiselectable={selected !== undefined}
         ref={tree}
         tabIndex={-1}
         onKeyDown={onKey}
@@ -125,6 +131,7 @@ export function DepartmentTree({
             beside={beside}
             isCurrent={department.id === current}
             isOpen={department.id === open}
+            isSelected={selected?.has(department.id)}
           />
         ))}
       </div>
@@ -146,7 +153,13 @@ const TreeRow = memo(function TreeRow({
   beside,
   isCurrent,
   isOpen,
-}: Row & { readonly isCurrent: boolean; readonly isOpen: boolean }) {
+  isSelected,
+}: Row & {
+  readonly isCurrent: boolean;
+  readonly isOpen: boolean;
+  /** Undefined: departments are not being selected. */
+  readonly isSelected: boolean | undefined;
+}) {
   const text = useText();
   const format = useFormat();
   const tightest = tightestOf(department);
@@ -161,10 +174,15 @@ const TreeRow = memo(function TreeRow({
       aria-level={department.level}
       aria-posinset={place}
       aria-setsize={beside}
-      aria-selected={isOpen}
+      aria-selected={isSelected ?? isOpen}
       aria-expanded={expanded}
     >
       <div className="department-name" style={{ paddingInlineStart: (department.level - 1) * 18 }}>
+        {isSelected !== undefined && (
+          <span className="department-check" aria-hidden>
+            {isSelected && <IconCheck size={14} />}
+          </span>
+        )}
         <span className="department-toggle">
           {expanded === true && <IconChevronDown size={16} />}
           {expanded === false && <IconChevronRight size={16} />}

@@ -20,24 +20,38 @@ export interface Forest {
   readonly byId: ReadonlyMap<number, Department>;
 }
 
-/** Builds the tree; siblings are sorted by name. */
-export function forestOf(nodes: readonly Node[]): Forest {
+/** What siblings can be sorted by: the name, or the largest number of members, the most used this month, the least left. */
+export const SORTS = ['name', 'people', 'used', 'left'] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** Builds the tree, with siblings in an order; equal ones by name. */
+export function forestOf(nodes: readonly Node[], sort: Sort = 'name'): Forest {
+  const order = (a: Department, b: Department): number => ORDERS[sort](a, b) || byName(a, b);
   const byId = new Map<number, Department>();
   const grown = (each: Node, above: Department | undefined): Department => {
     const children: Department[] = [];
     const department = { ...each, above, children, level: (above?.level ?? 0) + 1, people: each.member_count };
     byId.set(each.id, department);
-    for (const below of (each.children as unknown as readonly Node[]).toSorted(byName)) {
+    for (const below of each.children as unknown as readonly Node[]) {
       const child = grown(below, department);
       children.push(child);
       department.people += child.people;
     }
+    children.sort(order);
     return department;
   };
-  return { tops: nodes.toSorted(byName).map((each) => grown(each, undefined)), byId };
+  return { tops: nodes.map((each) => grown(each, undefined)).sort(order), byId };
 }
 
-const byName = (a: Node, b: Node): number => a.name.localeCompare(b.name, undefined, { numeric: true });
+const byName = (a: Department, b: Department): number => a.name.localeCompare(b.name, undefined, { numeric: true });
+/** What is left for a department; without a budget there is no end to it. */
+const leftOf = (department: Department): number => tightestOf(department)?.left ?? Number.MAX_VALUE;
+const ORDERS: Readonly<Record<Sort, (a: Department, b: Department) => number>> = {
+  name: byName,
+  people: (a, b) => b.people - a.people,
+  used: (a, b) => b.monthly_used_quota - a.monthly_used_quota,
+  left: (a, b) => leftOf(a) - leftOf(b),
+};
 
 /** A department and its ancestors up to the top. */
 export function pathUp(department: Department): readonly Department[] {

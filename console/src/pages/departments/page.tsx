@@ -1,5 +1,5 @@
 /** Departments: the tree and its dialogs. */
-import { Anchor, Box, Button, Group, Modal, Text, TextInput } from '@mantine/core';
+import { Anchor, Box, Button, Group, Modal, Select, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
@@ -12,10 +12,12 @@ import { MoneyInput } from '../../parts/money-input.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Page, PlainButton, Section } from '../../parts/page.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
+import { NOTHING } from '../../parts/selection-bar.tsx';
 import { DepartmentDrawer } from './department-drawer.tsx';
 import { DepartmentForm, type Editing } from './department-form.tsx';
+import { DepartmentSelection } from './department-selection.tsx';
 import { DepartmentTree } from './department-tree.tsx';
-import { type Forest, forestOf, rowsOf } from './forest.ts';
+import { type Forest, forestOf, rowsOf, SORTS, type Sort } from './forest.ts';
 import { PeopleSearch } from './members.tsx';
 import { useText } from './text.ts';
 
@@ -24,11 +26,12 @@ const SEEN_LEVELS = 2;
 
 export default function DepartmentsPage() {
   const text = useText();
-  const [address, setAddress] = useAddress({ q: '', department: '' });
+  const [address, setAddress] = useAddress({ q: '', department: '', sort: '' });
+  const sort = SORTS.find((each) => each === address.sort) ?? 'name';
   const [editing, setEditing] = useState<Editing>();
   const [hasTemplate, setTemplate] = useState(false);
   const tree = useApi('GET /api/department/tree');
-  const forest = useMemo(() => (tree.data === undefined ? undefined : forestOf(tree.data)), [tree.data]);
+  const forest = useMemo(() => (tree.data === undefined ? undefined : forestOf(tree.data, sort)), [tree.data, sort]);
   const open = forest?.byId.get(Number(address.department));
   const create = (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setEditing({ what: 'create', below: undefined })}>
@@ -59,6 +62,8 @@ export default function DepartmentsPage() {
             <TreeSection
               forest={forest}
               query={address.q}
+              sort={sort}
+              onSort={(to) => setAddress({ sort: to === 'name' ? '' : to })}
               onWords={(q) => setAddress({ q })}
               open={open?.id}
               onOpen={(id) => setAddress({ department: `${id}` })}
@@ -90,12 +95,16 @@ export default function DepartmentsPage() {
 function TreeSection({
   forest,
   query,
+  sort,
+  onSort,
   onWords,
   open,
   onOpen,
 }: {
   readonly forest: Forest;
   readonly query: string;
+  readonly sort: Sort;
+  onSort(sort: string): void;
   onWords(words: string): void;
   readonly open: number | undefined;
   onOpen(id: number): void;
@@ -106,19 +115,44 @@ function TreeSection({
   );
   const rows = useMemo(() => rowsOf(forest, expanded, query), [forest, expanded, query]);
   const isDeep = [...forest.byId.values()].some(({ level }) => level > 1);
+  const [selected, setSelected] = useState<ReadonlySet<number>>();
   return (
     <Section flush>
       <Group justify="space-between" gap="xs" className="section-head">
         <Box w="min(20rem, 100%)">
           <SearchField label={text.search} value={query} onSearch={onWords} />
         </Box>
-        {isDeep && (
-          <Group gap="xs">
-            <PlainButton onClick={() => setExpanded(new Set(forest.byId.keys()))}>{text.expandAll}</PlainButton>
-            <PlainButton onClick={() => setExpanded(new Set())}>{text.collapseAll}</PlainButton>
-          </Group>
-        )}
+        <Group gap="xs">
+          <Select
+            aria-label={text.sortBy}
+            data={SORTS.map((each) => ({ value: each, label: text.sorts[each] }))}
+            value={sort}
+            onChange={(to) => onSort(to ?? 'name')}
+            allowDeselect={false}
+            w="11rem"
+          />
+          {isDeep && (
+            <>
+              <PlainButton onClick={() => setExpanded(new Set(forest.byId.keys()))}>{text.expandAll}</PlainButton>
+              <PlainButton onClick={() => setExpanded(new Set())}>{text.collapseAll}</PlainButton>
+            </>
+          )}
+          <PlainButton
+            aria-pressed={selected !== undefined}
+            onClick={() => setSelected((before) => (before === undefined ? NOTHING : undefined))}
+          >
+            {text.select}
+          </PlainButton>
+        </Group>
       </Group>
+      {selected !== undefined && (
+        <DepartmentSelection
+          ids={rows.map(({ department }) => department.id)}
+          selected={selected}
+          onSelect={setSelected}
+          onDone={() => setSelected(undefined)}
+        />
+      )}
       {rows.length === 0 ? (
         <Empty
           title={text.nothingFound}
@@ -128,6 +162,14 @@ function TreeSection({
         <DepartmentTree
           rows={rows}
           open={open}
+          selected={selected}
+          onSelect={({ id }) =>
+            setSelected((before = NOTHING) => {
+              const after = new Set(before);
+              if (!after.delete(id)) after.add(id);
+              return after;
+            })
+          }
           onOpen={({ id }) => onOpen(id)}
           onToggle={({ id }, isShown) =>
             setExpanded((before) => {

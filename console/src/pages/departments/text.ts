@@ -8,6 +8,36 @@ export const useText = texts({
     '为一组用户设置预算和价格倍率。一次调用会同时计入所在部门及所有上级部门的预算。',
   ],
   search: ['Find a department', '查找部门'],
+  sortBy: ['Sort by', '排序方式'],
+  sorts: {
+    name: ['By name', '按名称'],
+    people: ['Most members', '成员最多'],
+    used: ['Most used this month', '本月用量最多'],
+    left: ['Least remaining', '剩余最少'],
+  },
+  select: ['Select', '选择'],
+  selection: {
+    disableTitle: [
+      (count: number) => (count === 1 ? 'Disable 1 department?' : `Disable ${count} departments?`),
+      (count: number) => `停用 ${count} 个部门？`,
+    ],
+    deleteTitle: [
+      (count: number) => (count === 1 ? 'Delete 1 department?' : `Delete ${count} departments?`),
+      (count: number) => `删除 ${count} 个部门？`,
+    ],
+    disableAbout: [
+      'Their members and those of departments below cannot make calls until the departments are enabled again.',
+      '在重新启用之前，这些部门及其下级部门的成员无法调用。',
+    ],
+    deleteAbout: [
+      'Only departments without members can be deleted; those below must be selected, too.',
+      '只能删除没有成员的部门；其下级部门也必须选中。',
+    ],
+    done: [
+      (count: number) => (count === 1 ? '1 department was changed.' : `${count} departments were changed.`),
+      (count: number) => `已更改 ${count} 个部门。`,
+    ],
+  },
   createBelow: ['New department below', '新建下级部门'],
   expandAll: ['Expand all', '全部展开'],
   collapseAll: ['Collapse', '收起'],

@@ -2,8 +2,16 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Self } from '../../api/hooks.ts';
-import { useApi } from '../../api/hooks.ts';
-import type { Channel, DepartmentBudget, Key, PricedModel, SubscriptionState, Vitals } from '../../api/operations.ts';
+import { useApi, useStatus } from '../../api/hooks.ts';
+import type {
+  Channel,
+  DepartmentBudget,
+  Key,
+  PricedModel,
+  SubscriptionState,
+  User,
+  Vitals,
+} from '../../api/operations.ts';
 import { IconAlertTriangle, IconInfoCircle } from '../../icons.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
@@ -19,7 +27,7 @@ const NAMED = 3;
 /** Percent of a budget. */
 const NEARLY_USED = 90;
 
-type TargetPage = 'wallet' | 'keys' | 'vendors' | 'prices' | 'system' | 'departments' | 'payments?state=parked';
+type TargetPage = keyof Words['goTo'];
 interface Alert {
   readonly grave: boolean;
   readonly message: string;
@@ -37,6 +45,10 @@ export interface AlertFacts {
   readonly budgets: readonly DepartmentBudget[];
   /** Orders that were paid and could not be credited. */
   readonly parked: number;
+  /** Orders that wait for their payment. */
+  readonly unpaid: number;
+  /** The enabled users with the lowest balances, lowest first. */
+  readonly poorest: readonly User[];
   /** True while a part is still loading. */
   readonly isLoading: boolean;
 }
@@ -53,21 +65,33 @@ export function useAlertFacts(admin: boolean): AlertFacts {
     { search: { status: 'parked', page_size: 1 } },
     { enabled: admin, staleTime: 60_000, retry: false },
   );
+  const unpaid = useApi(
+    'GET /api/user/topup',
+    { search: { status: 'pending', page_size: 1 } },
+    { enabled: admin, staleTime: 60_000, retry: false },
+  );
+  const poorest = useApi(
+    'GET /api/user/',
+    { search: { status: 1, sort: 'quota', page_size: 100 } },
+    { enabled: admin, staleTime: 60_000, retry: false },
+  );
   return {
     budgets: budgets.data?.items ?? [],
     parked: parked.data?.total ?? 0,
+    unpaid: unpaid.data?.total ?? 0,
+    poorest: poorest.data?.items ?? [],
     keys: keys.data?.items ?? [],
     channels: channels.data ?? [],
     prices: prices.data?.models ?? [],
     system: system.data,
-    isLoading: [keys, channels, prices, system, budgets, parked].some(({ isLoading }) => isLoading),
+    isLoading: [keys, channels, prices, system, budgets, parked, unpaid, poorest].some(({ isLoading }) => isLoading),
   };
 }
 
 /** The section. */
 export function Alerts({
   self,
-  facts: { keys, channels, prices, system, budgets, parked },
+  facts: { keys, channels, prices, system, budgets, parked, unpaid, poorest },
   costs,
   subscription,
 }: {
@@ -78,13 +102,15 @@ export function Alerts({
 }) {
   const text = useText();
   const format = useFormat();
+  const perUnit = useStatus()?.quota_per_unit ?? 500_000;
   const now = Date.now() / 1_000;
   const alerts = [
     ...ofMoney(self, costs, subscription, text, format),
     ...ofSubscription(subscription, now, text, format),
     ...ofKeys(keys, now, text, format),
     ...ofChannels(channels, text, format),
-    ...ofOrders(parked, text, format),
+    ...ofOrders(parked, unpaid, text, format),
+    ...ofUsers(poorest, self, perUnit, text, format),
     ...ofBudgets(budgets, text, format),
     ...ofPrices(prices, text, format),
     ...ofSystem(system, now, (costs?.month.requests ?? 0) > (costs?.week.requests ?? 0), text, format),
@@ -191,10 +217,36 @@ function ofChannels(channels: readonly Channel[], text: Words, format: Format): 
   ];
 }
 
-function ofOrders(parked: number, text: Words, format: Format): readonly Alert[] {
-  return parked === 0
-    ? []
-    : [{ grave: true, message: text.alerts.parked(format.number(parked)), place: 'payments?state=parked' }];
+function ofOrders(parked: number, unpaid: number, text: Words, format: Format): readonly Alert[] {
+  return [
+    ...(parked === 0
+      ? []
+      : [{ grave: true, message: text.alerts.parked(format.number(parked)), place: 'payments?state=parked' } as const]),
+    ...(unpaid === 0
+      ? []
+      : [
+          {
+            grave: false,
+            message: text.alerts.unpaid(format.number(unpaid)),
+            place: 'payments?state=pending',
+          } as const,
+        ]),
+  ];
+}
+
+/** Other users whose balance is nearly used up: those who never had one are left out. */
+function ofUsers(poorest: readonly User[], self: Self, perUnit: number, text: Words, format: Format): readonly Alert[] {
+  const low = poorest.filter(
+    ({ id, quota, used_quota: used, unlimited_quota: unlimited }) =>
+      id !== self.id && !unlimited && used > 0 && quota < perUnit,
+  );
+  if (low.length === 0) return [];
+  const names = listNames(
+    low.map(({ username }) => username),
+    text,
+    format,
+  );
+  return [{ grave: false, message: text.alerts.lowUsers(names, format.money(perUnit)), place: 'users?sort=quota' }];
 }
 
 function ofBudgets(budgets: readonly DepartmentBudget[], text: Words, format: Format): readonly Alert[] {
@@ -233,8 +285,10 @@ function ofSystem(
 ): readonly Alert[] {
   if (system === undefined) return [];
   const alert = (grave: boolean, message: string): Alert => ({ grave, message, place: 'system' });
-  const { backup, started_at: started, store } = system;
+  const { backup, backups, started_at: started, store } = system;
+  const failed = backups?.failed ?? null;
   return [
+    ...(failed === null ? [] : [alert(true, text.alerts.backupFailed(format.ago(failed.at), failed.reason))]),
     ...(store.writable ? [] : [alert(true, text.alerts.readOnly)]),
     // A new gateway needs no backup yet.
     ...(backup === null && (old || now - started > SOON_S) ? [alert(false, text.alerts.noBackup)] : []),

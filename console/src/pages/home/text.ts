@@ -136,6 +136,10 @@ export const useText = texts({
       (names: string) => `以下模型没有价格，调用免费：${names}。`,
     ],
     backup: [(when: string) => `The last backup was made ${when}.`, (when: string) => `上次备份于${when}完成。`],
+    backupFailed: [
+      (when: string, why: string) => `The scheduled backup failed ${when}: ${why}`,
+      (when: string, why: string) => `定时备份于${when}失败：${why}`,
+    ],
     noBackup: [
       'No backup yet. Run `turnpike backup FILE`; the gateway can keep running.',
       '还没有备份。请运行 `turnpike backup FILE`；备份时网关可以继续运行。',
@@ -153,6 +157,14 @@ export const useText = texts({
         count === '1' ? '1 order is paid but not credited.' : `${count} orders are paid but not credited.`,
       (count: string) => `${count} 个订单已付款但未入账。`,
     ],
+    unpaid: [
+      (count: string) => (count === '1' ? '1 order waits for its payment.' : `${count} orders wait for their payment.`),
+      (count: string) => `${count} 个订单等待付款。`,
+    ],
+    lowUsers: [
+      (names: string, amount: string) => `Less than ${amount} is left for these users: ${names}.`,
+      (names: string, amount: string) => `以下用户的余额不足 ${amount}：${names}。`,
+    ],
     readOnly: ['The database is not writable: calls are refused.', '数据库无法写入：调用会被拒绝。'],
   },
   goTo: {
@@ -163,6 +175,8 @@ export const useText = texts({
     system: ['System', '系统'],
     departments: ['Departments', '部门'],
     'payments?state=parked': ['Payments', '支付'],
+    'payments?state=pending': ['Payments', '支付'],
+    'users?sort=quota': ['Users', '用户'],
   },
   more: [
     (names: string, count: string) => `${names} and ${count} more`,

@@ -7,6 +7,7 @@ import { KEEPS_DATA, useAction, useApi } from '../../api/hooks.ts';
 import { IconPlus, IconTrash } from '../../icons.ts';
 import { pageOf, useAddress } from '../../parts/address.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
+import { CsvButton } from '../../parts/csv-button.tsx';
 import { pageSizeOf, sortOf } from '../../parts/data-table.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty } from '../../parts/notes.tsx';
@@ -25,19 +26,12 @@ export default function KeysPage() {
   const [address, change] = useAddress({ q: '', state: '', sort: '', size: '25', page: '1', open: '' });
   const pageSize = pageSizeOf(address.size);
   const page = pageOf(address.page);
-  const keys = useApi(
-    'GET /api/token/',
-    {
-      search: {
-        p: page,
-        page_size: pageSize,
-        keyword: address.q,
-        status: statusOf(address.state),
-        ...sortOf(address.sort, KEY_ORDERS),
-      },
-    },
-    KEEPS_DATA,
-  );
+  const search = {
+    keyword: address.q,
+    status: statusOf(address.state),
+    ...sortOf(address.sort, KEY_ORDERS),
+  };
+  const keys = useApi('GET /api/token/', { search: { ...search, p: page, page_size: pageSize } }, KEEPS_DATA);
   const rows = keys.data?.items;
   // Only for the keys on the page, because there may be thousands.
   const usage = useApi(
@@ -116,7 +110,12 @@ export default function KeysPage() {
           </>
         }
       >
-        <SelectionBar ids={rows?.map(({ id }) => id) ?? []} selected={selected} onSelect={setSelected}>
+        <SelectionBar
+          ids={rows?.map(({ id }) => id) ?? []}
+          selected={selected}
+          onSelect={setSelected}
+          end={<CsvButton of="GET /api/token/" name="keys" search={search} />}
+        >
           <PlainButton size="compact-xs" onClick={() => enableAll.mutate({ keys: chosen, enabled: true })}>
             {text.words.enable}
           </PlainButton>

@@ -11,6 +11,7 @@ import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import {
   Fact,
+  InvoiceButton,
   ORDER_STATES,
   type Order,
   OrderFacts,
@@ -205,11 +206,10 @@ function OneOrder({ order }: { readonly order: Order }) {
         {words.history}
       </Title>
       <OrderTimeline order={order} />
-      {OPEN.includes(order.status) && (
-        <Group justify="flex-end">
-          <PlainButton onClick={() => setCompleting(true)}>{text.complete}</PlainButton>
-        </Group>
-      )}
+      <Group justify="flex-end" gap="xs">
+        <InvoiceButton order={order} of="all" />
+        {OPEN.includes(order.status) && <PlainButton onClick={() => setCompleting(true)}>{text.complete}</PlainButton>}
+      </Group>
       <Complete order={order} opened={completing} onClose={() => setCompleting(false)} />
     </Stack>
   );

@@ -9,21 +9,38 @@ import { Muted, PlainButton } from '../../parts/page.tsx';
 import { useAfterSignIn } from './frame.tsx';
 import { useText } from './text.ts';
 
-/** `providers`: from the status. */
-export function OtherMethods({
+/** OAuth providers, from the status. */
+type ProviderList = readonly { readonly name: string; readonly label: string }[];
+
+/** All of them. */
+export function OtherMethods({ providers }: { readonly providers: ProviderList }) {
+  return (
+    <Stack gap="xs">
+      <PasskeyMethod />
+      <Providers providers={providers} />
+    </Stack>
+  );
+}
+
+/** A button for each provider. `invitation`: the code of the invitation that a new account accepts. */
+export function Providers({
   providers,
+  invitation,
 }: {
-  readonly providers: readonly { readonly name: string; readonly label: string }[];
+  readonly providers: ProviderList;
+  readonly invitation?: string;
 }) {
   const text = useText();
   const refusal = useFormRefusal();
   const begin = useAction(
-    (provider: string) => call('POST /api/oauth/state', { body: { provider, intent: 'login' } }),
+    (provider: string) => {
+      const code = invitation === undefined ? {} : { invite_code: invitation };
+      return call('POST /api/oauth/state', { body: { provider, intent: 'login', ...code } });
+    },
     { done: ({ url }) => goToExternal(url), refused: refusal.refused },
   );
   return (
     <Stack gap="xs">
-      <PasskeyMethod />
       {providers.map(({ name, label }) => (
         <PlainButton
           key={name}

@@ -53,6 +53,23 @@ export const useText = texts({
     invitation: ['Invitation', '邀请码'],
     invitationAbout: ['From an administrator; valid for one account.', '由管理员提供，可用于创建一个账户。'],
     go: ['Create account', '创建账户'],
+    invited: [
+      (by: string, email: string) => `${by} invites you. Your account gets the address ${email}.`,
+      (by: string, email: string) => `${by} 邀请您创建账户。账户将使用邮箱 ${email}。`,
+    ],
+    invitedAdmin: [
+      (by: string, email: string) => `${by} invites you as an administrator. Your account gets the address ${email}.`,
+      (by: string, email: string) => `${by} 邀请您成为管理员。账户将使用邮箱 ${email}。`,
+    ],
+    sameAddress: [
+      (email: string) => `The account there must have the verified address ${email}.`,
+      (email: string) => `该处的账户必须拥有已验证的邮箱 ${email}。`,
+    ],
+    invalid: ['This invitation is not valid', '邀请无效'],
+    invalidAbout: [
+      'The invitation of this link was used, revoked or has expired. Ask an administrator for a new one.',
+      '此链接的邀请已使用、已撤销或已过期。请向管理员索取新的邀请。',
+    ],
     closed: ['Registration is closed', '注册已关闭'],
     closedAbout: [
       'Administrators create the accounts. Ask one of them, then sign in.',

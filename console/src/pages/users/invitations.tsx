@@ -1,10 +1,11 @@
-/** Invitations: links for creating accounts; create, list, revoke. */
-import { Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
+/** Invitations: links for creating accounts, for invited addresses or for any visitor; create, list, send again, revoke. */
+import { Alert, Anchor, Button, Group, Modal, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { call, type Data, HOME } from '../../api/client.ts';
 import { KEEPS_DATA, useAction, useApi, useStatus } from '../../api/hooks.ts';
 import type { Invitation } from '../../api/operations.ts';
-import { IconTrash } from '../../icons.ts';
+import { IconMail, IconTrash } from '../../icons.ts';
 import { Confirm, useDialog } from '../../parts/confirm.tsx';
 import { type Column, QueryTable } from '../../parts/data-table.tsx';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
@@ -12,6 +13,7 @@ import { Empty } from '../../parts/notes.tsx';
 import { IconButton, Muted, PlainButton, Section } from '../../parts/page.tsx';
 import { Copy, State, type Tone, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
+import { InvitedList, InviteForm } from './invite-form.tsx';
 import { useText } from './text.ts';
 
 const PAGE_SIZE = 25;
@@ -22,6 +24,8 @@ const MOODS: Readonly<Record<Invitation['status'], Tone>> = {
   revoked: 'idle',
 };
 const CHANGES = ['GET /api/user/invitations'] as const;
+/** The result of inviting addresses. */
+type Invited = Data<'POST /api/user/invitations'>;
 
 /** The list. */
 export function Invitations({
@@ -42,12 +46,21 @@ export function Invitations({
     changes: CHANGES,
     done: revoking.close,
   });
+  const [links, setLinks] = useState<Invited>();
+  const resend = useAction((id: number) => call('POST /api/user/invitations/{id}/resend', { params: { id } }), {
+    changes: CHANGES,
+    done: (invited) =>
+      invited.outcome === 'link'
+        ? setLinks([invited])
+        : notifications.show({ message: text.invite.sentTo(invited.email) }),
+  });
   const columns: readonly Column<Invitation>[] = [
     {
       key: 'state',
       title: text.words.state,
       cell: ({ status }) => <State tone={MOODS[status]}>{text.invitationStates[status]}</State>,
     },
+    { key: 'whom', title: text.invite.whom, cell: (invitation) => <Recipient invitation={invitation} /> },
     { key: 'by', title: text.madeBy, cell: ({ made_by_name: name }) => name },
     { key: 'made', title: text.madeAt, cell: ({ created_at: at }) => <When at={at} />, from: 'sm' },
     { key: 'expires', title: text.words.expires, cell: ({ expires_at: at }) => <When at={at} />, from: 'sm' },
@@ -66,17 +79,29 @@ export function Invitations({
       title: text.revoke,
       quiet: true,
       align: 'right',
-      cell: ({ id, status }) =>
-        status === 'open' && (
-          <IconButton label={`${text.revoke} ${id}`} hint={text.revoke} onClick={() => revoking.open(id)}>
-            <IconTrash size={16} />
-          </IconButton>
-        ),
+      cell: ({ id, status, email }) => (
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          {email !== '' && (status === 'open' || status === 'expired') && (
+            <IconButton
+              label={`${text.invite.resend} ${email}`}
+              hint={text.invite.resend}
+              loading={resend.isPending && resend.variables === id}
+              onClick={() => resend.mutate(id)}
+            >
+              <IconMail size={16} />
+            </IconButton>
+          )}
+          {status === 'open' && (
+            <IconButton label={`${text.revoke} ${id}`} hint={text.revoke} onClick={() => revoking.open(id)}>
+              <IconTrash size={16} />
+            </IconButton>
+          )}
+        </Group>
+      ),
     },
   ];
   return (
     <>
-      <RegistrationNote />
       <Section flush>
         <QueryTable
           query={invitations}
@@ -99,7 +124,33 @@ export function Invitations({
       <Confirm dialog={revoking} title={text.revokeTitle} action={text.revoke} doing={revoke} onConfirm={revoke.mutate}>
         {text.revokeAbout}
       </Confirm>
+      <Modal opened={links !== undefined} onClose={() => setLinks(undefined)} title={text.invite.resend}>
+        {links !== undefined && <InvitedList invited={links} onClose={() => setLinks(undefined)} />}
+      </Modal>
     </>
+  );
+}
+
+/** The address, and what the account will be. */
+function Recipient({ invitation }: { readonly invitation: Invitation }) {
+  const text = useText();
+  const format = useFormat();
+  const { email, role, department_name: department, quota, plan, sent_at: sentAt, status } = invitation;
+  if (email === '') return <Muted>{text.invite.anyone}</Muted>;
+  const facts = [
+    role === 10 && text.administrator,
+    department,
+    quota !== null && format.money(quota),
+    plan,
+    status === 'open' && sentAt === 0 && text.invite.unsent,
+  ].filter((fact) => fact !== false && fact !== '');
+  return (
+    <div>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {email}
+      </Text>
+      {facts.length > 0 && <Muted>{facts.join(' · ')}</Muted>}
+    </div>
   );
 }
 
@@ -115,23 +166,46 @@ function RegistrationNote() {
   );
 }
 
-/** The dialog that creates one. */
+/** The dialog that invites addresses, or creates a link for any visitor. */
 export function NewInvitation({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
   const text = useText();
+  const [way, setWay] = useState<'email' | 'link'>('email');
   const [created, setMade] = useState<Data<'POST /api/user/invitation'>>();
+  const [invited, setInvited] = useState<Invited>();
+  const isDone = created !== undefined || invited !== undefined;
   return (
     <Modal
       opened={opened}
       onClose={onClose}
-      onExitTransitionEnd={() => setMade(undefined)}
+      onExitTransitionEnd={() => {
+        setMade(undefined);
+        setInvited(undefined);
+      }}
       title={text.invitationNew}
-      closeOnClickOutside={created === undefined}
+      closeOnClickOutside={!isDone}
     >
-      {created === undefined ? (
-        <Fields onClose={onClose} onMade={setMade} />
-      ) : (
-        <Link created={created} onClose={onClose} />
-      )}
+      <Stack>
+        {!isDone && (
+          <SegmentedControl
+            aria-label={text.invite.way}
+            value={way}
+            onChange={setWay}
+            data={[
+              { value: 'email', label: text.invite.byEmail },
+              { value: 'link', label: text.invite.byLink },
+            ]}
+          />
+        )}
+        {invited !== undefined ? (
+          <InvitedList invited={invited} onClose={onClose} />
+        ) : created !== undefined ? (
+          <Link created={created} onClose={onClose} />
+        ) : way === 'email' ? (
+          <InviteForm onClose={onClose} onInvited={setInvited} />
+        ) : (
+          <Fields onClose={onClose} onMade={setMade} />
+        )}
+      </Stack>
     </Modal>
   );
 }

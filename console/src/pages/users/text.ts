@@ -48,12 +48,13 @@ export const useText = texts({
     'Invite users with a link, so that they choose their own name and password, or create accounts for them.',
     '用链接邀请用户，由他们自行设置名称和密码；也可以直接为他们创建账户。',
   ],
-  invite: ['Invite a user', '邀请用户'],
+  inviteOne: ['Invite a user', '邀请用户'],
   save: ['Save', '保存'],
 
   keys: {
     title: ['Keys', '密钥'],
     none: ['No keys.', '没有密钥。'],
+    csv: ['Keys of all users (CSV)', '所有用户的密钥（CSV）'],
     name: ['Name', '名称'],
     left: ['Remaining', '剩余额度'],
     follows: ['user balance', '用户余额'],
@@ -224,6 +225,46 @@ export const useText = texts({
   member: ['Member', '成员'],
   administrator: ['Administrator', '管理员'],
 
+  invite: {
+    way: ['Invite by', '邀请方式'],
+    byEmail: ['Email', '邮件'],
+    byLink: ['Link for anyone', '通用链接'],
+    about: [
+      'Each address gets a link to create one account, with what you set here. It is accepted even if registration is closed.',
+      '每个邮箱会收到一个链接，可按下面的设置创建一个账户。即使注册已关闭也有效。',
+    ],
+    emails: ['Email addresses', '邮箱'],
+    emailsAbout: ['One, or a pasted list.', '一个邮箱，或粘贴多个邮箱。'],
+    count: [
+      (count: number) => (count === 1 ? '1 address' : `${count} addresses`),
+      (count: number) => `${count} 个邮箱`,
+    ],
+    none: ['Enter an email address.', '请输入邮箱。'],
+    wrong: [(word: string) => `“${word}” is not an email address.`, (word: string) => `“${word}”不是有效的邮箱。`],
+    tooMany: [(most: number) => `At most ${most} at once.`, (most: number) => `一次最多 ${most} 个。`],
+    balance: ['Opening balance', '初始余额'],
+    balanceAbout: ['What each new account can spend.', '每个新账户可用的金额。'],
+    welcome: ['the usual balance of a new account', '新账户的默认余额'],
+    usualDays: ['as configured', '按配置'],
+    send: ['Invite', '邀请'],
+    whom: ['For', '受邀者'],
+    anyone: ['anyone with the link', '持有链接的任何人'],
+    unsent: ['no email sent', '未发送邮件'],
+    resend: ['Send again', '重新发送'],
+    sentTo: [
+      (email: string) => `A new link is on its way to ${email}. The old one no longer works.`,
+      (email: string) => `新链接正在发送至 ${email}，旧链接已失效。`,
+    ],
+    linksOnce: [
+      'No mail server is configured. Pass each link on yourself: it is shown only once.',
+      '未配置邮件服务器。请自行发送每个链接：链接只显示一次。',
+    ],
+    allLinks: ['All links', '所有链接'],
+    outcomes: {
+      email: ['An email is on its way.', '邮件正在发送。'],
+      exists: ['An account with this address exists. Nothing was sent.', '已有账户使用此邮箱，未发送邮件。'],
+    },
+  },
   invitationNew: ['New invitation', '新建邀请'],
   invitationAbout: ['A link to create one account.', '可用于创建一个账户的链接。'],
   invitationDays: ['Valid for (days)', '有效天数'],
@@ -237,7 +278,10 @@ export const useText = texts({
     '注册已关闭。要接受邀请，请在 gateway.yaml 中设置 console.registration: invite。',
   ],
   invitationsNone: ['No invitations yet', '还没有邀请'],
-  invitationsNoneAbout: ['Create a link and send it. Its use is shown here.', '创建链接并发送，使用情况会显示在这里。'],
+  invitationsNoneAbout: [
+    'Invite email addresses, or create a link and send it. Their use is shown here.',
+    '邀请邮箱，或创建链接并发送，使用情况会显示在这里。',
+  ],
   invitationStates: {
     open: ['open', '未使用'],
     used: ['used', '已使用'],

@@ -114,7 +114,12 @@ export function UserTable({
         rows={users.data?.items ?? []}
         selected={selected}
         onSelect={setSelected}
-        csv={<CsvButton of="GET /api/user/" name="users" search={sorted} />}
+        csv={
+          <Group gap="xs">
+            <CsvButton of="GET /api/user/" name="users" search={sorted} />
+            <CsvButton of="GET /api/token/users" name="keys" search={{}} label={text.keys.csv} />
+          </Group>
+        }
       />
       <QueryTable
         query={users}
@@ -141,7 +146,7 @@ export function UserTable({
         }}
       />
       {!isFiltered && users.data?.total === 1 && (
-        <Empty title={text.alone} action={<PlainButton onClick={onInvite}>{text.invite}</PlainButton>}>
+        <Empty title={text.alone} action={<PlainButton onClick={onInvite}>{text.inviteOne}</PlainButton>}>
           {text.aloneAbout}
         </Empty>
       )}

@@ -1,12 +1,13 @@
 /** The user's orders, and one of them with its history. */
-import { Drawer, Stack, Title } from '@mantine/core';
+import { Drawer, Group, Stack, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { anyOr, FilterSelect } from '../../parts/filter-select.tsx';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
 import {
+  InvoiceButton,
   ORDER_STATES,
   type Order,
   OrderFacts,
@@ -19,6 +20,7 @@ import {
 } from '../../parts/order.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/values.tsx';
+import { BillingDetails } from './billing.tsx';
 import { useText } from './text.ts';
 import { PAID_CHANGES } from './use-paying.ts';
 
@@ -39,6 +41,7 @@ export function Orders({
   const { orders: text, words } = useText();
   const { states } = useOrderText();
   const providerName = useProviderName();
+  const [isBilling, setBilling] = useState(false);
   const status = ORDER_STATES.find((each) => each === state);
   const orders = useApi(
     'GET /api/user/topup/self',
@@ -62,14 +65,18 @@ export function Orders({
       flush
       title={text.title}
       actions={
-        <FilterSelect
-          label={words.state}
-          data={anyOr(words.anyState, ORDER_STATES, (each) => states[each])}
-          value={status ?? ''}
-          onChange={(chosen) => onChange({ state: chosen, page: '1' })}
-        />
+        <>
+          <FilterSelect
+            label={words.state}
+            data={anyOr(words.anyState, ORDER_STATES, (each) => states[each])}
+            value={status ?? ''}
+            onChange={(chosen) => onChange({ state: chosen, page: '1' })}
+          />
+          <PlainButton onClick={() => setBilling(true)}>{text.billing}</PlainButton>
+        </>
       }
     >
+      <BillingDetails opened={isBilling} onClose={() => setBilling(false)} />
       {orders.isError && orders.data === undefined && orders.error.code !== 'not_available' ? (
         <Failure error={orders.error} again={() => void orders.refetch()} />
       ) : (
@@ -122,6 +129,9 @@ export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(
                 {words.history}
               </Title>
               <OrderTimeline order={order} />
+              <Group justify="flex-end">
+                <InvoiceButton order={order} of="own" />
+              </Group>
             </Stack>
           )}
         </Loaded>

@@ -1,16 +1,16 @@
 /** The statement: balance over time, credits and debits by day, and other transactions. */
-import { Anchor, Group, SegmentedControl, Stack } from '@mantine/core';
+import { Anchor, Group, Menu, SegmentedControl, Stack } from '@mantine/core';
 import { useState } from 'react';
-import { saveBytes } from '../../api/client.ts';
+import { GATEWAY, saveBytes } from '../../api/client.ts';
 import { KEEPS_DATA, useApi } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
-import { IconDownload } from '../../icons.ts';
+import { IconDownload, IconExternalLink } from '../../icons.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { useProviderName } from '../../parts/order.tsx';
 import { PlainButton, Section } from '../../parts/page.tsx';
-import { Copy, Money, When } from '../../parts/values.tsx';
+import { Copy, Money, useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from './text.ts';
 
@@ -59,13 +59,16 @@ export function Statement({
           onChange={(chosen) => onChange({ days: chosen, before: '' })}
           data={PERIODS.map((period) => ({ value: period, label: text.lastDays(format.number(Number(period))) }))}
         />
-        <PlainButton
-          leftSection={<IconDownload size={16} />}
-          disabled={statement.data === undefined}
-          onClick={() => statement.data !== undefined && saveDays(statement.data.days)}
-        >
-          {words.downloadCsv}
-        </PlainButton>
+        <Group gap="xs">
+          <MonthButton />
+          <PlainButton
+            leftSection={<IconDownload size={16} />}
+            disabled={statement.data === undefined}
+            onClick={() => statement.data !== undefined && saveDays(statement.data.days)}
+          >
+            {words.downloadCsv}
+          </PlainButton>
+        </Group>
       </Group>
       <Loaded query={statement} height={260}>
         {(data) => (
@@ -82,6 +85,39 @@ export function Statement({
         )}
       </Loaded>
     </Stack>
+  );
+}
+
+/** Months that can be printed. */
+const MONTHS = 12;
+
+/** Opens the statement of a month as a page to print. */
+function MonthButton() {
+  const { statement: text } = useText();
+  const language = useLanguage();
+  const now = new Date();
+  const months = Array.from({ length: MONTHS }, (_, back) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1)).toISOString().slice(0, 7),
+  );
+  return (
+    <Menu>
+      <Menu.Target>
+        <PlainButton rightSection={<IconExternalLink size={14} />}>{text.month}</PlainButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {months.map((month) => (
+          <Menu.Item
+            key={month}
+            component="a"
+            href={`${GATEWAY}/api/user/statement/print?${new URLSearchParams({ month, lang: language })}`}
+            target="_blank"
+            rel="noopener"
+          >
+            {month}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

@@ -158,6 +158,7 @@ export const useText = texts({
   },
   tabs: { statement: ['Statement', '账单'], orders: ['Orders', '订单'] },
   statement: {
+    month: ['Statement of a month', '月度对账单'],
     days: ['Period', '时间范围'],
     lastDays: [(days: string) => `${days} days`, (days: string) => `${days} 天`],
     balance: ['Balance at the end of each day', '每日结束时的余额'],
@@ -194,5 +195,14 @@ export const useText = texts({
   orders: {
     title: ['Your orders', '您的订单'],
     emptyAbout: ['Orders appear here when you start a payment.', '您开始付款后，订单会显示在这里。'],
+    billing: ['Billing details', '开票信息'],
+    billingAbout: [
+      'Shown as the buyer on your invoices. Invoices that were issued before stay as they are.',
+      '作为买方显示在您的账单上。已开具的账单不会改变。',
+    ],
+    billingName: ['Name or company', '姓名或公司'],
+    billingAddress: ['Address', '地址'],
+    billingTaxId: ['Tax ID', '税号'],
+    billingSave: ['Save', '保存'],
   },
 });

@@ -1,0 +1,227 @@
+/** Invitations by email: sending them, and what the account that accepts one gets. */
+import { type Account, Accounts, type NewAccount } from '../../core/contracts/accounts.ts';
+import { Departments } from '../../core/contracts/departments.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
+import {
+  type Invitation,
+  type InvitationPreset,
+  Invitations,
+  type IssuedInvitation,
+  type ValidInvitation,
+} from '../../core/contracts/invitations.ts';
+import { Ledger } from '../../core/contracts/ledger.ts';
+import { Mail } from '../../core/contracts/mail.ts';
+import type { Site } from '../../core/contracts/site.ts';
+import { Subscriptions } from '../../core/contracts/subscriptions.ts';
+import type { Host, JsonObject, Step } from '../../core/plugin.ts';
+import { outranks } from './access.ts';
+import { errors } from './errors.ts';
+import type { Tools } from './route.ts';
+import { exactUnits } from './units.ts';
+
+/** What happened to one address. */
+export interface Invited {
+  readonly email: string;
+  /** `email`: an email is on its way. `link`: no mail server is configured, so `link` must be passed on. `exists`: an account has the address. */
+  readonly outcome: 'email' | 'link' | 'exists';
+  /** Undefined if it exists. */
+  readonly invitation: Invitation | undefined;
+  /** Empty unless the outcome is `link`. */
+  readonly link: string;
+  /** Resolves when the mail server has accepted the email, or has not: false. */
+  readonly sent: Promise<boolean>;
+}
+
+/** What several addresses are invited to. */
+export interface Inviting {
+  /** The administrator; at the machine, root. */
+  readonly by: Pick<Account, 'id' | 'name' | 'role'>;
+  readonly emails: readonly string[];
+  readonly preset: InvitationPreset;
+  readonly forMs: number;
+  /** The audit entry of one invitation. */
+  noted(id: number, facts: JsonObject): readonly Step[];
+}
+
+/** Invites addresses. */
+export interface Inviter {
+  /** Refuses, before anything is sent, a role that is not below that of the administrator (403), and (400, 404) an unknown plan or department. */
+  invite(inviting: Inviting): Promise<readonly Invited[]>;
+  /** Sends an invitation again, with a new link; the old one becomes invalid. Refuses (404) one that is used, revoked, or without an address. */
+  resend(id: number, by: Inviting['by'], noted: readonly Step[]): Promise<Invited>;
+}
+
+/** Creates it. */
+export function createInviter(host: Host, site: Site): Inviter {
+  const invitations = host.use(Invitations);
+  const accounts = host.use(Accounts);
+
+  function check(role: Account['role'], preset: InvitationPreset): void {
+    if (!outranks(role, preset.role)) throw errors.role_insufficient('Only root can invite administrators.');
+    const { departmentId, plan } = preset;
+    if (departmentId !== undefined && host.find(Departments)?.get(departmentId) === undefined) {
+      throw coreErrors.department_not_found(departmentId).with({ param: 'department_id' });
+    }
+    if (plan !== undefined && host.find(Subscriptions)?.plan(plan) === undefined) {
+      throw coreErrors.invalid_request_error(`There is no plan "${plan}".`).with({ param: 'plan' });
+    }
+    if (preset.balance !== undefined && host.find(Ledger) === undefined) {
+      throw coreErrors.not_available('This gateway keeps no balances: the plugin quota is not in the pipeline.');
+    }
+  }
+
+  function deliver(email: string, { code, invitation }: IssuedInvitation, from: string): Invited {
+    // The link does not depend on the request, whose host a client may choose.
+    const link = `${site.root}/console/register?invite=${code}`;
+    const mail = host.find(Mail);
+    if (mail?.delivers !== true) {
+      return { email, outcome: 'link', invitation, link, sent: Promise.resolve(false) };
+    }
+    return { email, outcome: 'email', invitation, link: '', sent: send(mail, email, link, code, invitation, from) };
+  }
+
+  async function send(
+    mail: Mail,
+    to: string,
+    link: string,
+    code: string,
+    { id, expiresMs }: Invitation,
+    from: string,
+  ): Promise<boolean> {
+    const text = `${from} invites you to ${site.name}, a gateway to AI models at ${site.root}.
+
+To create your account, open this link before ${new Date(expiresMs).toUTCString()}:
+
+${link}
+
+The link works once. If you do not expect this invitation, ignore this email.
+`;
+    try {
+      await mail.send({ to, subject: `${site.name}: ${from} invites you`, text, isQuiet: true });
+      await invitations.sent(code);
+      return true;
+    } catch (error) {
+      // The list shows that it was not sent.
+      host.log.warn('the email of an invitation was not sent', { invitation: id, error });
+      return false;
+    }
+  }
+
+  return {
+    async invite({ by, emails, preset, forMs, noted }) {
+      check(by.role, preset);
+      const invited: Invited[] = [];
+      for (const email of new Map(emails.map((each) => [each.toLowerCase(), each])).values()) {
+        if ((await accounts.findByEmail(email)) !== undefined) {
+          invited.push({ email, outcome: 'exists', invitation: undefined, link: '', sent: Promise.resolve(false) });
+          continue;
+        }
+        const issued = await invitations.issue({ madeBy: by.id, forMs, email, preset }, (id) =>
+          noted(id, { email, ...factsOf(preset) }),
+        );
+        invited.push(deliver(email, issued, by.name));
+      }
+      return invited;
+    },
+
+    async resend(id, by, noted) {
+      const invitation = await invitations.get(id);
+      if (invitation?.email === undefined || (invitation.usedMs ?? invitation.revokedMs) !== undefined) {
+        throw errors.invitation_not_found();
+      }
+      check(by.role, invitation.preset);
+      if ((await accounts.findByEmail(invitation.email)) !== undefined) throw coreErrors.email_taken();
+      const issued = await invitations.renew(id, site.invitations.forMs, noted);
+      if (issued === undefined) throw errors.invitation_not_found();
+      return deliver(invitation.email, issued, by.name);
+    },
+  };
+}
+
+function factsOf({ role, departmentId, balance, plan }: InvitationPreset): JsonObject {
+  return {
+    role,
+    ...(departmentId !== undefined && { department: departmentId }),
+    ...(balance !== undefined && { quota: exactUnits(balance) }),
+    ...(plan !== undefined && { plan }),
+  };
+}
+
+/** What a code allows: an account with these fields, which is created in one list with these steps. */
+export interface Admission {
+  /** The address of the invited user; undefined: the code is for any visitor. */
+  readonly email: string | undefined;
+  readonly account: Pick<NewAccount, 'role' | 'email' | 'opening'>;
+  /** For the audit log. */
+  readonly facts: JsonObject;
+  steps(accountId: number): Promise<readonly Step[]>;
+  /** Call it after the account was created. */
+  created(accountId: number): Promise<void>;
+}
+
+/** Decides who may create an account. */
+export interface Door {
+  /**
+   * Whether a visitor with this code (empty: none) may create an account; undefined: without an invitation. An invitation with an address is
+   * accepted whatever `console.registration` is. Refuses (403) otherwise; (409) an invitation that cannot be kept any more.
+   */
+  admit(code: string): Promise<Admission | undefined>;
+}
+
+/** Creates it. */
+export function createDoor({ host, site, need }: Pick<Tools, 'host' | 'site' | 'need'>): Door {
+  const invitations = host.use(Invitations);
+
+  /** Refuses (409) what the inviting administrator could not promise today. */
+  async function checkPromise({ madeBy, preset }: Invitation): Promise<void> {
+    const { role, departmentId, plan } = preset;
+    const by = role === 'member' ? undefined : await host.use(Accounts).find(madeBy);
+    const isAllowed = role === 'member' || (by?.enabled === true && outranks(by.role, role));
+    const isThere = departmentId === undefined || host.find(Departments)?.get(departmentId) !== undefined;
+    const isSold = plan === undefined || host.find(Subscriptions)?.plan(plan) !== undefined;
+    if (!isAllowed || !isThere || !isSold) throw errors.invitation_outdated();
+  }
+
+  async function personal(valid: ValidInvitation, invitation: Invitation): Promise<Admission> {
+    await checkPromise(invitation);
+    const { id, email, preset } = invitation;
+    const { role, departmentId, balance, plan } = preset;
+    return {
+      email,
+      account: { role, email, ...(balance !== undefined && { opening: balance }) },
+      facts: { invitation: id },
+      async steps(accountId) {
+        const ref = `invitation:${id}`;
+        return [
+          ...valid.steps(accountId),
+          ...(departmentId === undefined ? [] : need(Departments).placeSteps(accountId, departmentId)),
+          ...(plan === undefined ? [] : await need(Subscriptions).grantSteps(accountId, plan, ref, ref)),
+        ];
+      },
+      async created(accountId) {
+        if (plan !== undefined) need(Subscriptions).changed(accountId);
+        if (departmentId !== undefined) await need(Departments).changed();
+      },
+    };
+  }
+
+  return {
+    async admit(code) {
+      const valid = code === '' ? undefined : await invitations.find(code);
+      if (valid?.invitation?.email !== undefined) return personal(valid, valid.invitation);
+      if (site.registration === 'open') return undefined;
+      if (code !== '' && valid === undefined) throw errors.invitation_wanted();
+      if (site.registration === 'closed') {
+        throw errors.registration_closed('Registration is closed: only administrators create accounts.');
+      }
+      if (valid === undefined) throw errors.invitation_wanted();
+      return {
+        email: undefined,
+        account: { role: 'member' },
+        facts: {},
+        steps: async (accountId) => valid.steps(accountId),
+        created: async () => undefined,
+      };
+    },
+  };
+}
