@@ -26,24 +26,27 @@ const AMOUNT_FIELDS = [
   'perRequest',
 ] as const satisfies readonly AmountField[];
 
+/** Names of rates. */
+export const AMOUNT_NAMES = {
+  input: ['Input', '输入'],
+  output: ['Output', '输出'],
+  cacheRead: ['Cache read', '缓存读取'],
+  cacheWrite: ['Cache write', '缓存写入'],
+  cacheWriteLong: ['Cache write, 1 h', '缓存写入（1 小时）'],
+  reasoning: ['Reasoning', '推理'],
+  inputImage: ['Image input', '图片输入'],
+  inputAudio: ['Audio input', '音频输入'],
+  outputImage: ['Image output', '图片输出'],
+  outputAudio: ['Audio output', '音频输出'],
+  perImage: ['Image', '图片'],
+  perHour: ['Audio transcribed', '转写的音频'],
+  characters: ['Speech', '语音合成'],
+  perRequest: ['Call', '每次调用'],
+} satisfies Record<AmountField, Pair>;
+
 /** Names and units of rates. */
 export const useAmountText = texts({
-  fields: {
-    input: ['Input', '输入'],
-    output: ['Output', '输出'],
-    cacheRead: ['Cache read', '缓存读取'],
-    cacheWrite: ['Cache write', '缓存写入'],
-    cacheWriteLong: ['Cache write, 1 h', '缓存写入（1 小时）'],
-    reasoning: ['Reasoning', '推理'],
-    inputImage: ['Image input', '图片输入'],
-    inputAudio: ['Audio input', '音频输入'],
-    outputImage: ['Image output', '图片输出'],
-    outputAudio: ['Audio output', '音频输出'],
-    perImage: ['Image', '图片'],
-    perHour: ['Audio transcribed', '转写的音频'],
-    characters: ['Speech', '语音合成'],
-    perRequest: ['Call', '每次调用'],
-  } satisfies Record<AmountField, Pair>,
+  fields: AMOUNT_NAMES,
   units: {
     tokens: ['per 1M tokens', '每百万 Token'],
     image: ['per image', '每张图片'],

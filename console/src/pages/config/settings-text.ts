@@ -1,5 +1,6 @@
 /** Texts of the editor of the configuration: forms, saving, versions, secrets. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts name the spelling
+import { AMOUNT_NAMES } from '../../parts/price-amounts.ts';
 import { texts } from '../../text.ts';
 
 /** The texts in English and Chinese. */
@@ -105,21 +106,8 @@ export const useText = texts({
     free: ['Free', '免费'],
     strict: ['Strict translation', '严格转换'],
     price: ['Price', '价格'],
-    input: ['Input', '输入'],
-    output: ['Output', '输出'],
-    cacheRead: ['Cache read', '缓存读取'],
-    cacheWrite: ['Cache write', '缓存写入'],
-    cacheWriteLong: ['Cache write, 1 h', '缓存写入（1 小时）'],
-    inputAudio: ['Audio input', '音频输入'],
-    inputImage: ['Image input', '图片输入'],
-    outputAudio: ['Audio output', '音频输出'],
-    outputImage: ['Image output', '图片输出'],
-    reasoning: ['Reasoning', '推理'],
-    perImage: ['Per image', '每张图片'],
-    perSecond: ['Per second of audio', '每秒音频'],
-    perRequest: ['Per call', '每次调用'],
+    ...AMOUNT_NAMES,
     perUse: ['Per use of a tool', '每次使用工具'],
-    characters: ['Per 1M characters', '每百万字符'],
     service: ['Service tiers', '服务等级'],
     tiers: ['Tiers', '分段价格'],
     title: ['Title', '标题'],
