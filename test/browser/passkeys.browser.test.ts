@@ -1,7 +1,8 @@
 /** Passkeys in a real browser, against a real gateway: whatever Chromium makes of our options, we have to take. */
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import type { Json, JsonObject } from '../../core/plugin.ts';
 import { freePort, startBrowser } from '../kit/browser.ts';
@@ -9,9 +10,10 @@ import { PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
 import { FACTORS_PIPELINE } from '../kit/factors.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
-/** What many consoles use. The folder `esm` is what its package shows; the script for pages stands beside that. */
-const LIBRARY = fileURLToPath(
-  new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@simplewebauthn/browser')),
+/** What many consoles use. The folder `script` is what its package shows; the script for pages stands beside that. */
+const LIBRARY = join(
+  createRequire(import.meta.url).resolve('@simplewebauthn/browser'),
+  '../../dist/bundle/index.umd.min.js',
 );
 const PATH = '/api/user/passkey';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { fakeVendor } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, chatEvents } from '../kit/fixtures.ts';
@@ -278,8 +278,8 @@ describe('the examples for authors of plugins', () => {
 
   it('find the names they import inside the checkout, too, without anything installed', async () => {
     for (const name of ['plugin', 'kit', 'contracts/catalog', 'typescript']) {
-      const url = import.meta.resolve(`turnpike/${name}`);
-      assert.ok(existsSync(fileURLToPath(url)), url);
+      const file = createRequire(import.meta.url).resolve(`turnpike/${name}`);
+      assert.ok(existsSync(file), file);
     }
     const { definePlugin } = await import('turnpike/plugin');
     assert.equal(typeof definePlugin, 'function');

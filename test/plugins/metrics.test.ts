@@ -114,10 +114,11 @@ describe('the metrics of a gateway', () => {
   });
 
   it('have the circuit of each channel', () => {
-    const circuit = (channel: string, state: string) =>
-      valueIn(families, 'turnpike_channel_circuit', { channel, state });
-    assert.deepEqual([circuit('main', 'closed'), circuit('main', 'half-open'), circuit('main', 'open')], [0, 0, 1]);
-    assert.deepEqual([circuit('demo', 'closed'), circuit('demo', 'half-open'), circuit('demo', 'open')], [1, 0, 0]);
+    const circuit = (channel: string) =>
+      ['closed', 'half-open', 'open'].map((state) => valueIn(families, 'turnpike_channel_circuit', { channel, state }));
+    assert.deepEqual(circuit('demo'), [1, 0, 0]);
+    // An open circuit is half-open after a while.
+    assert.ok(['0,0,1', '0,1,0'].includes(circuit('main').join()), `${circuit('main')}`);
   });
 
   it('have the state of the gateway and of its database', onlyOnSqlite('the file of its database'), () => {

@@ -182,7 +182,7 @@ export function configEditorRoutes({ need, audited }: Tools): readonly ApiRoute[
     }),
     route('root', 'DELETE', '/api/config/secrets/:name', {
       verified: true,
-      errors: ['secret_not_found', 'secret_used', 'editor_off'],
+      errors: ['invalid_request_error', 'secret_not_found', 'secret_used', 'editor_off'],
       summary: 'Deletes a secret that gateway.yaml does not use.',
       answer: nothing,
       async handle(request) {

@@ -46,7 +46,7 @@ describe('the setting upstream.client', () => {
       }`;
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--import',
-      import.meta.resolve('tsx'),
+      'tsx',
       '--input-type=module',
       '--eval',
       loaded,

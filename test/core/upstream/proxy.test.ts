@@ -212,13 +212,7 @@ for (const client of CLIENTS)
         const urls = ['https://one.test/', 'https://one.test:8443/until-close', 'https://other.test/'];
         const { stdout } = await promisify(execFile)(
           process.execPath,
-          [
-            '--import',
-            import.meta.resolve('tsx'),
-            fileURLToPath(new URL('./call-each.ts', import.meta.url)),
-            client,
-            ...urls,
-          ],
+          ['--import', 'tsx', fileURLToPath(new URL('./call-each.ts', import.meta.url)), client, ...urls],
           {
             env: {
               ...process.env,

@@ -79,11 +79,9 @@ for (const client of CLIENTS) {
         `https://localhost:${ports.get(untrusted)}/`,
         `https://localhost:${ports.get(wrongName)}/`,
       ];
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        ['--import', import.meta.resolve('tsx'), CALL_EACH, client, ...urls],
-        { env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') } },
-      );
+      const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', CALL_EACH, client, ...urls], {
+        env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') },
+      });
       const outcomes = JSON.parse(stdout) as { readonly ending: Ending; readonly bytes: number }[];
       const [first, second, byAddress, unknown, otherName] = outcomes.map(({ ending }) => ending);
       assert.deepEqual([first, second, byAddress], ['end', 'end', 'end']);
