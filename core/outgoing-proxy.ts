@@ -1,7 +1,11 @@
 /** Outgoing HTTP proxies: through which one a request to a vendor or a provider is sent, by gateway.yaml and by the environment. */
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { isIP } from 'node:net';
 import { canonicalRange, createAddressList } from './address.ts';
+import type { Host } from './contracts/host.ts';
 import type { Channel } from './contracts/vendor.ts';
+import { tunnelling } from './upstream/tunnel.ts';
 
 /** A proxy. Equal URLs are the same object, as long as the configuration is not reloaded. */
 export interface OutgoingProxy {
@@ -144,8 +148,19 @@ function createExceptions(list: string): (url: URL) => boolean {
   };
 }
 
-/** `fetch` through the proxies: for providers and other servers that are not vendors. */
-export function createFetch(proxies: OutgoingProxies): (url: string | URL, init?: RequestInit) => Promise<Response> {
+/** Creates `Host.agent`. */
+export function createAgents(proxies: OutgoingProxies): Host['agent'] {
+  return (url) => {
+    const address = new URL(url);
+    const Agent = address.protocol === 'https:' ? HttpsAgent : HttpAgent;
+    const agent = new Agent({ keepAlive: true });
+    const proxy = proxies.for(address);
+    return proxy === undefined ? agent : tunnelling(agent, proxy);
+  };
+}
+
+/** Creates `Host.fetch`. */
+export function createFetch(proxies: OutgoingProxies): Host['fetch'] {
   return async (url, init) => {
     const proxy = proxies.for(new URL(url));
     if (proxy === undefined) return fetch(url, init);
