@@ -1,11 +1,7 @@
 /** Outgoing HTTP proxies: through which one a request to a vendor or a provider is sent, by gateway.yaml and by the environment. */
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import { isIP } from 'node:net';
 import { canonicalRange, createAddressList } from './address.ts';
-import type { Host } from './contracts/host.ts';
 import type { Channel } from './contracts/vendor.ts';
-import { tunnelling } from './upstream/tunnel.ts';
 
 /** A proxy. Equal URLs are the same object, as long as the configuration is not reloaded. */
 export interface OutgoingProxy {
@@ -145,33 +141,5 @@ function createExceptions(list: string): (url: URL) => boolean {
       ({ name, port: only }) =>
         (only === undefined || only === usedPort) && (host === name || hostname === name || host.endsWith(`.${name}`)),
     );
-  };
-}
-
-/** Creates `Host.agent`. */
-export function createAgents(proxies: OutgoingProxies): Host['agent'] {
-  return (url) => {
-    const address = new URL(url);
-    const Agent = address.protocol === 'https:' ? HttpsAgent : HttpAgent;
-    const agent = new Agent({ keepAlive: true });
-    const proxy = proxies.for(address);
-    return proxy === undefined ? agent : tunnelling(agent, proxy);
-  };
-}
-
-/** Creates `Host.fetch`. */
-export function createFetch(proxies: OutgoingProxies): Host['fetch'] {
-  return async (url, init) => {
-    const proxy = proxies.for(new URL(url));
-    if (proxy === undefined) return fetch(url, init);
-    // Few gateways have a proxy: undici is loaded on first use.
-    const { ProxyAgent, fetch: fetchWith } = await import('undici');
-    const { href: uri } = new URL('/', proxy.name);
-    const dispatcher = new ProxyAgent({ uri, ...(proxy.authorization && { token: proxy.authorization }) });
-    const options = { ...init, dispatcher } as Parameters<typeof fetchWith>[1];
-    // Its connections are closed when the last answer has been read.
-    return fetchWith(url, options).finally(
-      () => void dispatcher.close().catch(() => {}),
-    ) as unknown as Promise<Response>;
   };
 }

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
 import { type Plan, proxiesOf } from '../assembly.ts';
 import type { Host } from '../contracts/host.ts';
-import { createFetch } from '../outgoing-proxy.ts';
+import { createFetch } from '../outgoing-requests.ts';
 import type { BucketSection } from './section.ts';
 
 /** A place for backups. Names are those of `nameOfBackup`. */

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
-import { createAgents, createOutgoingProxies } from '../../core/outgoing-proxy.ts';
+import { createOutgoingProxies } from '../../core/outgoing-proxy.ts';
+import { createAgents } from '../../core/outgoing-requests.ts';
 import {
   type Awaitable,
   type Caller,
