@@ -25,7 +25,8 @@ import { LastingStates } from './lasting.ts';
 import { readTls, spoolFolder, type TlsFiles } from './listen-files.ts';
 import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
 import { type LogSettings, type ProcessLog, silentLog } from './log.ts';
-import { createFetch, createOutgoingProxies, type OutgoingProxies } from './outgoing-proxy.ts';
+import { createOutgoingProxies, type OutgoingProxies } from './outgoing-proxy.ts';
+import { createAgents, createFetch } from './outgoing-requests.ts';
 import type { Player } from './pipeline.ts';
 import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
@@ -197,6 +198,12 @@ export async function driverOf({ file, values }: Plan): Promise<StoreDriver> {
   }
 }
 
+/** The outgoing proxies. `wrong` as of `createOutgoingProxies`. */
+export function proxiesOf({ values, env }: Plan, wrong: (message: string) => void): OutgoingProxies {
+  const { proxy } = (values.upstream ?? {}) as Partial<UpstreamSection>;
+  return createOutgoingProxies(proxy, env, wrong);
+}
+
 /** Creates the plugins of a plan. Throws `ConfigError` with all problems of the file. */
 export async function assemble(plan: Plan, around: Surroundings): Promise<Assembly> {
   const { file, plugins } = plan;
@@ -210,8 +217,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
     ...Object.values(CORE_PATHS).map((path) => [`route GET ${path}`, 'core'] as const),
     ...Object.values(CORE_COMMANDS).map(({ name }) => [`command ${name}`, 'core'] as const),
   ]);
-  const { proxy } = (plan.values.upstream ?? {}) as Partial<UpstreamSection>;
-  const proxies = createOutgoingProxies(proxy, plan.env, (message) => around.log.warn(message));
+  const proxies = proxiesOf(plan, (message) => around.log.warn(message));
   for (const secret of [...file.secrets, ...proxies.secrets]) around.log.hide(secret);
   const listen = readListen(plan.values.listen);
   const tls = readTls(listen.tls, file);
@@ -262,6 +268,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       lasting: (state) => around.lasting.get(state),
       ask: around.ask(vendors, proxies),
       fetch: createFetch(proxies),
+      agent: createAgents(proxies),
       post: (url, body, headers) => postGuarded(url, body, headers),
       problem: (path, message) => file.problem(path, message),
     };

@@ -4,11 +4,9 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, type Serv
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { createProxyServer } from 'http-proxy-3';
 import type { OutgoingProxy } from './outgoing-proxy.ts';
-import { timeoutReason } from './upstream/reasons.ts';
-import { openTunnel } from './upstream/tunnel.ts';
+import { tunnelling } from './upstream/tunnel.ts';
 
 /** The upstream request: exactly this, plus the `host` of its address. */
 export interface OpaqueRequest {
@@ -172,40 +170,6 @@ export function createOpaqueCarrier(): OpaqueCarrier {
 }
 
 const agentOptions = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS } as const;
-
-/** Time for a proxy to open a tunnel, and for TLS in it: the request may have been aborted before they are done. */
-const TUNNEL_MS = 30_000;
-
-/** The agent connects through a proxy. */
-function tunnelling<A extends HttpAgent>(agent: A, proxy: OutgoingProxy): A {
-  const connect: typeof agent.createConnection = (options, connected) => {
-    const { host, port, servername } = options as ConnectionOptions;
-    const isSecure = agent instanceof HttpsAgent;
-    const end = { hostname: (host ?? '').replace(/^\[|\]$/g, ''), port: Number(port) };
-    const timeout = setTimeout(() => void tunnel.close(timeoutReason(proxy)), TUNNEL_MS);
-    const done = (error: Error | null, socket?: Socket): void => {
-      clearTimeout(timeout);
-      connected?.(error, socket!);
-    };
-    const tunnel = openTunnel(proxy, end, (error, socket) => {
-      if (socket === undefined || !isSecure) {
-        done(error ?? null, socket);
-        return;
-      }
-      const secure = connectTls({ socket, servername: servername ?? '', ALPNProtocols: ['http/1.1'] });
-      socket.on('error', (failure) => secure.destroy(failure));
-      secure.once('error', done);
-      secure.once('secureConnect', () => {
-        secure.off('error', done);
-        done(null, secure);
-      });
-    });
-    // `connected` is called later.
-    return undefined as unknown as Socket;
-  };
-  agent.createConnection = connect;
-  return agent;
-}
 
 function theirs(request: Outgoing): IncomingMessage {
   return request as unknown as IncomingMessage;

@@ -143,20 +143,3 @@ function createExceptions(list: string): (url: URL) => boolean {
     );
   };
 }
-
-/** `fetch` through the proxies: for providers and other servers that are not vendors. */
-export function createFetch(proxies: OutgoingProxies): (url: string | URL, init?: RequestInit) => Promise<Response> {
-  return async (url, init) => {
-    const proxy = proxies.for(new URL(url));
-    if (proxy === undefined) return fetch(url, init);
-    // Few gateways have a proxy: undici is loaded on first use.
-    const { ProxyAgent, fetch: fetchWith } = await import('undici');
-    const { href: uri } = new URL('/', proxy.name);
-    const dispatcher = new ProxyAgent({ uri, ...(proxy.authorization && { token: proxy.authorization }) });
-    const options = { ...init, dispatcher } as Parameters<typeof fetchWith>[1];
-    // Its connections are closed when the last answer has been read.
-    return fetchWith(url, options).finally(
-      () => void dispatcher.close().catch(() => {}),
-    ) as unknown as Promise<Response>;
-  };
-}

@@ -60,9 +60,13 @@ export const LanguageContext = createContext<{
   choose(language: Language): void;
 }>({ language: 'en', choose: () => {} });
 
-/** The stored language, otherwise that of the browser. */
-export function firstLanguage(): Language {
+/** The language that the viewer chose; undefined: none. */
+export function chosenLanguage(): Language | undefined {
   const chosen = localStorage.getItem('turnpike.language');
-  if (chosen === 'en' || chosen === 'zh') return chosen;
-  return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en';
+  return chosen === 'en' || chosen === 'zh' ? chosen : undefined;
+}
+
+/** The chosen language, otherwise that of the browser. */
+export function firstLanguage(): Language {
+  return chosenLanguage() ?? (navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en');
 }

@@ -89,7 +89,7 @@ async function checkedPlan(configFile: string, env: Env): Promise<Plan> {
 function storageOf(plan: Plan): BackupStorage {
   const settings = readBackup(plan.values.backup);
   if (settings === undefined) throw new Error('gateway.yaml has no section `backup`: no backups are stored');
-  return openStorage(settings.to, plan.file.dir);
+  return openStorage(settings.to, plan);
 }
 
 /** The secret that an encrypted file needs: whatever encrypts new backups now. */

@@ -64,7 +64,7 @@ export async function finishBackup({ origin, copy, folder, atMs, kind }: FinishO
   // Space for the file that is read back.
   await Promise.all([rm(join(folder, 'scratch'), { recursive: true, force: true }), rm(opened!, { force: true })]);
 
-  const storage = openStorage(settings.to, plan.file.dir);
+  const storage = openStorage(settings.to, plan);
   const name = nameOfBackup({ atMs, kind, proven: proof !== undefined, encrypted: secret !== undefined });
   await storage.put(name, stored);
   await storage.get(name, returned!);

@@ -6,6 +6,9 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
+import { type Plan, proxiesOf } from '../assembly.ts';
+import type { Host } from '../contracts/host.ts';
+import { createFetch } from '../outgoing-requests.ts';
 import type { BucketSection } from './section.ts';
 
 /** A place for backups. Names are those of `nameOfBackup`. */
@@ -21,9 +24,10 @@ export interface BackupStorage {
   remove(name: string): Promise<void>;
 }
 
-/** The storage of `backup.to`. `dir`: the folder of gateway.yaml. */
-export function openStorage(to: string | BucketSection, dir: string): BackupStorage {
-  return typeof to === 'string' ? folderStorage(resolve(dir, to)) : bucketStorage(to);
+/** The storage of `backup.to`. Buckets are reached through the outgoing proxy; that the gateway cannot use a variable is in its own log. */
+export function openStorage(to: string | BucketSection, plan: Plan): BackupStorage {
+  if (typeof to === 'string') return folderStorage(resolve(plan.file.dir, to));
+  return bucketStorage(to, createFetch(proxiesOf(plan, () => {})));
 }
 
 function folderStorage(folder: string): BackupStorage {
@@ -78,7 +82,7 @@ interface Ask {
 }
 
 /** Addresses have the bucket in their path, which every such service supports. */
-function bucketStorage(section: BucketSection): BackupStorage {
+function bucketStorage(section: BucketSection, fetch: Host['fetch']): BackupStorage {
   const { endpoint, bucket, prefix = '', region = 'us-east-1', accessKey, secretKey } = section;
   const client = new AwsClient({ accessKeyId: accessKey, secretAccessKey: secretKey, region, service: 's3' });
   const base = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(bucket)}`;
@@ -92,13 +96,13 @@ function bucketStorage(section: BucketSection): BackupStorage {
         .update(body ?? '')
         .digest('hex'),
     };
-    const request = await client.sign(url.href, {
-      method,
-      headers,
-      ...(body !== undefined && { body: new Uint8Array(body) }),
+    const request = { method, ...(body !== undefined && { body: new Uint8Array(body) }) };
+    const signed = await client.sign(url.href, { ...request, headers });
+    return fetch(signed.url, {
+      ...request,
+      headers: Object.fromEntries(signed.headers),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    return fetch(request);
   }
 
   /** Tried again if the service cannot be reached, fails or is overloaded. Throws for every other status than 2xx. */

@@ -1,4 +1,5 @@
 /** The services that a plugin gets from the gateway. */
+import type { Agent } from 'node:http';
 import type { Clock } from '../clock.ts';
 import type { Service } from '../definitions.ts';
 import type { ErrorAbout } from '../errors.ts';
@@ -51,6 +52,8 @@ export interface Host {
    * vendors (`ask`).
    */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+  /** The same for libraries that use `node:http` and `node:https`: creates an agent for requests to the server of this URL. */
+  agent(url: string | URL): Agent;
   /**
    * Posts to a user-supplied URL: public addresses only, no redirects, ten seconds. Resolves with the status and
    * nothing else of the answer; rejects if the request could not be delivered.

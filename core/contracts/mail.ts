@@ -1,5 +1,6 @@
 /** Email. Provided by the plugin `mail`. */
 import { service } from '../definitions.ts';
+import type { JsonObject } from './json.ts';
 
 /** A plain-text email. */
 export interface Letter {
@@ -8,6 +9,15 @@ export interface Letter {
   readonly text: string;
   /** Failures are not logged, because the caller reports them. */
   readonly isQuiet?: true;
+}
+
+/** The languages of emails to users. */
+export type MailLanguage = 'en' | 'zh';
+
+/** The language in the settings of an account (`Person.settings`); if there is none, the first of a request's `accept-language`. */
+export function mailLanguage(settings: JsonObject | undefined, accepted = ''): MailLanguage {
+  const { language } = settings ?? {};
+  return /^zh\b/i.test(typeof language === 'string' && language !== '' ? language : accepted) ? 'zh' : 'en';
 }
 
 /** Sends email. */

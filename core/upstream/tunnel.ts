@@ -1,9 +1,10 @@
 /** Tunnels through HTTP proxies: the connection that a proxy opens for `CONNECT` (RFC 9110, section 9.3.6). */
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import { type Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { OutgoingProxy } from '../outgoing-proxy.ts';
-import { reasonOf, STOPPED, TunnelFailed } from './reasons.ts';
+import { reasonOf, STOPPED, TunnelFailed, timeoutReason } from './reasons.ts';
 
 /** The host to be reached through the proxy. */
 export interface TunnelEnd {
@@ -78,6 +79,40 @@ export function openTunnel(
       return closed;
     },
   };
+}
+
+/** Time for a proxy to open a tunnel, and for TLS in it: the request may have been aborted before they are done. */
+const TUNNEL_MS = 30_000;
+
+/** Makes an agent connect through a proxy. */
+export function tunnelling<A extends HttpAgent>(agent: A, proxy: OutgoingProxy): A {
+  const connect: typeof agent.createConnection = (options, connected) => {
+    const { host, port, servername } = options as ConnectionOptions;
+    const isSecure = agent instanceof HttpsAgent;
+    const end = { hostname: (host ?? '').replace(/^\[|\]$/g, ''), port: Number(port) };
+    const timeout = setTimeout(() => void tunnel.close(timeoutReason(proxy)), TUNNEL_MS);
+    const done = (error: Error | null, socket?: Socket): void => {
+      clearTimeout(timeout);
+      connected?.(error, socket!);
+    };
+    const tunnel = openTunnel(proxy, end, (error, socket) => {
+      if (socket === undefined || !isSecure) {
+        done(error ?? null, socket);
+        return;
+      }
+      const secure = connectTls({ socket, servername: servername ?? '', ALPNProtocols: ['http/1.1'] });
+      socket.on('error', (failure) => secure.destroy(failure));
+      secure.once('error', done);
+      secure.once('secureConnect', () => {
+        secure.off('error', done);
+        done(null, secure);
+      });
+    });
+    // `connected` is called later.
+    return undefined as unknown as Socket;
+  };
+  agent.createConnection = connect;
+  return agent;
 }
 
 /** Why a proxy gives no tunnel. */

@@ -63,17 +63,17 @@ type Post = (host: Host, address: Address, messages: readonly Sent[], signal: Ab
 
 const POSTS: Readonly<Record<Exclude<Target['type'], 'mail'>, Post>> = {
   /** The signature is that of `TIME.BODY` with HMAC-SHA256, as `t=TIME,v1=HEX`, as that of the plugin `events`. */
-  async webhook({ clock }, { url, secret }, messages, signal) {
+  async webhook({ clock, fetch }, { url, secret }, messages, signal) {
     const alerts = messages.map(({ id, atMs, kind, subject, level, isOver, title, text }) => {
       return { id, at: new Date(atMs).toISOString(), kind, subject, level, over: isOver, title, text };
     });
     const body = JSON.stringify({ alerts });
     const time = seconds(clock.now());
     const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
-    await post(url, body, signal, secret === '' ? {} : { 'x-turnpike-signature': `t=${time},v1=${signature}` });
+    await post(fetch, url, body, signal, secret === '' ? {} : { 'x-turnpike-signature': `t=${time},v1=${signature}` });
   },
   async slack(host, { url }, messages, signal) {
-    await post(url, JSON.stringify({ text: chatText(host, messages) }), signal);
+    await post(host.fetch, url, JSON.stringify({ text: chatText(host, messages) }), signal);
   },
   /** Errors have status 200 and a `code`. The signature has the time and the secret as its key, and signs nothing. */
   async feishu(host, { url, secret }, messages, signal) {
@@ -81,7 +81,7 @@ const POSTS: Readonly<Record<Exclude<Target['type'], 'mail'>, Post>> = {
     const sign = createHmac('sha256', `${timestamp}\n${secret}`).digest('base64');
     const content = { msg_type: 'text', content: { text: chatText(host, messages) } };
     const body = JSON.stringify(secret === '' ? content : { timestamp, sign, ...content });
-    checkCode(await post(url, body, signal), 'code', 'msg');
+    checkCode(await post(host.fetch, url, body, signal), 'code', 'msg');
   },
   /** Errors have status 200 and an `errcode`. The time in milliseconds and the signature are in the query. */
   async dingtalk(host, { url, secret }, messages, signal) {
@@ -92,16 +92,17 @@ const POSTS: Readonly<Record<Exclude<Target['type'], 'mail'>, Post>> = {
       signed.searchParams.set('sign', createHmac('sha256', secret).update(`${timestamp}\n${secret}`).digest('base64'));
     }
     const body = JSON.stringify({ msgtype: 'text', text: { content: chatText(host, messages) } });
-    checkCode(await post(signed.href, body, signal), 'errcode', 'errmsg');
+    checkCode(await post(host.fetch, signed.href, body, signal), 'errcode', 'errmsg');
   },
   async wecom(host, { url }, messages, signal) {
     const body = JSON.stringify({ msgtype: 'text', text: { content: chatText(host, messages) } });
-    checkCode(await post(url, body, signal), 'errcode', 'errmsg');
+    checkCode(await post(host.fetch, url, body, signal), 'errcode', 'errmsg');
   },
 };
 
 /** Posts JSON and returns the answer; rejects unless its status is a success. */
 async function post(
+  fetch: Host['fetch'],
   url: string,
   body: string,
   signal: AbortSignal,

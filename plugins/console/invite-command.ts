@@ -4,6 +4,7 @@ import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
+import { mailLanguage } from '../../core/contracts/mail.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import { type Command, type Host, UsageError } from '../../core/plugin.ts';
 import { durationMs, table } from '../../core/sdk.ts';
@@ -36,8 +37,10 @@ export function createInviteCommand(host: Host, site: Site, inviter: Inviter): C
       const { items } = await host.use(Accounts).search({ role: 'root', offset: 0, limit: 1 });
       const root = items[0];
       if (root === undefined) throw coreErrors.account_not_found('root');
+      const language = mailLanguage(root.settings);
       const invited = await inviter.invite({
-        by: { id: root.id, role: root.role, name: 'An administrator' },
+        by: { id: root.id, role: root.role, name: language === 'zh' ? '管理员' : 'An administrator' },
+        language,
         emails: addressesIn(word === '-' ? stdin : word),
         preset: {
           role,

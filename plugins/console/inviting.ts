@@ -10,11 +10,12 @@ import {
   type ValidInvitation,
 } from '../../core/contracts/invitations.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import { Mail } from '../../core/contracts/mail.ts';
+import { type Letter, Mail, type MailLanguage } from '../../core/contracts/mail.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
 import type { Host, JsonObject, Step } from '../../core/plugin.ts';
 import { outranks } from './access.ts';
+import { EMAILS } from './emails.ts';
 import { errors } from './errors.ts';
 import type { Tools } from './route.ts';
 import { exactUnits } from './units.ts';
@@ -36,6 +37,8 @@ export interface Invited {
 export interface Inviting {
   /** The administrator; at the machine, root. */
   readonly by: Pick<Account, 'id' | 'name' | 'role'>;
+  /** That of the administrator: nothing is known about the invited users. */
+  readonly language: MailLanguage;
   readonly emails: readonly string[];
   readonly preset: InvitationPreset;
   readonly forMs: number;
@@ -48,7 +51,7 @@ export interface Inviter {
   /** Refuses, before anything is sent, a role that is not below that of the administrator (403), and (400, 404) an unknown plan or department. */
   invite(inviting: Inviting): Promise<readonly Invited[]>;
   /** Sends an invitation again, with a new link; the old one becomes invalid. Refuses (404) one that is used, revoked, or without an address. */
-  resend(id: number, by: Inviting['by'], noted: readonly Step[]): Promise<Invited>;
+  resend(id: number, by: Inviting['by'], language: MailLanguage, noted: readonly Step[]): Promise<Invited>;
 }
 
 /** Creates it. */
@@ -70,34 +73,26 @@ export function createInviter(host: Host, site: Site): Inviter {
     }
   }
 
-  function deliver(email: string, { code, invitation }: IssuedInvitation, from: string): Invited {
+  function deliver(
+    email: string,
+    { code, invitation }: IssuedInvitation,
+    { name }: Inviting['by'],
+    language: MailLanguage,
+  ): Invited {
     // The link does not depend on the request, whose host a client may choose.
     const link = `${site.root}/console/register?invite=${code}`;
     const mail = host.find(Mail);
     if (mail?.delivers !== true) {
       return { email, outcome: 'link', invitation, link, sent: Promise.resolve(false) };
     }
-    return { email, outcome: 'email', invitation, link: '', sent: send(mail, email, link, code, invitation, from) };
+    const { id, expiresMs } = invitation;
+    const letter = { to: email, ...EMAILS[language].invitation(site, { from: name, link, expiresMs }) };
+    return { email, outcome: 'email', invitation, link: '', sent: send(mail, letter, code, id) };
   }
 
-  async function send(
-    mail: Mail,
-    to: string,
-    link: string,
-    code: string,
-    { id, expiresMs }: Invitation,
-    from: string,
-  ): Promise<boolean> {
-    const text = `${from} invites you to ${site.name}, a gateway to AI models at ${site.root}.
-
-To create your account, open this link before ${new Date(expiresMs).toUTCString()}:
-
-${link}
-
-The link works once. If you do not expect this invitation, ignore this email.
-`;
+  async function send(mail: Mail, letter: Letter, code: string, id: number): Promise<boolean> {
     try {
-      await mail.send({ to, subject: `${site.name}: ${from} invites you`, text, isQuiet: true });
+      await mail.send({ ...letter, isQuiet: true });
       await invitations.sent(code);
       return true;
     } catch (error) {
@@ -108,7 +103,7 @@ The link works once. If you do not expect this invitation, ignore this email.
   }
 
   return {
-    async invite({ by, emails, preset, forMs, noted }) {
+    async invite({ by, language, emails, preset, forMs, noted }) {
       check(by.role, preset);
       const invited: Invited[] = [];
       for (const email of new Map(emails.map((each) => [each.toLowerCase(), each])).values()) {
@@ -119,12 +114,12 @@ The link works once. If you do not expect this invitation, ignore this email.
         const issued = await invitations.issue({ madeBy: by.id, forMs, email, preset }, (id) =>
           noted(id, { email, ...factsOf(preset) }),
         );
-        invited.push(deliver(email, issued, by.name));
+        invited.push(deliver(email, issued, by, language));
       }
       return invited;
     },
 
-    async resend(id, by, noted) {
+    async resend(id, by, language, noted) {
       const invitation = await invitations.get(id);
       if (invitation?.email === undefined || (invitation.usedMs ?? invitation.revokedMs) !== undefined) {
         throw errors.invitation_not_found();
@@ -133,7 +128,7 @@ The link works once. If you do not expect this invitation, ignore this email.
       if ((await accounts.findByEmail(invitation.email)) !== undefined) throw coreErrors.email_taken();
       const issued = await invitations.renew(id, site.invitations.forMs, noted);
       if (issued === undefined) throw errors.invitation_not_found();
-      return deliver(invitation.email, issued, by.name);
+      return deliver(invitation.email, issued, by, language);
     },
   };
 }

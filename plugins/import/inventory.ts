@@ -1,4 +1,5 @@
 /** What an import found in another gateway, in terms of this one. Amounts are micro-quota. */
+import type { KeyLimit } from '../../core/contracts/keys.ts';
 
 /** A group or team. */
 export interface ForeignDepartment {
@@ -42,6 +43,7 @@ export interface ForeignKey {
   readonly secret: { readonly hash: string; readonly prefix: string; readonly suffix: string } | undefined;
   /** Undefined: limited by its account's balance only. */
   readonly allowance: bigint | undefined;
+  readonly limits?: readonly KeyLimit[] | undefined;
   readonly models?: readonly string[] | undefined;
   readonly addresses?: readonly string[] | undefined;
   readonly expiresMs?: number | undefined;

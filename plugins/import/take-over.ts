@@ -6,6 +6,7 @@
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { Departments } from '../../core/contracts/departments.ts';
+import { limitsText } from '../../core/contracts/key-limits.ts';
 import { Keys, type NewKey } from '../../core/contracts/keys.ts';
 import { inQuota, LARGEST_GRANT, Ledger } from '../../core/contracts/ledger.ts';
 import { Tickets } from '../../core/contracts/sessions.ts';
@@ -305,6 +306,7 @@ export async function takeOver(
       accountId: owner.ownId,
       name: key.name,
       allowance: key.allowance,
+      limits: key.limits,
       models: key.models,
       addresses: key.addresses,
       expiresMs: key.expiresMs,
@@ -325,6 +327,7 @@ export async function takeOver(
     const to = [
       key.secret === undefined ? 'a new key' : 'the same key',
       `limit ${key.allowance === undefined ? 'none' : inQuota(key.allowance)}`,
+      ...(key.limits === undefined ? [] : [`limits ${limitsText(key.limits)}`]),
       ...(key.models === undefined ? [] : [`models ${key.models.join(' ')}`]),
       ...(key.addresses === undefined ? [] : [`addresses ${key.addresses.join(' ')}`]),
       ...(key.expiresMs === undefined ? [] : [`expires ${new Date(key.expiresMs).toISOString()}`]),

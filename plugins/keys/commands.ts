@@ -2,11 +2,12 @@
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
+import { limitsText } from '../../core/contracts/key-limits.ts';
 import type { KeyChanges, KeyRecord, Keys } from '../../core/contracts/keys.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { type Command, type CommandRequest, type Host, type Step, UsageError } from '../../core/plugin.ts';
 import { durationMs, table } from '../../core/sdk.ts';
-import { limitsText, readLimits } from './limits-text.ts';
+import { readLimits } from './limits-text.ts';
 
 /** The commands, on the service of this plugin. */
 export function createCommands(host: Host, keys: Keys): readonly Command[] {

@@ -171,7 +171,7 @@ export function createKeys(host: Host): KeyRing {
       throw coreErrors.account_not_found(newKey.accountId);
     }
     if (newKey.models !== undefined) checkModels(newKey.models, modelNames(newKey.models), served);
-    if (newKey.limits !== undefined) checkKeyLimits(newKey.limits, []);
+    if (newKey.limits !== undefined) checkKeyLimits(newKey.limits, [], served);
     return { ...newKey, name: readName(newKey.name), addresses: newKey.addresses && readRanges(newKey.addresses) };
   }
 
@@ -183,7 +183,7 @@ export function createKeys(host: Host): KeyRing {
   const isServed = (name: string): boolean => host.find(Catalog)?.serves(name) === true;
 
   /** `kept`: models that may be named although they are no longer served. */
-  function checkKeyLimits(limits: readonly KeyLimit[], kept: readonly string[]): void {
+  function checkKeyLimits(limits: readonly KeyLimit[], kept: readonly string[], served = isServed): void {
     checkLimits(limits);
     for (const { budgets, requestsPerMinute, tokensPerMinute, concurrent } of limits) {
       const isRate = (requestsPerMinute ?? tokensPerMinute ?? concurrent) !== undefined;
@@ -191,7 +191,7 @@ export function createKeys(host: Host): KeyRing {
       if (budgets !== undefined && host.find(Ledger) === undefined) throw errors.limits_off('quota');
     }
     const names = modelsOf({ limits });
-    if (names.length > 0) checkModels(names, [...modelNames(names), ...kept], isServed);
+    if (names.length > 0) checkModels(names, [...modelNames(names), ...kept], served);
   }
 
   async function get(accountId: number, id: number): Promise<KeyRecord | undefined> {

@@ -1,10 +1,10 @@
-/** Limits of keys on the command line: `requests=60,day=500; gpt-*: tokens=100000`. */
+/** Reads the limits of keys on the command line. */
+import { LIMIT_WORDS } from '../../core/contracts/key-limits.ts';
 import type { KeyLimit } from '../../core/contracts/keys.ts';
-import { inQuota, MICRO } from '../../core/contracts/ledger.ts';
+import { MICRO } from '../../core/contracts/ledger.ts';
 import { UsageError } from '../../core/plugin.ts';
 import { PERIODS, type Period } from '../../core/sdk.ts';
 
-const COUNTS = { requests: 'requestsPerMinute', tokens: 'tokensPerMinute', concurrent: 'concurrent' } as const;
 const FORM =
   '--limits is a list such as "requests=60,tokens=100000,concurrent=5,day=500,week=2000,month=5000", and after a semicolon the same for some models: "; gpt-*: requests=5"';
 
@@ -21,7 +21,7 @@ function readLimit(text: string): KeyLimit {
   const budgets: Partial<Record<Period, bigint>> = {};
   for (const item of text.slice(colon + 1).split(',')) {
     const [, name = '', amount = ''] = /^\s*([a-z]+)\s*=\s*(\d{1,15})\s*$/.exec(item) ?? [];
-    const count = Object.hasOwn(COUNTS, name) ? COUNTS[name as keyof typeof COUNTS] : undefined;
+    const count = Object.hasOwn(LIMIT_WORDS, name) ? LIMIT_WORDS[name as keyof typeof LIMIT_WORDS] : undefined;
     const period = PERIODS.find((each) => each === name);
     if (count !== undefined) counts[count] = Number(amount);
     else if (period !== undefined) budgets[period] = BigInt(amount) * MICRO;
@@ -32,18 +32,4 @@ function readLimit(text: string): KeyLimit {
     ...counts,
     ...(Object.keys(budgets).length > 0 && { budgets }),
   };
-}
-
-/** Limits as `readLimits` reads them. */
-export function limitsText(limits: readonly KeyLimit[] | undefined): string {
-  return (limits ?? []).map(limitText).join('; ') || 'none';
-}
-
-function limitText({ model, budgets = {}, ...counts }: KeyLimit): string {
-  const items = [
-    ...Object.entries(COUNTS).map(([name, member]) => [name, counts[member]] as const),
-    ...PERIODS.map((period) => [period, budgets[period] === undefined ? undefined : inQuota(budgets[period])] as const),
-  ];
-  const text = items.flatMap(([name, amount]) => (amount === undefined ? [] : `${name}=${amount}`)).join(',');
-  return model === undefined ? text : `${model}: ${text}`;
 }

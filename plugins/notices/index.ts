@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import { type Account, Accounts, type Person } from '../../core/contracts/accounts.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import { Mail } from '../../core/contracts/mail.ts';
+import { Mail, mailLanguage } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { definePlugin, type Host, type Migration } from '../../core/plugin.ts';
 import { boundedMap, createChore } from '../../core/sdk.ts';
@@ -133,6 +133,24 @@ export default definePlugin({
   },
 });
 
+/** The texts of a notification. Amounts are quota units. */
+const WORDS = {
+  en: {
+    title: (site: string) => `${site}: your quota is running low`,
+    content: (account: string, left: bigint, threshold: bigint) =>
+      `Your account ${account} has ${left} quota left, which is below the ${threshold} that you set.`,
+    topUp: 'Top up: ',
+    once: 'You get this notification once, until the balance has been above it again.',
+  },
+  zh: {
+    title: (site: string) => `${site}：你的额度即将用完`,
+    content: (account: string, left: bigint, threshold: bigint) =>
+      `你的账户 ${account} 剩余额度 ${left}，低于你设置的 ${threshold}。`,
+    topUp: '充值：',
+    once: '在余额重新高于该值之前，此通知只发送一次。',
+  },
+};
+
 /** Sends notifications. */
 function createNotices(host: Host) {
   const { log, clock, vault } = host;
@@ -150,13 +168,14 @@ function createNotices(host: Host) {
 
   return {
     /** Resolves after one attempt; failures are logged and not repeated. `remaining`: micro-quota. */
-    async send(account: Account, { way, below }: Wish, remaining: bigint): Promise<void> {
+    async send(account: Person, { way, below }: Wish, remaining: bigint): Promise<void> {
       const site = host.find(Site);
       const name = site?.name ?? 'Turnpike';
       const link = site === undefined ? '' : `${site.root}/console/topup`;
       const [left, threshold] = [remaining / MICRO, below / MICRO];
-      const title = `${name}: your quota is running low`;
-      const content = `Your account ${account.name} has ${left} quota left, which is below the ${threshold} that you set.`;
+      const words = WORDS[mailLanguage(account.settings)];
+      const title = words.title(name);
+      const content = words.content(account.name, left, threshold);
       try {
         if (way.kind === 'webhook') {
           const timestamp = Math.floor(clock.now() / 1_000);
@@ -164,7 +183,7 @@ function createNotices(host: Host) {
           await post(account, way.url, way.secret, { type: 'quota_exceed', title, content, values, timestamp });
           return;
         }
-        const text = `${content}\n\n${link === '' ? '' : `Top up: ${link}\n\n`}You get this notification once, until the balance has been above it again.\n`;
+        const text = `${content}\n\n${link === '' ? '' : `${words.topUp}${link}\n\n`}${words.once}\n`;
         const sending = host.find(Mail)?.send({ to: way.to, subject: title, text });
         // May take long, and logs its own failures.
         sending?.catch(() => {});

@@ -151,7 +151,7 @@ export default definePlugin({
     const providers: readonly Provider[] = [
       stripe && createStripe(stripe, host),
       creem && createCreem(creem, host),
-      alipay && createAlipay(alipay, clock),
+      alipay && createAlipay(alipay, host),
       epay && createEpay(epay),
     ].filter((provider) => provider !== undefined);
     const orders = createOrders(store, clock);

@@ -57,10 +57,16 @@ function urlOf({ endpoint }: TelemetrySection, path: string): string {
 }
 
 /** Creates what makes and sends spans. */
-export function createTracing(section: TelemetrySection, resource: Resource, losses: Losses): BasicTracerProvider {
+export function createTracing(
+  section: TelemetrySection,
+  { agent }: Pick<Host, 'agent'>,
+  resource: Resource,
+  losses: Losses,
+): BasicTracerProvider {
   const exporter = new OTLPTraceExporter({
     url: urlOf(section, '/v1/traces'),
     headers: { ...section.headers },
+    httpAgentOptions: () => agent(section.endpoint),
     timeoutMillis: ANSWER_MS,
     concurrencyLimit: 2,
   });
@@ -120,10 +126,16 @@ class BoundedProcessor implements SpanProcessor {
 }
 
 /** Creates what collects and sends metrics. */
-export function createMetering(section: TelemetrySection, resource: Resource, losses: Losses): MeterProvider {
+export function createMetering(
+  section: TelemetrySection,
+  { agent }: Pick<Host, 'agent'>,
+  resource: Resource,
+  losses: Losses,
+): MeterProvider {
   const exporter = new OTLPMetricExporter({
     url: urlOf(section, '/v1/metrics'),
     headers: { ...section.headers },
+    httpAgentOptions: () => agent(section.endpoint),
     timeoutMillis: ANSWER_MS,
   });
   const counted: PushMetricExporter = {

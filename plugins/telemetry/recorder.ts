@@ -53,11 +53,11 @@ export interface Ended {
 }
 
 /** Creates it. */
-export function createRecorder(section: TelemetrySection, host: Pick<Host, 'boot' | 'clock' | 'log'>) {
+export function createRecorder(section: TelemetrySection, host: Pick<Host, 'agent' | 'boot' | 'clock' | 'log'>) {
   const resource = resourceFromAttributes({ 'service.name': section.service, 'service.instance.id': host.boot });
   const losses = new Losses(host);
-  const tracing = section.traces ? createTracing(section, resource, losses) : undefined;
-  const metering = section.metrics ? createMetering(section, resource, losses) : undefined;
+  const tracing = section.traces ? createTracing(section, host, resource, losses) : undefined;
+  const metering = section.metrics ? createMetering(section, host, resource, losses) : undefined;
   const tracer = tracing?.getTracer('turnpike');
   const meter = metering?.getMeter('turnpike');
   const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]) =>

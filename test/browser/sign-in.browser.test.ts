@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { Accounts } from '../../core/contracts/accounts.ts';
 import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, signedIn, verify } from '../kit/console.ts';
 import { CLIENT, type FakeProvider, startGithub } from '../kit/fake-oauth.ts';
@@ -116,7 +117,8 @@ describe('the sign-in', () => {
     await heading('Home').waitFor();
   });
 
-  it('says when to try again', async () => {
+  it('says when to try again; a language that is chosen there is that of emails to the account', async () => {
+    await member(gateway, 'cleo');
     // What it takes to be refused so is told in the tests of the gateway.
     await page.route('**/api/user/login', (route) =>
       route.fulfill({
@@ -134,6 +136,11 @@ describe('the sign-in', () => {
     await page.getByRole('button', { name: 'Switch to Chinese' }).click();
     await button('登录').click();
     await page.getByText(/次数过多，请于60 分钟后/).waitFor();
+    await page.unroute('**/api/user/login');
+    await button('登录').click();
+    const accounts = gateway.host.use(Accounts);
+    const { id } = (await accounts.findByName('cleo'))!;
+    await becomes(async () => (await accounts.person(id))?.settings.language, 'zh');
   });
 
   it('goes through an account elsewhere and comes back to what was asked for, with a code where one is wanted', async () => {

@@ -122,6 +122,26 @@ describe('an e-mail address', () => {
     assert.deepEqual(answers[0], answers[1]);
   });
 
+  it('gets its emails in the language of its account, otherwise in that of the browser', async () => {
+    const chinese = { 'accept-language': 'zh-CN,zh;q=0.9,en;q=0.8' };
+    const textAfter = async (request: Promise<unknown>): Promise<string> => {
+      await request;
+      return (await server.letter()).text;
+    };
+    const codeTo = (who: Visitor) => textAfter(who.get('/api/verification?email=anna@example.com', chinese));
+    assert.match(await codeTo(visitor(gateway)), /^有人.*\n\n验证码是 \d{8}，十分钟内有效/);
+    await bob.data('PUT', '/api/user/setting', { language: 'en' });
+    assert.match(await codeTo(bob), /The code is/);
+    await ann.data('PUT', '/api/user/setting', { language: 'zh' });
+    const email = encodeURIComponent(await emailOf(ann));
+    assert.match(await textAfter(visitor(gateway).get(`/api/reset_password?email=${email}`)), /为账户“ann”设置新密码/);
+    const [, code = ''] = /(\d{8})/.exec(await codeTo(ann)) ?? [];
+    assert.match(
+      await textAfter(bind(ann, 'anna@example.com', code)),
+      /^ann，你好：\n\n你在 \S+ 的账户的邮箱地址已更改/,
+    );
+  });
+
   it('is one, and nothing more', async () => {
     for (const email of [
       '',

@@ -110,6 +110,17 @@ describe('invitations by email', () => {
     assert.equal(verdictOf(await register('ann2', code)), '403 invitation_wanted invite_code');
   });
 
+  it('are in the language of the administrator', async () => {
+    await adam.data('PUT', '/api/user/setting', { language: 'zh' });
+    const [{ id }] = await invite(adam, { emails: ['li@example.com'] });
+    const { subject, text } = await mail.letter();
+    assert.equal(subject, 'Acme AI：adam 邀请你加入');
+    assert.match(text, /请在 \d{4}-\d\d-\d\d \d\d:\d\d（UTC）之前打开此链接/);
+    await adam.data('PUT', '/api/user/setting', { language: 'en' });
+    await adam.data('POST', `/api/user/invitations/${id}/resend`);
+    assert.equal((await mail.letter()).subject, 'Acme AI: adam invites you');
+  });
+
   it('of a list are one for each address; addresses with an account get none', async () => {
     const emails = ['bo@example.com', 'cy@example.com', 'BO@example.com', 'ann@example.com'];
     const invited = await invite(adam, { emails });

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { aloneOf } from '../../core/cluster/peers.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
+import { createOutgoingProxies } from '../../core/outgoing-proxy.ts';
+import { createAgents } from '../../core/outgoing-requests.ts';
 import {
   type Awaitable,
   type Caller,
@@ -155,6 +157,7 @@ export async function drive(
     provide: (service, it) => void provided.set(service.id, it),
     ask: () => Promise.reject(new Error('nobody is asked here')),
     fetch,
+    agent: createAgents(createOutgoingProxies('none', {}, quiet)),
     post: options.post ?? (() => Promise.reject(new Error('nothing is posted here'))),
     vendors: () => new Map(),
     styles: () => new Map(),

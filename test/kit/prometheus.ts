@@ -1,5 +1,6 @@
-/** The text format of Prometheus: parsed strictly, and checked by the rules of `promtool check metrics`. */
+/** The text format of Prometheus, parsed strictly, and its own checks. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 
 /** One metric with its samples. */
 export interface Family {
@@ -64,48 +65,11 @@ function sampleOf(line: string): Sample {
   return { name, labels, value: Number(value.replace('Inf', 'Infinity')) };
 }
 
-/** Units that names must not have, and the base unit instead. Only those that a gateway could have by accident. */
-const UNITS: Readonly<Record<string, string>> = {
-  milliseconds: 'seconds',
-  microseconds: 'seconds',
-  nanoseconds: 'seconds',
-  minutes: 'seconds',
-  hours: 'seconds',
-  days: 'seconds',
-  weeks: 'seconds',
-  bits: 'bytes',
-  kilobytes: 'bytes',
-  megabytes: 'bytes',
-  gigabytes: 'bytes',
-};
-const ABBREVIATIONS = ['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd'];
-const TYPES = ['counter', 'gauge', 'histogram', 'gauge_histogram', 'summary', 'untyped'];
-
-/** What `promtool check metrics` would complain about, one line each (the rules of promlint in client_golang). */
-export function lintMetrics(families: readonly Family[]): readonly string[] {
-  return families.flatMap(({ name, help, type, samples }) => {
-    const found: string[] = [];
-    const words = name.split('_');
-    const labels = [...new Set(samples.flatMap((sample) => Object.keys(sample.labels)))];
-    if (help.trim() === '') found.push('no help text');
-    for (const word of words) if (word in UNITS) found.push(`use base unit ${UNITS[word]} instead of ${word}`);
-    if (words.some((word) => ABBREVIATIONS.includes(word)))
-      found.push('metric names should not contain abbreviated units');
-    if (type === 'counter' && !name.endsWith('_total')) found.push('counter metrics should have "_total" suffix');
-    if (type !== 'counter' && name.endsWith('_total'))
-      found.push('non-counter metrics should not have "_total" suffix');
-    if (type !== 'histogram' && name.endsWith('_bucket'))
-      found.push('non-histogram metrics should not have "_bucket" suffix');
-    if (type !== 'histogram' && type !== 'summary' && /_(count|sum)$/.test(name))
-      found.push('non-histogram and non-summary metrics should not have "_count" or "_sum" suffix');
-    if (type !== 'histogram' && labels.includes('le')) found.push('non-histogram metrics should not have "le" label');
-    if (type !== 'summary' && labels.includes('quantile'))
-      found.push('non-summary metrics should not have "quantile" label');
-    for (const other of TYPES)
-      if (`${name}_`.includes(`_${other}_`)) found.push(`metric name should not include type '${other}'`);
-    if (name.includes(':')) found.push('metric names should not contain ":"');
-    if ([name, ...labels].some((text) => /[a-z][A-Z]/.test(text)))
-      found.push("metric and label names should be written in 'snake_case' not 'camelCase'");
-    return found.map((problem) => `${name}: ${problem}`);
-  });
+/** Prometheus's own checks: the output of `promtool`, and whether it found nothing. */
+export function promtool(args: readonly string[], input = ''): { readonly ok: boolean; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  return { ok: status === 0, output: stdout + stderr };
 }
+
+/** The option of a test that needs `promtool`. */
+export const WITH_PROMTOOL = { skip: spawnSync('promtool', ['--version']).error ? 'promtool is not installed' : false };

@@ -1,5 +1,6 @@
 /** All services of the contracts, for a test that uses a gateway from inside. */
 import { Accounts } from '../../core/contracts/accounts.ts';
+import { Alerts } from '../../core/contracts/alerts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
@@ -27,6 +28,7 @@ import type { Service } from '../../core/plugin.ts';
 
 export const SERVICES: readonly Service<unknown>[] = [
   Accounts,
+  Alerts,
   Audit,
   Catalog,
   ChosenKeys,

@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Departments } from '../../core/contracts/departments.ts';
+import { limitsText } from '../../core/contracts/key-limits.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
@@ -47,7 +48,11 @@ const ROWS = `
     ('${tokenOf('ads')}', 'sk-...ghij', 'ads', NULL, 't2', NULL, 0, '{all-team-models}', NULL, NULL),
     ('${tokenOf('none')}', 'sk-...ghij', 'nobody', NULL, NULL, NULL, 0, '{}', NULL, NULL),
     ('${tokenOf('off')}', 'sk-...ghij', 'of gone', NULL, 't3', NULL, 0, '{}', NULL, NULL),
-    ('${tokenOf('carl')}', 'sk-...ghij', 'carl', 'u3', NULL, NULL, 0, '{}', NULL, NULL);`;
+    ('${tokenOf('carl')}', 'sk-...ghij', 'carl', 'u3', NULL, NULL, 0, '{}', NULL, NULL);
+  INSERT INTO "LiteLLM_VerificationToken" ("token", "key_name", "key_alias", "user_id", "max_budget", "spend", "budget_duration", "rpm_limit", "tpm_limit", "max_parallel_requests", "metadata", "model_max_budget") VALUES
+    ('${tokenOf('rate')}', 'sk-...ghij', 'rated', 'u1', 3, 2.5, '7d', 100, 50000, 4,
+     '{"model_rpm_limit": {"free-model": 1, "gone-model": 0}, "model_tpm_limit": {"gone-model": 9}}',
+     '{"test-model": {"budget_limit": 0.5, "time_period": "1d"}, "gone-model": {"max_budget": 1, "budget_duration": "12h"}}');`;
 
 /** Parameters of a model in the database, encrypted with this key by another implementation of NaCl. */
 const SALT_KEY = 'sk-salt';
@@ -66,6 +71,7 @@ const ANSWERS: Readonly<Record<string, readonly [string, string]>> = {
   none: ['200', '200'],
   off: ['403 department_disabled', '403 department_disabled'],
   carl: ['403 QUOTA_USER_INSUFFICIENT', '200'],
+  rate: ['200', '200'],
 };
 
 /** As gateway.yaml names an environment variable. */
@@ -107,7 +113,7 @@ describe('an import of the database of', { skip: noPostgres() ?? false }, () => 
         if (i > 0) assert.match(dry, /models in the database \(1\): they are encrypted with another key/);
 
         const { stdout: text } = await gateway.tryCommand('import litellm -', `${url}\n${SALT_KEY}\n`);
-        assert.match(text, /^17 new, 0 unchanged, \d+ left$/m, text);
+        assert.match(text, /^18 new, 0 unchanged, \d+ left$/m, text);
         assert.match(text, /user (Carl|carl@example.com): its budget resets every 7d/);
         if (i > 0) {
           const part = parse(readFileSync(join(gateway.dir, 'litellm.gateway.yaml'), 'utf8')) as Record<string, object>;
@@ -157,8 +163,20 @@ describe('an import of the database of', { skip: noPostgres() ?? false }, () => 
             name,
           );
         }
+        assert.equal(await outcome(gateway, secretOf('rate'), 'free-model'), '429 rate_limit_exceeded');
+        const rated = (await gateway.host.use(Keys).list()).find(({ name }) => name === 'rated')!;
+        assert.equal(
+          limitsText(rated.limits),
+          'requests=100,tokens=50000,concurrent=4,week=1500000; free-model: requests=1; gone-model: tokens=9; test-model: day=250000',
+        );
+        assert.match(dry, new RegExp(`the same key, limit none, limits ${limitsText(rated.limits)} `));
+        assert.match(
+          dry,
+          /key rated: rpm_limit 0 of gone-model, a budget of gone-model for every 12h: there is no such/,
+        );
+        assert.match(dry, /key rated: its budgets are of calendar days, weeks or months \(UTC\)/);
         const again = (await gateway.tryCommand('import litellm -', url)).stdout;
-        assert.match(again, /^nothing was changed: 17 unchanged, \d+ left$/m);
+        assert.match(again, /^nothing was changed: 18 unchanged, \d+ left$/m);
         assert.match(await gateway.command('reconcile'), /^(ok .*\n?)+$/);
       } finally {
         await gateway.stop();

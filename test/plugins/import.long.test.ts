@@ -439,9 +439,14 @@ describe('an import', () => {
   it('converts balances to quota units of another size, rounded down', async () => {
     const file = join(gateway.dir, 'units.db');
     const user = { id: 30, username: 'nell', password: 'x', role: 1, status: 1, quota: 10, group: 'default' };
-    makeSqlite(file, NEW_API_VERSIONS[2]!, { users: [user], options: [{ key: 'QuotaPerUnit', value: '300000' }] });
+    const options = [
+      { key: 'QuotaPerUnit', value: '300000' },
+      { key: 'ModelRequestRateLimitEnabled', value: 'true' },
+    ];
+    makeSqlite(file, NEW_API_VERSIONS[2]!, { users: [user], options });
     const text = await gateway.command(`import new-api ${file}`);
     assert.match(text, /balances: 300000 per dollar there, 500000 here/);
+    assert.match(text, /rate limit of users and groups \(1\): set `limits` in gateway\.yaml/);
     assert.equal(await available(gateway, 'nell'), 16_666_666n);
   });
 });

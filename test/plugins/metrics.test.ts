@@ -11,7 +11,7 @@ import { CONSOLE_PIPELINE } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { isOnPostgres, onlyOnSqlite } from '../kit/postgres.ts';
-import { type Family, lintMetrics, parseMetrics } from '../kit/prometheus.ts';
+import { type Family, parseMetrics, promtool, WITH_PROMTOOL } from '../kit/prometheus.ts';
 import { errorAnswer, hold, jsonAnswer, wholeAnswer } from '../kit/script.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../scripts/deploy/', import.meta.url));
@@ -19,9 +19,8 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 const pipeline = [...CONSOLE_PIPELINE, 'metrics'];
 
-async function metricsOf({ url }: TestGateway): Promise<readonly Family[]> {
-  return parseMetrics(await (await fetch(`${url}/metrics`)).text());
-}
+const textOf = async ({ url }: TestGateway): Promise<string> => (await fetch(`${url}/metrics`)).text();
+const metricsOf = async (gateway: TestGateway) => parseMetrics(await textOf(gateway));
 
 /** The value of one series; undefined if there is none. */
 function valueIn(families: readonly Family[], name: string, labels: Readonly<Record<string, string>> = {}) {
@@ -36,6 +35,7 @@ function valueIn(families: readonly Family[], name: string, labels: Readonly<Rec
 describe('the metrics of a gateway', () => {
   let vendor: FakeVendor;
   let gateway: TestGateway;
+  let text: string;
   let families: readonly Family[];
 
   before(async () => {
@@ -62,35 +62,17 @@ describe('the metrics of a gateway', () => {
       await gateway.command(`backup ${join(gateway.dir, 'copy.db')}`);
       assert.equal((await gateway.tryCommand('backup now')).code, 1);
     }
-    families = await metricsOf(gateway);
+    text = await textOf(gateway);
+    families = parseMetrics(text);
   });
   after(async () => {
     await gateway?.stop();
     await vendor?.close();
   });
 
-  it('are named as Prometheus wants them', () => {
-    assert.deepEqual(lintMetrics(families), []);
+  it('are named as Prometheus wants them', WITH_PROMTOOL, () => {
+    assert.deepEqual(promtool(['check', 'metrics'], text), { ok: true, output: '' });
     assert.ok(families.length > 40, `${families.length}`);
-  });
-
-  it('are found wanting by the same rules if they are named otherwise', () => {
-    const bad = (name: string, type: string, labels = '') =>
-      lintMetrics(parseMetrics(`# HELP ${name} Text.\n# TYPE ${name} ${type}\n${name}${labels} 1\n`)).length;
-    assert.deepEqual(
-      [
-        bad('calls', 'counter'),
-        bad('calls_total', 'gauge'),
-        bad('wait_milliseconds', 'gauge'),
-        bad('size_mb', 'gauge'),
-        bad('queue_gauge', 'gauge'),
-        bad('calls_count', 'gauge'),
-        bad('queueLength', 'gauge'),
-        bad('queue', 'gauge', '{le="1"}'),
-      ],
-      Array(8).fill(1),
-    );
-    assert.equal(bad('queue_length', 'gauge', '{channel="main"}'), 0);
   });
 
   it('have the charges of calls in currency units', async () => {
@@ -223,6 +205,11 @@ describe('the metrics of a gateway', () => {
         // Only with counters on Valkey, and with the first call of each kind.
         return names.has(name) || name === 'turnpike_counters_shared';
       }
+    });
+
+    it('are raised and worded as the tests of the rules say', WITH_PROMTOOL, () => {
+      const { ok, output } = promtool(['test', 'rules', fileURLToPath(new URL('alert-rules.yaml', import.meta.url))]);
+      assert.ok(ok, output);
     });
 
     it('have a summary and a description for the person who is paged', () => {

@@ -103,6 +103,15 @@ describe('notices', () => {
     assert.equal(letters.length, 1);
   });
 
+  it('is in the language of the account', async () => {
+    settings = { ...settings, language: 'zh' };
+    await call(99);
+    assert.match(
+      `${letters[0]!.subject} ${letters[0]!.text}`,
+      /额度即将用完 你的账户 ann 剩余额度 99，低于你设置的 100。\n\n充值：/,
+    );
+  });
+
   it('costs an account that wants none one look in a minute, and comes as soon as it wants one', async () => {
     settings = {};
     for (let i = 0; i < 5; i++) await call(50);

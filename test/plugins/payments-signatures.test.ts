@@ -199,7 +199,7 @@ describe('signatures of alipay', () => {
     const { alipay } = readSection(section, (path, message) => assert.fail(`${path.join('.')} ${message}`)) as {
       readonly alipay: NonNullable<Configured['alipay']>;
     };
-    ours = createAlipay(alipay, clock);
+    ours = createAlipay(alipay, { clock, fetch });
   });
   after(() => fake.close());
   const TRADE = {

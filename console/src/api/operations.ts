@@ -1523,6 +1523,7 @@ export interface Operations {
       password?: string;
       /** The current password; required to change it. */
       original_password?: string;
+      /** The language of emails: Chinese if it begins with `zh`, otherwise English. */
       language?: string;
       /** JSON text of the client. */
       sidebar_modules?: string;
@@ -1550,6 +1551,7 @@ export interface Operations {
       budget_emails?: boolean;
       /** Whether your own log contains IP addresses. */
       record_ip_log?: boolean;
+      /** The language of emails: Chinese if it begins with `zh`, otherwise English. */
       language?: string;
       /** JSON text of the client. */
       sidebar_modules?: string;

@@ -33,7 +33,7 @@ import { PAGES, type PageName } from '../page-list.ts';
 import { PAGE_ICONS, usePageNames } from '../pages.tsx';
 import { IconButton } from '../parts/page.tsx';
 import { Money } from '../parts/values.tsx';
-import { LanguageContext, texts } from '../text.ts';
+import { chosenLanguage, LanguageContext, texts } from '../text.ts';
 import { Boundary } from './boundary.tsx';
 import { fetched } from './fetched.tsx';
 import { LOCAL_ZONE, timeZoneOf, ZONES, ZoneContext } from './zone.ts';
@@ -82,6 +82,7 @@ export function Shell({
   const burger = useRef<HTMLButtonElement>(null);
   useMenuFocus();
   useHotkeys([['mod+K', () => setPalette('open')]], []);
+  useLanguageOfEmails(self);
   const before = useRef(path);
   useEffect(() => {
     if (before.current === path) return;
@@ -202,6 +203,18 @@ function NavGroup({
       })}
     </div>
   );
+}
+
+/** Stores the language that the user chose in the settings of the account: emails are written in it. */
+function useLanguageOfEmails({ setting }: Self): void {
+  const { language } = useContext(LanguageContext);
+  const stored = useRef((JSON.parse(setting) as { readonly language?: string }).language);
+  useEffect(() => {
+    if (chosenLanguage() !== language || stored.current === language) return;
+    stored.current = language;
+    // If it fails, it is stored when the console is opened again.
+    call('PUT /api/user/setting', { body: { language } }).catch(() => {});
+  }, [language]);
 }
 
 /** The other language, in that language. */

@@ -9,9 +9,13 @@ import { errors } from '../errors.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { type Accepted, bodyOf, EMAIL_PATTERN } from '../schemas.ts';
 
-/** Members that consoles store and the gateway does not read. */
+/** Members that consoles store. */
 export const keptProperties = {
-  language: { type: 'string', maxLength: 35 },
+  language: {
+    description: 'The language of emails: Chinese if it begins with `zh`, otherwise English.',
+    type: 'string',
+    maxLength: 35,
+  },
   sidebar_modules: { description: 'JSON text of the client.', type: 'string', maxLength: 20_000 },
 } as const;
 

@@ -2,9 +2,10 @@
 import { randomInt } from 'node:crypto';
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
-import { type Letter, Mail } from '../../../core/contracts/mail.ts';
+import { type Letter, Mail, mailLanguage } from '../../../core/contracts/mail.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
 import { schema } from '../../../core/plugin.ts';
+import { EMAILS, languageOf } from '../emails.ts';
 import { errors } from '../errors.ts';
 import { differences } from '../records/person.ts';
 import { type ApiRoute, type ConsoleRequest, type Tools, tagged } from '../route.ts';
@@ -53,11 +54,9 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
     const facts = differences(before, { email });
     await accounts.change(account.id, { email }, audited(request, 'user.change', `user ${account.id}`, facts));
     if (before.email !== undefined && before.email.toLowerCase() !== email.toLowerCase()) {
-      const { name, origin } = site;
       post({
         to: before.email,
-        subject: `${name}: the email address of your account was changed`,
-        text: `Hello ${account.name},\n\nthe email address of your account at ${origin} was changed.\n\nIf you did not change it, contact the operator of ${name}.\n`,
+        ...EMAILS[mailLanguage(before.settings, request.headers['accept-language'])].addressChanged(site, account.name),
       });
     }
     return null;
@@ -79,8 +78,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       summary: 'Sends a code that verifies an email address, for registration or for the signed-in user.',
       search: queryOf({ email: address }, ['email']),
       answer: nothing,
-      async handle({ query: { email }, visitor }) {
-        const { name, origin } = site;
+      async handle({ query: { email }, visitor, headers }) {
         need(Mail);
         // Limited per address, so that many clients cannot flood one mailbox.
         await limiter.take('mail', `to ${email.toLowerCase()}`);
@@ -90,11 +88,10 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
           secret: emailProofOf(email, code),
           forMs: CODE_MS,
         });
+        const language = await languageOf(host, { visitor, headers });
         post({
           to: email,
-          // The subject has no code, because it is logged if the email cannot be sent.
-          subject: `${name}: a code for your email address`,
-          text: `Someone at ${origin}, hopefully you, wants to use this email address.\n\nThe code is ${code}. It can be used once, within ten minutes.\n\nIf it was not you, ignore this email.\n`,
+          ...EMAILS[language].addressCode(site, code),
         });
         return null;
       },

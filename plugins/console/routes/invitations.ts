@@ -2,6 +2,7 @@
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Invitation, Invitations } from '../../../core/contracts/invitations.ts';
 import { roleNumber } from '../access.ts';
+import { languageOf } from '../emails.ts';
 import { errors } from '../errors.ts';
 import type { Invited } from '../inviting.ts';
 import { pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
@@ -84,6 +85,7 @@ export function invitationRoutes({ host, site, inviter, need, audited }: Tools):
         const { emails, role, department_id: departmentId, quota, plan, expires_days: validDays } = request.body;
         const invited = await inviter.invite({
           by: request.account,
+          language: await languageOf(host, request),
           emails,
           preset: {
             role: roleOf(role) === 'admin' ? 'admin' : 'member',
@@ -110,7 +112,7 @@ export function invitationRoutes({ host, site, inviter, need, audited }: Tools):
       async handle(request) {
         const id = idOf(request.params.id);
         const noted = audited(request, 'invitation.resend', `invitation ${id}`);
-        return shownInvited(await inviter.resend(id, request.account, noted));
+        return shownInvited(await inviter.resend(id, request.account, await languageOf(host, request), noted));
       },
     }),
     route('admin', 'POST', '/api/user/invitation', {

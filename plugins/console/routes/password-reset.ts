@@ -1,8 +1,9 @@
 /** Password reset: sends an email with a link, and sets the new password. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
-import { Mail } from '../../../core/contracts/mail.ts';
+import { Mail, mailLanguage } from '../../../core/contracts/mail.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
 import { randomBase62 } from '../../../core/sdk.ts';
+import { EMAILS } from '../emails.ts';
 import { inTheirWords } from '../envelope.ts';
 import { errors } from '../errors.ts';
 import { PERSON_WORDS } from '../records/person.ts';
@@ -18,7 +19,7 @@ export function passwordResetRoutes({ host, site, limiter, need, audited }: Tool
   const accounts = host.use(Accounts);
   const tickets = host.use(Tickets);
 
-  async function sendLink(mail: Mail, email: string): Promise<void> {
+  async function sendLink(mail: Mail, email: string, accepted?: string): Promise<void> {
     const account = await accounts.findByEmail(email);
     const person = account?.enabled === true ? await accounts.person(account.id) : undefined;
     if (person?.email === undefined) return;
@@ -28,15 +29,7 @@ export function passwordResetRoutes({ host, site, limiter, need, audited }: Tool
     const link = `${site.root}/console/reset?email=${encodeURIComponent(person.email)}&code=${token}`;
     await mail.send({
       to: person.email,
-      subject: `${site.name}: a new password`,
-      text: `Someone, hopefully you, requested a new password for the account "${person.name}".
-
-To set it, open this link within 15 minutes:
-
-${link}
-
-If it was not you, ignore this email: your password is unchanged.
-`,
+      ...EMAILS[mailLanguage(person.settings, accepted)].passwordReset(site, { account: person.name, link }),
     });
   }
 
@@ -47,12 +40,12 @@ If it was not you, ignore this email: your password is unchanged.
       summary: 'Sends an email with a link to reset the password, if an account has this address.',
       search: queryOf({ email: { type: 'string', maxLength: 254 } }, ['email']),
       answer: nothing,
-      async handle({ query }) {
+      async handle({ query, headers }) {
         const mail = need(Mail);
         const email = query.email.trim();
         await limiter.take('mail', `reset ${email.toLowerCase()}`);
         // Runs in the background, because its duration would reveal whether an account has the address.
-        void sendLink(mail, email).catch((error: unknown) =>
+        void sendLink(mail, email, headers['accept-language']).catch((error: unknown) =>
           host.log.warn('could not send a password reset email', { error }),
         );
         return null;

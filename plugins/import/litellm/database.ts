@@ -3,6 +3,7 @@
  * There, budgets count up to a maximum, in dollars; here, what is left of one is a balance, an allowance or a budget.
  */
 import { hash } from 'node:crypto';
+import { limitsText } from '../../../core/contracts/key-limits.ts';
 import type { Decimal } from '../../../core/sdk.ts';
 import { type Database, openDatabase } from '../databases.ts';
 import {
@@ -16,6 +17,7 @@ import {
 import { readableName } from '../names.ts';
 import { amountOf, asTexts, grantable, isTrue, jsonOf, microOf, objectOf, type Row, textOf } from '../values.ts';
 import { readDeployments } from './deployments.ts';
+import { limitsOf, periodOf } from './limits.ts';
 import { splitModel } from './providers.ts';
 import { createBoxOpener, type OpenBox } from './secrets.ts';
 
@@ -23,8 +25,6 @@ const NOTHING: Decimal = { digits: 0n, scale: 0 };
 const HASH = /^[0-9a-f]{64}$/;
 /** The owner of keys of neither a user nor a team. */
 const NO_OWNER = 'keys without owner';
-/** Durations that a month of the calendar replaces. */
-const MONTHS = new Set(['30d', '1mo', '31d']);
 /** Words in lists of models. */
 const ALL = ['all-proxy-models', '*'];
 const TEAM = 'all-team-models';
@@ -76,15 +76,11 @@ async function read(database: Database, perUnit: number, saltKey: string | undef
     };
   }
 
-  const rateLimits = (what: string, row: Row): void => {
-    const limits = ['tpm_limit', 'rpm_limit', 'max_parallel_requests', 'soft_budget'].filter(
-      (name) => textOf(row, name) !== undefined,
-    );
-    const models = Object.keys(objectOf(row, 'model_max_budget'));
-    if (limits.length > 0)
-      left.push({ what, why: `${limits.join(', ')}: rate limits are set in gateway.yaml, for all keys` });
-    if (models.length > 0)
-      left.push({ what, why: `budgets for ${models.join(', ')}: budgets of single models are not supported` });
+  /** The limits of users and teams. */
+  const leaveLimits = (what: string, row: Row): void => {
+    const { limits, others } = limitsOf({ ...row, max_budget: undefined }, {}, perUnit);
+    const texts = [...(limits.length > 0 ? [limitsText(limits)] : []), ...others];
+    if (texts.length > 0) left.push({ what, why: `${texts.join(', ')}: only keys have such limits` });
   };
   const renewal = (what: string, { duration, amount }: Remaining): void => {
     if (duration === undefined || amount === undefined) return;
@@ -100,8 +96,8 @@ async function read(database: Database, perUnit: number, saltKey: string | undef
     const name = readableName(textOf(row, 'team_alias'), id);
     const what = `team ${name}`;
     const budget = remaining(row);
-    rateLimits(what, row);
-    if (budget.duration !== undefined && MONTHS.has(budget.duration)) {
+    leaveLimits(what, row);
+    if (periodOf(budget.duration) === 'month') {
       const why = `its budget of ${budget.duration} becomes one per calendar month; spending of the current month is not imported`;
       left.push({ what, why });
       return {
@@ -127,7 +123,7 @@ async function read(database: Database, perUnit: number, saltKey: string | undef
     const name = readableName(textOf(row, 'user_alias') ?? textOf(row, 'user_email'), readableName(id, 'user'));
     const what = `user ${name}`;
     const budget = remaining(row);
-    rateLimits(what, row);
+    leaveLimits(what, row);
     renewal(what, budget);
     return {
       id: `user ${id}`,
@@ -155,8 +151,15 @@ async function read(database: Database, perUnit: number, saltKey: string | undef
     const isOwn = user !== undefined && known.has(user) && (!hasTeam || homes.get(user) === team);
     const owner = isOwn ? `user ${user}` : ownerOf(hasTeam ? team : undefined, teamOf, owners);
     const budget = remaining(row);
-    rateLimits(what, row);
-    renewal(what, budget);
+    const { limits, others } = limitsOf(row, budgetOf.get(textOf(row, 'budget_id')) ?? {}, perUnit);
+    if (others.length > 0) left.push({ what, why: `${others.join(', ')}: there is no such limit here` });
+    const isPeriod = periodOf(budget.duration) !== undefined;
+    if (limits.some(({ budgets }) => budgets !== undefined)) {
+      const why =
+        'its budgets are of calendar days, weeks or months (UTC); spending of the current ones is not imported';
+      left.push({ what, why });
+    }
+    if (!isPeriod) renewal(what, budget);
     const models = modelsOf(
       row,
       hasTeam ? teamOf.get(team) : isOwn ? people.find((each) => textOf(each, 'user_id') === user) : undefined,
@@ -169,7 +172,8 @@ async function read(database: Database, perUnit: number, saltKey: string | undef
       user: owner,
       name,
       secret: HASH.test(hashed) ? { hash: hashed, prefix: 'sk-', suffix: hint } : undefined,
-      allowance: budget.amount,
+      allowance: isPeriod ? undefined : budget.amount,
+      limits: limits.length === 0 ? undefined : limits,
       models: models?.length === 0 ? undefined : models,
       expiresMs:
         expires === undefined ? undefined : Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(expires) ? expires : `${expires}Z`),

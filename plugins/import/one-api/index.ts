@@ -208,7 +208,9 @@ async function othersOf(
   const count = (column: string): number => users.filter((row) => (numberOf(row, column) ?? 0) > 0).length;
   const sso = ['github_id', 'oidc_id', 'wechat_id', 'telegram_id', 'lark_id', 'linux_do_id', 'discord_id'];
   const linked = users.filter((row) => sso.some((column) => textOf(row, column) !== undefined)).length;
+  const isRateLimited = options.ModelRequestRateLimitEnabled === 'true';
   const rows: readonly (readonly [number, string, string])[] = [
+    [Number(isRateLimited), 'rate limit of users and groups', 'set `limits` in gateway.yaml, or limits of single keys'],
     [codes.length, 'redemption codes that were not used', 'create new ones in the console'],
     [
       count('aff_quota'),
