@@ -5,6 +5,7 @@ import { compare } from './config/compare.ts';
 import { applyEdits } from './config/edits.ts';
 import { ConfigError, type ConfigFile } from './config/file.ts';
 import { type KeptConfig, type KeptVersion, revisionOf } from './config/kept.ts';
+import { lostMask } from './config/masks.ts';
 import type { ConfigurationTools, Judge } from './configuration.ts';
 import { type Actor, COMMAND_LINE } from './contracts/audit.ts';
 import type { CheckedText, Configuring, CurrentText, Draft, Saved, SecretAbout } from './contracts/configuring.ts';
@@ -63,8 +64,14 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
     const current = await source.read();
     // A new secret is masked, too; masks of the text stand for secrets, and stay as they are.
     const full = judge.maskedOf([current]).masked[0]!.unmask(text);
-    const { masked } = judge.maskedOf([current, { text: full, secrets: [] }]);
-    return { ...verdict, diff: compare(masked[0]!.text, masked[1]!.text) };
+    const shown = (draft: string) =>
+      judge.maskedOf([current, { text: draft, secrets: [] }]).masked.map((each) => each.text) as [string, string];
+    const [now, then] = shown(full);
+    // A mask at a place that is not secret is left as it is.
+    return {
+      ...verdict,
+      diff: compare(...(lostMask(text, then) === undefined ? ([now, then] as const) : shown(text))),
+    };
   }
 
   /** Writes a text that was checked, loads it, and records it. */

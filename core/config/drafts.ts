@@ -1,5 +1,6 @@
 /** Checks a draft of gateway.yaml: it may only name files, variables and secrets that the file on disk names. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
+import { isAbsolute, normalize } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { shipsPlugin } from '../loader.ts';
@@ -143,6 +144,13 @@ export function refuseForeignFiles(draft: ConfigFile, files: readonly Pick<Confi
     if (value === undefined || files.some((file) => isDeepStrictEqual(valueIn(file, path), value))) continue;
     draft.problem(path, 'a draft can only use references that the file on disk has here');
   }
+  for (const path of FOLDERS) {
+    const value = valueIn(draft, path);
+    const isNew = typeof value === 'string' && !files.some((file) => valueIn(file, path) === value);
+    // The data of the gateway are written there.
+    if (isNew && (isAbsolute(value) || normalize(value).startsWith('..')))
+      draft.problem(path, 'a draft can only use a folder below this one, or the one that the file on disk has here');
+  }
   const used = new Set(files.flatMap(({ value }) => entriesOf(value.pipeline)));
   for (const [i, use] of entriesOf(draft.value.pipeline).entries()) {
     if (typeof use !== 'string' || used.has(use) || shipsPlugin(use)) continue;
@@ -158,6 +166,12 @@ export function refuseForeignFiles(draft: ConfigFile, files: readonly Pick<Confi
 const FILES: readonly (readonly string[])[] = [
   ['listen', 'tls'],
   ['listen', 'body', 'spool'],
+];
+
+/** Members that name folders to which files are written. */
+const FOLDERS: readonly (readonly string[])[] = [
+  ['backup', 'to'],
+  ['events', 'file', 'folder'],
 ];
 
 function entriesOf(pipeline: unknown): readonly unknown[] {

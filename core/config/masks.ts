@@ -79,6 +79,21 @@ export function createMasks(key: Buffer): Masks {
   };
 }
 
+/**
+ * The first mask of `text` that is none in `shown`, the unmasked text masked again: its secret would be shown, because it was moved to a place that
+ * is not recognized as secret, such as a comment.
+ */
+export function lostMask(text: string, shown: string): string | undefined {
+  const left = new Map<string, number>();
+  for (const [mask] of shown.matchAll(MASKS)) left.set(mask, (left.get(mask) ?? 0) + 1);
+  for (const [mask] of text.matchAll(MASKS)) {
+    const count = left.get(mask) ?? 0;
+    if (count === 0) return mask;
+    left.set(mask, count - 1);
+  }
+  return undefined;
+}
+
 /** Finds further occurrences of a secret. Short secrets occur in many places by chance. */
 function repeatedIn(text: string, secret: string): readonly Span[] {
   if (secret.length < SHORTEST_SECRET) return [];
@@ -191,7 +206,9 @@ function insideOf({ range, type }: Scalar, text: string): Span {
 /** `${NAME}`, `${file:PATH}`, `${secret:NAME}`, and `${NAME:-default}` without the default. Other text of this form is literal. */
 function referencesIn(text: string): readonly Span[] {
   return [
-    ...text.matchAll(/(?<!\$)\$\{(?:file:[^}\n]*|secret:[\w-]+|([A-Za-z_]\w*:-)([^}\n]*)|[A-Za-z_]\w*)\}/g),
+    ...text.matchAll(
+      /(?<!\$)\$\{(?:file:(?:(?!\$\{)[^}\n])*|secret:[\w-]+|([A-Za-z_]\w*:-)((?:(?!\$\{)[^}\n])*)|[A-Za-z_]\w*)\}/g,
+    ),
   ].flatMap((match) => {
     const [whole, name, fallback = ''] = match;
     const { index } = match;
@@ -230,7 +247,7 @@ function literalsOf(text: string, { start, end }: Span, references: readonly Spa
   return spans;
 }
 
-/** Secrets recognized by their form; the secret is the first group, otherwise the whole match. */
+/** Secrets recognized by their form; the secret is the first group, otherwise the whole match. Each is linear in the text, as those of the log. */
 const LOOKS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g,
   /(?<![A-Za-z0-9])(?:sk|pk|rk|whsec|gh[a-z]|xox[a-z])[-_][A-Za-z0-9_-]{8,}/g,
@@ -238,9 +255,9 @@ const LOOKS: readonly RegExp[] = [
   /\b(?:Bearer|Basic)\s+([A-Za-z0-9._~+/=-]{8,})/gi,
   /(?:key|token|secret|pass|password|pwd|signature|sig) ?= ?["']?([^&\s"'#\\]+)/gi,
   // Members of JSON.
-  /["'][\w.-]*(?:key|token|secret|password|passwd|authorization|cookie)s?["']\s*:\s*\[?\s*["']([^"']+)/gi,
+  /["'][\w.-]*(?:key|token|secret|password|passwd|authorization|cookie)s?["']\s*:\s*(?:\[\s*)?["']([^"']+)/gi,
   // User and password in a URL.
-  /\/\/([^\s"'`<>]+)@/g,
+  /(?<![^\s"'`<>])(?:(?!\/\/)[^\s"'`<>])*\/\/([^\s"'`<>]+)@/g,
   // Long random text.
   /(?<![\w+/=.-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[\w+/=-]{24,}/g,
   /(?<![0-9A-Za-z])[0-9a-f]{32,}(?![0-9A-Za-z])/gi,
@@ -312,20 +329,23 @@ function commentsOf(text: string): readonly Span[] {
 }
 
 /** `name: value` anywhere in a line; the space may be missing after a quoted name. */
-const MEMBERS = /["']([\w .-]+)["']\s*:\s*|([\w.-]+)\s*:(?:\s+|$)/g;
+const MEMBERS = /["']([\w .-]+)["']\s*:\s*|(?<![\w.-])([\w.-]+)\s*:(?:\s+|$)/g;
 
 /** The values of members that are commented out. Words too short for a secret stay: `key: none`. */
 function membersOfComment(text: string, { start, end }: Span): readonly Span[] {
   const line = text.slice(start, end);
+  /** Where the last hidden value ends: names inside it are part of it. */
+  let hidden = 0;
   return [...line.matchAll(MEMBERS)].flatMap(({ 0: whole, 1: inQuotes, 2: plain, index }) => {
     const name = inQuotes ?? plain ?? '';
+    if (index < hidden || !hidesTexts(name)) return [];
     const rest = line.slice(index + whole.length);
     const [, doubled, single = doubled] = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')/.exec(rest) ?? [];
     const value = single ?? rest.slice(0, endOfValue(rest, /[[{]/.test(line.slice(0, index).replaceAll('${', ''))));
-    const hides = /^\d+$/.test(value) ? hidesNumbers(name) : hidesTexts(name);
-    if (!hides || value.length < SHORTEST_WORD || FILE.test(value)) return [];
-    const from = start + index + whole.length + (single === undefined ? 0 : 1);
-    return [{ start: from, end: from + value.length }];
+    if ((/^\d+$/.test(value) && !hidesNumbers(name)) || value.length < SHORTEST_WORD || FILE.test(value)) return [];
+    const from = index + whole.length + (single === undefined ? 0 : 1);
+    hidden = from + value.length;
+    return [{ start: start + from, end: start + hidden }];
   });
 }
 
@@ -333,7 +353,8 @@ function membersOfComment(text: string, { start, end }: Span): readonly Span[] {
 function endOfValue(text: string, inFlow: boolean): number {
   const list = /^\[[^\]]*\]/.exec(text);
   if (list !== null) return list[0].length;
-  return text.slice(0, text.search(inFlow ? /(?<!\$\{[^}]*)[,}\]]|\s#|$/ : /\s#|$/)).trimEnd().length;
+  const [value] = (inFlow ? /^(?:\$\{[^}]*\}?|(?!\s#)[^,}\]])*/ : /^(?:(?!\s#)[^])*/).exec(text)!;
+  return value.trimEnd().length;
 }
 const SHORTEST_WORD = 5;
 

@@ -222,6 +222,44 @@ describe('saving', () => {
     }
   });
 
+  it('never shows a secret whose mask was moved to another place', async () => {
+    const was = disk();
+    const entry = '  - { name: turns, vendor: compatible, url: "http://127.0.0.1:1", key: hunter2 }\n';
+    writeFileSync(
+      gateway.configFile,
+      was.replace(/^channels:.*\n/m, (line) => line + entry),
+    );
+    await boss.data('POST', '/api/config/reload');
+    const { text, revision } = await current();
+    const [line = '', mask = ''] = /^.*name: turns.*key: (•••• \w+).*\n/m.exec(text) ?? [];
+    assert.ok(mask !== '' && !text.includes('hunter2'), text);
+    for (const draft of [text.replace(line, `${line}# was ${mask}\n`), text.replace(line, `# was ${mask}\n`)]) {
+      const answer = await boss.post('/api/config/check', { text: draft });
+      assert.match(answer.body.data.problems[0].message, /this mask would show its secret here/);
+      assert.ok(!answer.text.includes('hunter2'), answer.text);
+      assert.equal(said(await boss.put('/api/config', { text: draft, revision })), '400 configuration_wrong');
+    }
+    writeFileSync(gateway.configFile, was);
+    await boss.data('POST', '/api/config/reload');
+  });
+
+  it('writes files only below folders that the text names, or that are below its own', async () => {
+    const { text, revision } = await current();
+    for (const [draft, isRefused] of [
+      [`${text}\nbackup: { to: /etc/cron.d }\n`, true],
+      [`${text}\nbackup: { to: ./a/../../b }\n`, true],
+      [`${text}\nbackup: { to: ./backups }\n`, false],
+    ] as const) {
+      const { problems } = await boss.data('POST', '/api/config/check', { text: draft });
+      const isSo = problems.some(({ message }: { message: string }) =>
+        message.includes('a draft can only use a folder'),
+      );
+      assert.equal(isSo, isRefused, JSON.stringify(problems));
+      if (isRefused)
+        assert.equal(said(await boss.put('/api/config', { text: draft, revision })), '400 configuration_wrong');
+    }
+  });
+
   it('lets the reference that a channel has as its key move to its list of keys, and nowhere else', async () => {
     const { id } = await newest();
     const entry = `  - { name: turns, vendor: compatible, url: "${other.url}", key: "\${REGION}" } # by hand\n`;

@@ -102,6 +102,23 @@ describe('an edit of the text', () => {
       assert.equal(applyEdits(from, edits), to);
     });
 
+  it('refuses a path through what JavaScript gives every object, and changes nothing of it', () => {
+    for (const [path, more] of [
+      [['__proto__', 'polluted'], { value: 1 }],
+      [['a', '__proto__', 0], { value: 1 }],
+      [['a', 'constructor', 'prototype', 'polluted'], { remove: true }],
+      [['a'], { rename: '__proto__' }],
+    ] as const)
+      assert.throws(() => applyEdits('a: [1]\n', [{ path, ...more }]), RangeError);
+    assert.deepEqual([({} as { polluted?: unknown }).polluted, Array.prototype.length], [undefined, 0]);
+  });
+
+  it('refuses more changes than a long text allows in one request', () => {
+    const text = `a: 0\n${'# comment\n'.repeat(20_000)}`;
+    const edits = Array.from({ length: 22 }, (_, i) => ({ path: ['a'], value: i + 1 }));
+    assert.throws(() => applyEdits(text, edits), /more than 20 values change; edit the text itself/);
+  });
+
   it('refuses what it cannot do, and names the path', () => {
     for (const [text, edit, message] of [
       ['a: 1\n', { path: ['b'], remove: true }, 'b does not exist'],

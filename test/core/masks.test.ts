@@ -162,4 +162,17 @@ describe('masks', () => {
       }),
     );
   });
+
+  it('are made in one pass over any text of the longest length', () => {
+    const long = (part: string): string => part.repeat(200_000 / part.length);
+    for (const text of [
+      `a: "${long('/')}"`,
+      `a: '"key":${long(' ')}x'`,
+      `# ${long('a')}\na: 1`,
+      `# {key: \${${long(',')}\na: 1`,
+      `# {${long('key: a ')}\na: 1`,
+      `key: "${long('${A:-')}"`,
+    ])
+      assert.equal(masked(text).split('\n').length, text.split('\n').length);
+  });
 });
