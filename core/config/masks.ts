@@ -353,7 +353,7 @@ function membersOfComment(text: string, { start, end }: Span): readonly Span[] {
 function endOfValue(text: string, inFlow: boolean): number {
   const list = /^\[[^\]]*\]/.exec(text);
   if (list !== null) return list[0].length;
-  const [value] = (inFlow ? /^(?:\$\{[^}]*\}?|(?!\s#)[^,}\]])*/ : /^(?:(?!\s#)[^])*/).exec(text)!;
+  const [value] = (inFlow ? /^(?:\$\{[^}]*\}?|(?!\s#)[^,}\]])*/ : /^(?:(?!\s#)[\s\S])*/).exec(text)!;
   return value.trimEnd().length;
 }
 const SHORTEST_WORD = 5;
