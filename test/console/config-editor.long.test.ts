@@ -14,8 +14,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { keepConfig } from '../../core/config/kept.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import { definePlugin, schema } from '../../core/plugin.ts';
+import { createVault, KEY_BYTES } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { editsOf } from '../kit/config-edits.ts';
 import { CONSOLE_PIPELINE, checked, member, PATIENT, ROOT_ENV, root, said, type Visitor } from '../kit/console.ts';
@@ -342,6 +344,14 @@ describe('a version', () => {
     assert.ok(disk().startsWith('# The gateway of tests.') && disk().includes(VENDOR_KEY));
     assert.equal(said(await boss.get('/api/config/versions/999999')), '404 version_not_found');
     assert.deepEqual(audited()[0], { actor: 'root', action: 'config.restore', object: 'gateway.yaml' });
+  });
+
+  it('of two gateways that record one at the same moment has its own number', async () => {
+    const kept = keepConfig(gateway.host.store, createVault(Buffer.alloc(KEY_BYTES)), clock);
+    const { id } = await newest();
+    const added = ['one', 'two'].map((text) => kept.add({ text, by: undefined, note: '' }));
+    assert.deepEqual((await Promise.all(added)).sort(), [id + 1, id + 2]);
+    await gateway.host.store.run('DELETE FROM config_version WHERE id > ?', id);
   });
 
   it('is sealed in the database', () => {
