@@ -61,6 +61,8 @@ interface Address {
 }
 type Post = (host: Host, address: Address, messages: readonly Sent[], signal: AbortSignal) => Promise<void>;
 
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
 const POSTS: Readonly<Record<Exclude<Target['type'], 'mail'>, Post>> = {
   /** The signature is that of `TIME.BODY` with HMAC-SHA256, as `t=TIME,v1=HEX`, as that of the plugin `events`. */
   async webhook({ clock }, { url, secret }, messages, signal) {
@@ -72,14 +74,17 @@ const POSTS: Readonly<Record<Exclude<Target['type'], 'mail'>, Post>> = {
     const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
     await post(url, body, signal, secret === '' ? {} : { 'x-turnpike-signature': `t=${time},v1=${signature}` });
   },
+  /** Names that users choose could be mentions or links: https://api.slack.com/reference/surfaces/formatting#escaping */
   async slack(host, { url }, messages, signal) {
-    await post(url, JSON.stringify({ text: chatText(host, messages) }), signal);
+    const text = chatText(host, messages).replace(/[&<>]/g, (sign) => ENTITIES[sign]!);
+    await post(url, JSON.stringify({ text }), signal);
   },
   /** Errors have status 200 and a `code`. The signature has the time and the secret as its key, and signs nothing. */
   async feishu(host, { url, secret }, messages, signal) {
     const timestamp = `${seconds(host.clock.now())}`;
     const sign = createHmac('sha256', `${timestamp}\n${secret}`).digest('base64');
-    const content = { msg_type: 'text', content: { text: chatText(host, messages) } };
+    // Its only markup is a mention, `<at user_id="all">`.
+    const content = { msg_type: 'text', content: { text: chatText(host, messages).replaceAll('<', '＜') } };
     const body = JSON.stringify(secret === '' ? content : { timestamp, sign, ...content });
     checkCode(await post(url, body, signal), 'code', 'msg');
   },
