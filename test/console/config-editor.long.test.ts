@@ -425,6 +425,11 @@ describe('a channel that is not saved', () => {
     assert.deepEqual([wrong.ok, wrong.status], [false, 401]);
     assert.equal(said(await boss.post('/api/config/try', { text, channel: 'none' })), '404 channel_not_found');
     assert.ok(!disk().includes('a-key-of-mine'));
+    const tried = audited().filter(({ action }) => action === 'config.try');
+    assert.deepEqual(
+      tried.map(({ object }) => object),
+      ['channel none', 'channel new', 'channel new'],
+    );
   });
 
   it('lists the models of its vendor, page by page, with those that are taken', async () => {
