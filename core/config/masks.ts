@@ -261,6 +261,9 @@ const LOOKS: readonly RegExp[] = [
   // Long random text.
   /(?<![\w+/=.-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[\w+/=-]{24,}/g,
   /(?<![0-9A-Za-z])[0-9a-f]{32,}(?![0-9A-Za-z])/gi,
+  // The URL of a webhook is its password: a random part of its path, or a UUID.
+  /(?<=\/)(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{20,}/g,
+  /(?<=\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi,
 ];
 
 function lookingSecret(text: string, { start, end }: Span): readonly Span[] {

@@ -50,6 +50,15 @@ describe('masks', () => {
     for (const [written, shown] of [
       ['smtp: "smtps://me:pa@ss@mail.example.com"', 'smtp: "smtps://••••@mail.example.com"'],
       ['url: https://x.example/?key=hunter22&a=b', 'url: https://x.example/?key=••••&a=b'],
+      [
+        'slack: https://hooks.x.example/services/T0/B0/a1B2c3D4e5F6g7H8i9J0',
+        'slack: https://hooks.x.example/services/T0/B0/••••',
+      ],
+      ['bot: https://x.example/hook/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f', 'bot: https://x.example/hook/••••'],
+      [
+        'url: https://x.example/v1/publishers/claude-3-5-sonnet-20241022',
+        'url: https://x.example/v1/publishers/claude-3-5-sonnet-20241022',
+      ],
       ['note: sk-abcdefghijkl', 'note: ••••'],
       ['note: ask whsec_abcdefghijkl', 'note: ask ••••'],
       ['note: Bearer abcdefgh', 'note: Bearer ••••'],
