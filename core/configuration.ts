@@ -99,7 +99,8 @@ export function createJudge(tools: ConfigurationTools, vault: Vault): Judge {
       const current = await source.read();
       const files = [tools.loaded().plan.file, current];
       const { masked, redactor } = judge.maskedOf(files);
-      const rules = draftRules(files.map((file, i) => ({ text: file.text, masked: masked[i]!.text })));
+      const shown = files.map((file, i) => ({ text: file.text, masked: masked[i]!.text }));
+      const rules = draftRules(shown, (await source.origin()).secrets);
       const draft = await source.as(text, rules);
       for (const secret of draft.secrets) redactor.hide(secret);
       const again = judge.maskedOf([{ text: masked[1]!.unmask(text), secrets: draft.secrets }]).masked[0]!;

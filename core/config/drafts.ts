@@ -4,7 +4,7 @@ import { isAbsolute, normalize } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { shipsPlugin } from '../loader.ts';
-import { isSecretName } from '../log.ts';
+import { isSecretName, SHORTEST_SECRET } from '../log.ts';
 import type { ConfigFile, Prepare } from './file.ts';
 import { MASK } from './masks.ts';
 import { type Path, parseYaml, targetOf } from './yaml.ts';
@@ -52,10 +52,15 @@ interface Known {
 
 /**
  * Replaces masks by secrets before `${…}` is filled in. Reports every reference and mask at a path that has none in the
- * file on disk, because a secret that was moved to another field could be disclosed.
+ * file on disk, because a secret that was moved to another field could be disclosed. `stored`: the secrets of the database, which may be used
+ * everywhere; those too short to be masked in messages only in fields for secrets.
  */
-export function draftRules(texts: readonly Shown[]): Prepare {
-  const known = knownOf(texts);
+export function draftRules(texts: readonly Shown[], stored: ReadonlyMap<string, string>): Prepare {
+  const isFree = (name: string): boolean => {
+    const secret = name.startsWith('secret:') ? (stored.get(name.slice('secret:'.length)) ?? '') : undefined;
+    return secret === '' || (secret?.length ?? 0) >= SHORTEST_SECRET;
+  };
+  const known = { ...knownOf(texts), isFree };
   return (doc, problem) => {
     const scalars = scalarsOf(doc);
     if (scalars === undefined) {
@@ -77,13 +82,18 @@ export function draftRules(texts: readonly Shown[]): Prepare {
 
 class Refusal extends Error {}
 
-function valueAt(at: Path, written: string, { names, places, secrets }: Known): unknown {
+function valueAt(
+  at: Path,
+  written: string,
+  { names, places, secrets, isFree }: Known & { readonly isFree: (name: string) => boolean },
+): unknown {
   const path = ruledBy(at);
   const field = path.at(-1);
   for (const name of referencesOf(written)) {
     // Fields for secrets are never shown.
     const hidden = typeof field === 'string' && isSecretName(field);
-    if (places.has(placed(path, name)) || (hidden && names.has(name))) continue;
+    const isUsable = names.has(name) || name.startsWith('secret:');
+    if (isFree(name) || places.has(placed(path, name)) || (hidden && isUsable)) continue;
     return new Refusal(`\${${name}} is not resolved for a draft: the file on disk does not have it here`);
   }
   if (!MASK.test(written)) return written;
@@ -103,12 +113,10 @@ function placed(path: Path, text: string): string {
   return `${JSON.stringify(ruledBy(path).map((step) => (typeof step === 'number' ? 0 : step)))} ${text}`;
 }
 
-/** The names in `${…}`: `NAME`, `file:PATH`, without the default. Secrets of the database may be used everywhere. */
+/** The names in `${…}`: `NAME`, `file:PATH`, `secret:NAME`, without the default. */
 function referencesOf(text: string): readonly string[] {
   return [...text.matchAll(/\$\$\{|\$\{([^}]*)\}/g)].flatMap(([, inside]) =>
-    inside === undefined || inside.startsWith('secret:')
-      ? []
-      : [inside.startsWith('file:') ? inside : inside.replace(/:-.*$/s, '')],
+    inside === undefined ? [] : [/^(?:file|secret):/.test(inside) ? inside : inside.replace(/:-.*$/s, '')],
   );
 }
 

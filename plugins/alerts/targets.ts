@@ -36,7 +36,8 @@ export function targetsOf(host: Host, sections: readonly TargetSection[]): reado
     names.add(name);
     if (section.secret !== '') host.log.hide(section.secret);
     if (type === 'mail') return { name, type, send: (messages) => sendMail(host, value, messages) };
-    // The URL of a chat service is its password.
+    // Its message has the URL, and the URL of a chat service is its password.
+    if (!URL.canParse(value)) host.problem(['alerts', 'to', i, type], 'is not a URL');
     host.log.hide(value);
     const { secret } = section;
     return { name, type, send: (messages, signal) => POSTS[type](host, { url: value, secret }, messages, signal) };

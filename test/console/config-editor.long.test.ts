@@ -386,6 +386,23 @@ describe('a secret', () => {
     assert.ok(!gateway.log.join('\n').includes('other-secret'));
   });
 
+  it('cannot be read through the messages of a check, however short it is, or as a part of a host name', async () => {
+    await boss.data('PUT', '/api/config/secrets/PIN', { value: 'q7Zw' });
+    await boss.data('PUT', '/api/config/secrets/LONG', { value: 'q7ZwLongerOne' });
+    for (const edit of [
+      { path: ['models', 'fresh', 'from', 0], value: '${secret:PIN}' },
+      { path: ['telemetry'], value: { endpoint: 'https://${secret:LONG}.example' } },
+      { path: ['mail', 'smtp'], value: 'smtp://a:b@${secret:LONG}.example' },
+    ]) {
+      const { text } = await current();
+      const answer = await boss.post('/api/config/edit', { text, edits: [edit] });
+      assert.ok(!/q7zw/i.test(answer.text), answer.text);
+    }
+    const key = await edited([{ path: ['channels', 0, 'key'], value: '${secret:PIN}' }]);
+    assert.deepEqual((await boss.data('POST', '/api/config/check', { text: key })).problems, []);
+    for (const name of ['PIN', 'LONG']) await boss.data('DELETE', `/api/config/secrets/${name}`);
+  });
+
   it('is deleted only if nothing uses it', async () => {
     const answer = await boss.delete('/api/config/secrets/OTHER_KEY');
     assert.equal(said(answer), '409 secret_used');
