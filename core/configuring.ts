@@ -6,6 +6,7 @@ import { applyEdits } from './config/edits.ts';
 import { ConfigError, type ConfigFile } from './config/file.ts';
 import { type KeptConfig, type KeptVersion, revisionOf } from './config/kept.ts';
 import { lostMask } from './config/masks.ts';
+import { NotWritten } from './config/replace-file.ts';
 import type { ConfigurationTools, Judge } from './configuration.ts';
 import { type Actor, COMMAND_LINE } from './contracts/audit.ts';
 import type { CheckedText, Configuring, CurrentText, Draft, Saved, SecretAbout } from './contracts/configuring.ts';
@@ -85,13 +86,21 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
       if (written === false) return conflict(await source.read());
       const problems = await running.reload();
       if (problems.length > 0) {
-        const undone = await source.write(text, { text: current.text, by: actor.name, note: PUT_BACK });
-        if (undone === false) tools.log.error('a configuration that does not load was changed before it was put back');
+        try {
+          const undone = await source.write(text, { text: current.text, by: actor.name, note: PUT_BACK });
+          if (undone === false)
+            tools.log.error('a configuration that does not load was changed before it was put back');
+        } catch (error) {
+          tools.log.error('a configuration that does not load could not be put back: the next start fails', { error });
+        }
         return { outcome: 'wrong', problems };
       }
       const id = written === true ? await kept.add(version) : written;
       if (source.kind === 'store') peers.tell(CHANGED, null);
       return { outcome: 'saved', revision, version: id ?? 0, generation: tools.loaded().number };
+    } catch (error) {
+      if (!(error instanceof NotWritten)) throw error;
+      return { outcome: 'refused', reason: { code: 'unwritable', message: error.message } };
     } finally {
       saving = undefined;
     }

@@ -214,6 +214,23 @@ describe('saving', () => {
     }
   });
 
+  it('says why if the file cannot be written when it is saved, and changes nothing', async () => {
+    const was = disk();
+    // There is no room for the name of a new file next to it.
+    const target = join(gateway.dir, `${'a'.repeat(250)}.yml`);
+    renameSync(gateway.configFile, target);
+    symlinkSync(target, gateway.configFile);
+    try {
+      const { text, revision } = await current();
+      const answer = await boss.put('/api/config', { text: `# new\n${text}`, revision });
+      assert.equal(said(answer), '409 configuration_unwritable');
+      assert.match(answer.body.message, /cannot be written \(ENAMETOOLONG\)/);
+      assert.equal(disk(), was);
+    } finally {
+      renameSync(target, gateway.configFile);
+    }
+  });
+
   it('refuses references to variables and files of the machine that the file does not name', async () => {
     for (const reference of ['${SECRET_OF_THE_MACHINE}', '${file:/etc/passwd}']) {
       const { text, revision } = await current();
