@@ -2,7 +2,7 @@
 import { planOf, rehearse, type Surroundings } from './assembly.ts';
 import type { Clock } from './clock.ts';
 import { compare } from './config/compare.ts';
-import { applyEdits } from './config/edits.ts';
+import { applyEdits, withLineEndsOf } from './config/edits.ts';
 import { ConfigError, type ConfigFile } from './config/file.ts';
 import { type KeptConfig, type KeptVersion, revisionOf } from './config/kept.ts';
 import { lostMask } from './config/masks.ts';
@@ -168,14 +168,14 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
     },
 
     save: ({ text, ...about }) =>
-      change(about, async () => {
+      change(about, async (current) => {
         const { draft, isForeign, masked, redactor } = await judge.draftOf(text);
         if (isForeign || draft.problems.length > 0) {
           const error = new ConfigError(draft.file, draft.problems);
           return { outcome: 'wrong', problems: judge.problemsOf(error, redactor) };
         }
         const { problems } = await judge.judge(draft, redactor);
-        return problems.length > 0 ? { outcome: 'wrong', problems } : masked.unmask(text);
+        return problems.length > 0 ? { outcome: 'wrong', problems } : withLineEndsOf(current.text, masked.unmask(text));
       }),
 
     versions: (of) => kept.versions(of),

@@ -34,7 +34,12 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
     }
     next += Math.max(members.length, 1);
   }
-  return known.text;
+  return withLineEndsOf(text, known.text);
+}
+
+/** A text with CR LF at the end of each line, if `like` has: editors of browsers leave only LF. */
+export function withLineEndsOf(like: string, text: string): string {
+  return like.includes('\r\n') && !/(?<!\r)\n/.test(like) ? text.replace(/\r?\n/g, '\r\n') : text;
 }
 
 /** What the first edits add to one map that is not empty: one step for many models, because each step reads the text again. */

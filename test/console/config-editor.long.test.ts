@@ -241,6 +241,24 @@ describe('saving', () => {
     }
   });
 
+  it('keeps the line ends of a file that was written on Windows, and shows only what has changed', async () => {
+    const was = disk();
+    writeFileSync(gateway.configFile, was.replaceAll('\n', '\r\n'));
+    await boss.data('POST', '/api/config/reload');
+    const text = `${(await current()).text.replaceAll('\r\n', '\n')}# a last line\n`;
+    const { diff } = await boss.data('POST', '/api/config/edit', { text, edits: [] });
+    const lines = diff.flatMap((hunk: { lines: { kind: string; text: string }[] }) => hunk.lines);
+    const changed = lines.filter(({ kind }: { kind: string }) => kind !== 'same');
+    assert.deepEqual(
+      changed.map(({ kind, text: line }: { kind: string; text: string }) => [kind, line]),
+      [['added', '# a last line']],
+    );
+    await save(text);
+    assert.equal(disk(), `${was}# a last line\n`.replaceAll('\n', '\r\n'));
+    writeFileSync(gateway.configFile, was);
+    await boss.data('POST', '/api/config/reload');
+  });
+
   it('never shows a secret whose mask was moved to another place', async () => {
     const was = disk();
     const entry = '  - { name: turns, vendor: compatible, url: "http://127.0.0.1:1", key: hunter2 }\n';

@@ -40,6 +40,15 @@ describe('an edit of the text', () => {
       'b: { a: 1, c: 2, z: 3 } # b\n',
     ],
     [
+      'writes the line ends of the text',
+      [
+        { path: ['b', 'd'], value: 3 },
+        { path: ['e'], value: 4 },
+      ],
+      'a: 1\r\nb:\r\n  c: 2 # x\r\n',
+      'a: 1\r\nb:\r\n  c: 2 # x\r\n  d: 3\r\ne: 4\r\n',
+    ],
+    [
       'adds an item to a list in one line',
       [{ path: ['a', 2], value: 'three' }],
       'a: [one, two]  # some\n',
