@@ -43,7 +43,7 @@ export function createMasks(key: Buffer): Masks {
   return (text, known = []) => {
     const detected = secretsIn(text);
     const secrets = new Set([...known, ...detected.map(({ start, end }) => text.slice(start, end))]);
-    const spans = apart([...detected, ...[...secrets].flatMap((secret) => repeatedIn(text, secret))]);
+    const spans = apart([...detected, ...repeatedIn(text, secrets)]);
     const behind = new Map<string, string>();
     const edits: { readonly line: number; readonly column: number; readonly cut: number; readonly put: number }[] = [];
     let masked = '';
@@ -94,12 +94,21 @@ export function lostMask(text: string, shown: string): string | undefined {
   return undefined;
 }
 
-/** Finds further occurrences of a secret. Short secrets occur in many places by chance. */
-function repeatedIn(text: string, secret: string): readonly Span[] {
-  if (secret.length < SHORTEST_SECRET) return [];
+/** Finds further occurrences of secrets. Short secrets occur in many places by chance. */
+function repeatedIn(text: string, secrets: Iterable<string>): readonly Span[] {
+  const all = new Set(secrets);
+  /** The lengths of the secrets that start with a text: a text of thousands of secrets is read once. */
+  const lengths = new Map<string, Set<number>>();
+  for (const secret of all) {
+    const start = secret.slice(0, SHORTEST_SECRET);
+    if (start.length === SHORTEST_SECRET) lengths.set(start, (lengths.get(start) ?? new Set()).add(secret.length));
+  }
+  if (lengths.size === 0) return [];
   const spans: Span[] = [];
-  for (let at = text.indexOf(secret); at !== -1; at = text.indexOf(secret, at + secret.length))
-    spans.push({ start: at, end: at + secret.length });
+  for (let at = 0; at <= text.length - SHORTEST_SECRET; at++) {
+    for (const length of lengths.get(text.slice(at, at + SHORTEST_SECRET)) ?? [])
+      if (all.has(text.slice(at, at + length))) spans.push({ start: at, end: at + length });
+  }
   return spans;
 }
 
