@@ -3,9 +3,10 @@ import { type Plan, planOf, rehearse } from './assembly.ts';
 import { reportOf } from './check.ts';
 import { draftRules, refuseForeignFiles } from './config/drafts.ts';
 import { ConfigError, type ConfigFile } from './config/file.ts';
-import { createMasks, type Masked } from './config/masks.ts';
+import { createMasks, lostMask, type Masked } from './config/masks.ts';
 import { editorSchema } from './config/schema.ts';
 import type { ConfigSource } from './config/source.ts';
+import { parseYaml } from './config/yaml.ts';
 import type { Diagnosis } from './contracts/diagnosis.ts';
 import type { Remark, Running, Verdict } from './contracts/running.ts';
 import { createRedactor, type Redactor, SHORTEST_SECRET } from './log.ts';
@@ -98,9 +99,16 @@ export function createJudge(tools: ConfigurationTools, vault: Vault): Judge {
       const current = await source.read();
       const files = [tools.loaded().plan.file, current];
       const { masked, redactor } = judge.maskedOf(files);
-      const rules = draftRules(files.map((file, i) => ({ text: file.text, masked: masked[i]!.text })));
+      const shown = files.map((file, i) => ({ text: file.text, masked: masked[i]!.text }));
+      const rules = draftRules(shown, (await source.origin()).secrets);
       const draft = await source.as(text, rules);
       for (const secret of draft.secrets) redactor.hide(secret);
+      const again = judge.maskedOf([{ text: masked[1]!.unmask(text), secrets: draft.secrets }]).masked[0]!;
+      const lost = lostMask(text, again.text);
+      if (lost !== undefined) {
+        const message = 'this mask would show its secret here: remove it, or write the text that shall be here';
+        draft.problems.push({ ...parseYaml(text).position(text.indexOf(lost)), path: '', message });
+      }
       return { draft, isForeign: refuseForeignFiles(draft, files), current, masked: masked[1]!, redactor };
     },
   };

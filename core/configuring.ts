@@ -2,9 +2,11 @@
 import { planOf, rehearse, type Surroundings } from './assembly.ts';
 import type { Clock } from './clock.ts';
 import { compare } from './config/compare.ts';
-import { applyEdits } from './config/edits.ts';
+import { applyEdits, withLineEndsOf } from './config/edits.ts';
 import { ConfigError, type ConfigFile } from './config/file.ts';
 import { type KeptConfig, type KeptVersion, revisionOf } from './config/kept.ts';
+import { lostMask } from './config/masks.ts';
+import { NotWritten } from './config/replace-file.ts';
 import type { ConfigurationTools, Judge } from './configuration.ts';
 import { type Actor, COMMAND_LINE } from './contracts/audit.ts';
 import type { CheckedText, Configuring, CurrentText, Draft, Saved, SecretAbout } from './contracts/configuring.ts';
@@ -63,8 +65,14 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
     const current = await source.read();
     // A new secret is masked, too; masks of the text stand for secrets, and stay as they are.
     const full = judge.maskedOf([current]).masked[0]!.unmask(text);
-    const { masked } = judge.maskedOf([current, { text: full, secrets: [] }]);
-    return { ...verdict, diff: compare(masked[0]!.text, masked[1]!.text) };
+    const shown = (draft: string) =>
+      judge.maskedOf([current, { text: draft, secrets: [] }]).masked.map((each) => each.text) as [string, string];
+    const [now, then] = shown(full);
+    // A mask at a place that is not secret is left as it is.
+    return {
+      ...verdict,
+      diff: compare(...(lostMask(text, then) === undefined ? ([now, then] as const) : shown(text))),
+    };
   }
 
   /** Writes a text that was checked, loads it, and records it. */
@@ -78,13 +86,21 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
       if (written === false) return conflict(await source.read());
       const problems = await running.reload();
       if (problems.length > 0) {
-        const undone = await source.write(text, { text: current.text, by: actor.name, note: PUT_BACK });
-        if (undone === false) tools.log.error('a configuration that does not load was changed before it was put back');
+        try {
+          const undone = await source.write(text, { text: current.text, by: actor.name, note: PUT_BACK });
+          if (undone === false)
+            tools.log.error('a configuration that does not load was changed before it was put back');
+        } catch (error) {
+          tools.log.error('a configuration that does not load could not be put back: the next start fails', { error });
+        }
         return { outcome: 'wrong', problems };
       }
       const id = written === true ? await kept.add(version) : written;
       if (source.kind === 'store') peers.tell(CHANGED, null);
       return { outcome: 'saved', revision, version: id ?? 0, generation: tools.loaded().number };
+    } catch (error) {
+      if (!(error instanceof NotWritten)) throw error;
+      return { outcome: 'refused', reason: { code: 'unwritable', message: error.message } };
     } finally {
       saving = undefined;
     }
@@ -152,14 +168,14 @@ export function createConfiguring(tools: ConfiguringTools): ConfiguringWatch {
     },
 
     save: ({ text, ...about }) =>
-      change(about, async () => {
+      change(about, async (current) => {
         const { draft, isForeign, masked, redactor } = await judge.draftOf(text);
         if (isForeign || draft.problems.length > 0) {
           const error = new ConfigError(draft.file, draft.problems);
           return { outcome: 'wrong', problems: judge.problemsOf(error, redactor) };
         }
         const { problems } = await judge.judge(draft, redactor);
-        return problems.length > 0 ? { outcome: 'wrong', problems } : masked.unmask(text);
+        return problems.length > 0 ? { outcome: 'wrong', problems } : withLineEndsOf(current.text, masked.unmask(text));
       }),
 
     versions: (of) => kept.versions(of),

@@ -299,7 +299,7 @@ const looks: readonly (readonly [RegExp, string])[] = [
   [/(:\/\/[^\s/@:]*:)[^\s/@]+@/g, `$1${PLACEHOLDER}@`],
 ];
 
-/** The encodings of a secret in other programs' logs: plain, JSON, URL, base64, hexadecimal. */
+/** The encodings of a secret in other programs' logs: plain, JSON, URL, as a host name (in lower case), base64, hexadecimal. */
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const wellFormed = bytes.toString();
@@ -309,6 +309,7 @@ function spellingsOf(secret: string): string[] {
   return [
     secret,
     wellFormed,
+    wellFormed.toLowerCase(),
     JSON.stringify(secret).slice(1, -1),
     ...inAddress,
     ...inAddress.map((text) => text.replace(/%[0-9A-F]{2}/g, (escaped) => escaped.toLowerCase())),

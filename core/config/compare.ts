@@ -6,9 +6,9 @@ const KINDS: Readonly<Record<string, DiffLine['kind']>> = { ' ': 'same', '+': 'a
 /** Unchanged lines around a change. */
 const CONTEXT = 3;
 
-/** The changes from one text to the other; none if they are equal. */
+/** The changes from one text to the other; none if they are equal except for CR at the ends of lines. */
 export function compare(from: string, to: string): readonly DiffHunk[] {
-  const { hunks } = structuredPatch('', '', from, to, '', '', { context: CONTEXT });
+  const { hunks } = structuredPatch('', '', from, to, '', '', { context: CONTEXT, stripTrailingCr: true });
   return hunks.map(({ oldStart, newStart, lines }) => {
     let old = oldStart;
     let now = newStart;

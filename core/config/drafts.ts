@@ -1,9 +1,10 @@
 /** Checks a draft of gateway.yaml: it may only name files, variables and secrets that the file on disk names. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
+import { isAbsolute, normalize } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { shipsPlugin } from '../loader.ts';
-import { isSecretName } from '../log.ts';
+import { isSecretName, SHORTEST_SECRET } from '../log.ts';
 import type { ConfigFile, Prepare } from './file.ts';
 import { MASK } from './masks.ts';
 import { type Path, parseYaml, targetOf } from './yaml.ts';
@@ -51,10 +52,15 @@ interface Known {
 
 /**
  * Replaces masks by secrets before `${…}` is filled in. Reports every reference and mask at a path that has none in the
- * file on disk, because a secret that was moved to another field could be disclosed.
+ * file on disk, because a secret that was moved to another field could be disclosed. `stored`: the secrets of the database, which may be used
+ * everywhere; those too short to be masked in messages only in fields for secrets.
  */
-export function draftRules(texts: readonly Shown[]): Prepare {
-  const known = knownOf(texts);
+export function draftRules(texts: readonly Shown[], stored: ReadonlyMap<string, string>): Prepare {
+  const isFree = (name: string): boolean => {
+    const secret = name.startsWith('secret:') ? (stored.get(name.slice('secret:'.length)) ?? '') : undefined;
+    return secret === '' || (secret?.length ?? 0) >= SHORTEST_SECRET;
+  };
+  const known = { ...knownOf(texts), isFree };
   return (doc, problem) => {
     const scalars = scalarsOf(doc);
     if (scalars === undefined) {
@@ -76,13 +82,18 @@ export function draftRules(texts: readonly Shown[]): Prepare {
 
 class Refusal extends Error {}
 
-function valueAt(at: Path, written: string, { names, places, secrets }: Known): unknown {
+function valueAt(
+  at: Path,
+  written: string,
+  { names, places, secrets, isFree }: Known & { readonly isFree: (name: string) => boolean },
+): unknown {
   const path = ruledBy(at);
   const field = path.at(-1);
   for (const name of referencesOf(written)) {
     // Fields for secrets are never shown.
     const hidden = typeof field === 'string' && isSecretName(field);
-    if (places.has(placed(path, name)) || (hidden && names.has(name))) continue;
+    const isUsable = names.has(name) || name.startsWith('secret:');
+    if (isFree(name) || places.has(placed(path, name)) || (hidden && isUsable)) continue;
     return new Refusal(`\${${name}} is not resolved for a draft: the file on disk does not have it here`);
   }
   if (!MASK.test(written)) return written;
@@ -102,12 +113,10 @@ function placed(path: Path, text: string): string {
   return `${JSON.stringify(ruledBy(path).map((step) => (typeof step === 'number' ? 0 : step)))} ${text}`;
 }
 
-/** The names in `${…}`: `NAME`, `file:PATH`, without the default. Secrets of the database may be used everywhere. */
+/** The names in `${…}`: `NAME`, `file:PATH`, `secret:NAME`, without the default. */
 function referencesOf(text: string): readonly string[] {
   return [...text.matchAll(/\$\$\{|\$\{([^}]*)\}/g)].flatMap(([, inside]) =>
-    inside === undefined || inside.startsWith('secret:')
-      ? []
-      : [inside.startsWith('file:') ? inside : inside.replace(/:-.*$/s, '')],
+    inside === undefined ? [] : [/^(?:file|secret):/.test(inside) ? inside : inside.replace(/:-.*$/s, '')],
   );
 }
 
@@ -143,6 +152,13 @@ export function refuseForeignFiles(draft: ConfigFile, files: readonly Pick<Confi
     if (value === undefined || files.some((file) => isDeepStrictEqual(valueIn(file, path), value))) continue;
     draft.problem(path, 'a draft can only use references that the file on disk has here');
   }
+  for (const path of FOLDERS) {
+    const value = valueIn(draft, path);
+    const isNew = typeof value === 'string' && !files.some((file) => valueIn(file, path) === value);
+    // The data of the gateway are written there.
+    if (isNew && (isAbsolute(value) || normalize(value).startsWith('..')))
+      draft.problem(path, 'a draft can only use a folder below this one, or the one that the file on disk has here');
+  }
   const used = new Set(files.flatMap(({ value }) => entriesOf(value.pipeline)));
   for (const [i, use] of entriesOf(draft.value.pipeline).entries()) {
     if (typeof use !== 'string' || used.has(use) || shipsPlugin(use)) continue;
@@ -158,6 +174,12 @@ export function refuseForeignFiles(draft: ConfigFile, files: readonly Pick<Confi
 const FILES: readonly (readonly string[])[] = [
   ['listen', 'tls'],
   ['listen', 'body', 'spool'],
+];
+
+/** Members that name folders to which files are written. */
+const FOLDERS: readonly (readonly string[])[] = [
+  ['backup', 'to'],
+  ['events', 'file', 'folder'],
 ];
 
 function entriesOf(pipeline: unknown): readonly unknown[] {

@@ -8,6 +8,8 @@ import { type Path, parseYaml } from './yaml.ts';
 
 /** More changes of single values would block the process: each is proven by reading the text again. */
 const MOST_STEPS = 500;
+/** The most characters that are read for all changes of one request. */
+const MOST_READ = 4_000_000;
 
 /**
  * Applies edits one after the other. Comments stay unless they are inside or on the line of a removed value. Throws a
@@ -16,18 +18,28 @@ const MOST_STEPS = 500;
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let known = read(text);
   let steps = 0;
+  for (const { path, rename } of edits) {
+    const isReserved = rename === '__proto__' || path.includes('__proto__');
+    if (isReserved) throw new RangeError(`${pathText(path)}: __proto__ cannot be used as a name`);
+  }
   for (let next = 0; next < edits.length; ) {
     const members = newMembers(edits.slice(next), known.value);
     const path = edits[next]!.path.slice(0, -1);
     const taken: readonly Step[] =
       members.length > 1 ? [{ kind: 'add', path, members }] : stepsOf(edits[next]!, known.value);
     for (const step of taken) {
-      if (++steps > MOST_STEPS) throw new RangeError(`more than ${MOST_STEPS} values change; edit the text itself`);
+      const most = Math.min(MOST_STEPS, Math.ceil(MOST_READ / known.text.length));
+      if (++steps > most) throw new RangeError(`more than ${most} values change; edit the text itself`);
       known = changed(known, step);
     }
     next += Math.max(members.length, 1);
   }
-  return known.text;
+  return withLineEndsOf(text, known.text);
+}
+
+/** A text with CR LF at the end of each line, if `like` has: editors of browsers leave only LF. */
+export function withLineEndsOf(like: string, text: string): string {
+  return like.includes('\r\n') && !/(?<!\r)\n/.test(like) ? text.replace(/\r?\n/g, '\r\n') : text;
 }
 
 /** What the first edits add to one map that is not empty: one step for many models, because each step reads the text again. */
@@ -48,7 +60,14 @@ function newMembers(edits: readonly TextEdit[], whole: unknown): readonly (reado
 }
 
 function valueAt(whole: unknown, path: Path): unknown {
-  return path.reduce<unknown>((at, step) => (at as Record<string, unknown> | null | undefined)?.[step], whole);
+  return path.reduce(memberOf, whole);
+}
+
+/** An own member: what JavaScript gives every object, such as `__proto__`, is none. */
+function memberOf(holder: unknown, name: string | number): unknown {
+  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, name)
+    ? (holder as Record<string | number, unknown>)[name]
+    : undefined;
 }
 
 function stepsOf({ path, value, remove, rename }: TextEdit, whole: unknown): readonly Step[] {
@@ -129,7 +148,7 @@ function valueAfter(whole: unknown, step: Step): unknown {
   }
   let holder = copy as Record<string | number, unknown>;
   for (const [i, name] of path.slice(0, -1).entries()) {
-    const next = holder[name];
+    const next = memberOf(holder, name);
     if (next === undefined || next === null) {
       if (step.kind !== 'set') throw new RangeError(`${pathText(path)} does not exist`);
       if (Array.isArray(holder) && name !== holder.length)

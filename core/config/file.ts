@@ -87,6 +87,9 @@ export function configFrom(file: string, text: string, sources: Sources, prepare
   return configOf(file, isTooLong(text) ? TOO_LONG : { text }, sources, prepare);
 }
 
+/** The most mistakes, and the most warnings, that are reported for values. */
+const MOST_FINDINGS = 500;
+
 /** Inspects a document before `${…}` is filled in, and may change it. */
 export type Prepare = (doc: Document, problem: ConfigFile['problem']) => void;
 
@@ -127,10 +130,16 @@ function configOf(file: string, { text, trouble }: FileText, given: Sources, pre
   if (yaml.sound) prepare?.(yaml.doc, problem);
   // Reported once every secret is known: a message may quote another value.
   const reports: (() => void)[] = [];
+  const report = (say: typeof problem): typeof problem => {
+    let left = MOST_FINDINGS;
+    return (...args) => {
+      if (left-- > 0) reports.push(() => say(...args));
+    };
+  };
   const references: Reference[] = [];
   const findings: Findings = {
-    problem: (...args) => void reports.push(() => problem(...args)),
-    warn: (...args) => void reports.push(() => warn(...args)),
+    problem: report(problem),
+    warn: report(warn),
     secret,
     refers: (reference, path) => void references.push({ ...reference, path: pathText(path) }),
     source: (path, content) => void sources.set(path, content),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { VersionAbout } from '../contracts/configuring.ts';
-import type { OpenStore, Reader, Step, Surrender } from '../plugin.ts';
+import type { Reader, Step, Store, Surrender } from '../plugin.ts';
 import { CONFIG_TABLES } from '../store.ts';
 import type { Vault } from '../vault.ts';
 
@@ -51,7 +51,7 @@ export interface KeptConfig {
     readonly total: number;
     readonly items: readonly VersionAbout[];
   }>;
-  /** Records a version and deletes the oldest. Undefined: another version came first. */
+  /** Records a version and deletes the oldest. Undefined: `after` is not the newest version. */
   add(version: NewVersion): Promise<number | undefined>;
 }
 
@@ -82,7 +82,7 @@ const placeOfSecret = (name: string): string => `config_secret.sealed ${name}`;
 const placeOfText = (revision: string): string => `config_version.sealed ${revision}`;
 
 /** Creates the access to the tables of an open store. */
-export function keepConfig(store: OpenStore, vault: Vault, clock: Clock): KeptConfig {
+export function keepConfig(store: Store, vault: Vault, clock: Clock): KeptConfig {
   let made = false;
   const isMade = async (): Promise<boolean> => {
     made ||= await hasTables(store);
@@ -153,24 +153,27 @@ export function keepConfig(store: OpenStore, vault: Vault, clock: Clock): KeptCo
     },
 
     async add({ text, by, note, after, steps }) {
-      const last = await store.one<Pick<VersionRow, 'id' | 'revision'>>(
-        'SELECT id, revision FROM config_version ORDER BY id DESC LIMIT 1',
-      );
-      if (after !== undefined && last?.revision !== after) return undefined;
-      const id = (last?.id ?? 0) + 1;
       const revision = revisionOf(text);
-      const lost = await store.atomic([
-        // Of two writers with the same id, the second writes nothing.
-        {
-          sql: `INSERT INTO config_version (id, at_ms, by_name, note, revision, sealed) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (id) DO NOTHING`,
-          params: [id, clock.now(), by ?? null, note, revision, vault.seal(placeOfText(revision), text)],
-          must: 'first',
-        },
-        { sql: 'DELETE FROM config_version WHERE id <= ?', params: [id - MOST_VERSIONS] },
-        ...(steps?.(id) ?? []),
-      ]);
-      return lost === undefined ? id : undefined;
+      for (;;) {
+        const last = await store.one<Pick<VersionRow, 'id' | 'revision'>>(
+          'SELECT id, revision FROM config_version ORDER BY id DESC LIMIT 1',
+        );
+        if (after !== undefined && last?.revision !== after) return undefined;
+        const id = (last?.id ?? 0) + 1;
+        const lost = await store.atomic([
+          // Of two writers with the same id, the second writes nothing, and takes the next one.
+          {
+            sql: `INSERT INTO config_version (id, at_ms, by_name, note, revision, sealed) VALUES (?, ?, ?, ?, ?, ?)
+              ON CONFLICT (id) DO NOTHING`,
+            params: [id, clock.now(), by ?? null, note, revision, vault.seal(placeOfText(revision), text)],
+            must: 'first',
+          },
+          { sql: 'DELETE FROM config_version WHERE id <= ?', params: [id - MOST_VERSIONS] },
+          ...(steps?.(id) ?? []),
+        ]);
+        if (lost === undefined) return id;
+        if (lost !== 'first') throw new Error(`a version of the configuration was not recorded: ${lost}`);
+      }
     },
   };
 }

@@ -43,7 +43,7 @@ export function createMasks(key: Buffer): Masks {
   return (text, known = []) => {
     const detected = secretsIn(text);
     const secrets = new Set([...known, ...detected.map(({ start, end }) => text.slice(start, end))]);
-    const spans = apart([...detected, ...[...secrets].flatMap((secret) => repeatedIn(text, secret))]);
+    const spans = apart([...detected, ...repeatedIn(text, secrets)]);
     const behind = new Map<string, string>();
     const edits: { readonly line: number; readonly column: number; readonly cut: number; readonly put: number }[] = [];
     let masked = '';
@@ -79,12 +79,36 @@ export function createMasks(key: Buffer): Masks {
   };
 }
 
-/** Finds further occurrences of a secret. Short secrets occur in many places by chance. */
-function repeatedIn(text: string, secret: string): readonly Span[] {
-  if (secret.length < SHORTEST_SECRET) return [];
+/**
+ * The first mask of `text` that is none in `shown`, the unmasked text masked again: its secret would be shown, because it was moved to a place that
+ * is not recognized as secret, such as a comment.
+ */
+export function lostMask(text: string, shown: string): string | undefined {
+  const left = new Map<string, number>();
+  for (const [mask] of shown.matchAll(MASKS)) left.set(mask, (left.get(mask) ?? 0) + 1);
+  for (const [mask] of text.matchAll(MASKS)) {
+    const count = left.get(mask) ?? 0;
+    if (count === 0) return mask;
+    left.set(mask, count - 1);
+  }
+  return undefined;
+}
+
+/** Finds further occurrences of secrets. Short secrets occur in many places by chance. */
+function repeatedIn(text: string, secrets: Iterable<string>): readonly Span[] {
+  const all = new Set(secrets);
+  /** The lengths of the secrets that start with a text: a text of thousands of secrets is read once. */
+  const lengths = new Map<string, Set<number>>();
+  for (const secret of all) {
+    const start = secret.slice(0, SHORTEST_SECRET);
+    if (start.length === SHORTEST_SECRET) lengths.set(start, (lengths.get(start) ?? new Set()).add(secret.length));
+  }
+  if (lengths.size === 0) return [];
   const spans: Span[] = [];
-  for (let at = text.indexOf(secret); at !== -1; at = text.indexOf(secret, at + secret.length))
-    spans.push({ start: at, end: at + secret.length });
+  for (let at = 0; at <= text.length - SHORTEST_SECRET; at++) {
+    for (const length of lengths.get(text.slice(at, at + SHORTEST_SECRET)) ?? [])
+      if (all.has(text.slice(at, at + length))) spans.push({ start: at, end: at + length });
+  }
   return spans;
 }
 
@@ -191,7 +215,9 @@ function insideOf({ range, type }: Scalar, text: string): Span {
 /** `${NAME}`, `${file:PATH}`, `${secret:NAME}`, and `${NAME:-default}` without the default. Other text of this form is literal. */
 function referencesIn(text: string): readonly Span[] {
   return [
-    ...text.matchAll(/(?<!\$)\$\{(?:file:[^}\n]*|secret:[\w-]+|([A-Za-z_]\w*:-)([^}\n]*)|[A-Za-z_]\w*)\}/g),
+    ...text.matchAll(
+      /(?<!\$)\$\{(?:file:(?:(?!\$\{)[^}\n])*|secret:[\w-]+|([A-Za-z_]\w*:-)((?:(?!\$\{)[^}\n])*)|[A-Za-z_]\w*)\}/g,
+    ),
   ].flatMap((match) => {
     const [whole, name, fallback = ''] = match;
     const { index } = match;
@@ -230,7 +256,7 @@ function literalsOf(text: string, { start, end }: Span, references: readonly Spa
   return spans;
 }
 
-/** Secrets recognized by their form; the secret is the first group, otherwise the whole match. */
+/** Secrets recognized by their form; the secret is the first group, otherwise the whole match. Each is linear in the text, as those of the log. */
 const LOOKS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g,
   /(?<![A-Za-z0-9])(?:sk|pk|rk|whsec|gh[a-z]|xox[a-z])[-_][A-Za-z0-9_-]{8,}/g,
@@ -238,12 +264,15 @@ const LOOKS: readonly RegExp[] = [
   /\b(?:Bearer|Basic)\s+([A-Za-z0-9._~+/=-]{8,})/gi,
   /(?:key|token|secret|pass|password|pwd|signature|sig) ?= ?["']?([^&\s"'#\\]+)/gi,
   // Members of JSON.
-  /["'][\w.-]*(?:key|token|secret|password|passwd|authorization|cookie)s?["']\s*:\s*\[?\s*["']([^"']+)/gi,
+  /["'][\w.-]*(?:key|token|secret|password|passwd|authorization|cookie)s?["']\s*:\s*(?:\[\s*)?["']([^"']+)/gi,
   // User and password in a URL.
-  /\/\/([^\s"'`<>]+)@/g,
+  /(?<![^\s"'`<>])(?:(?!\/\/)[^\s"'`<>])*\/\/([^\s"'`<>]+)@/g,
   // Long random text.
   /(?<![\w+/=.-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[\w+/=-]{24,}/g,
   /(?<![0-9A-Za-z])[0-9a-f]{32,}(?![0-9A-Za-z])/gi,
+  // The URL of a webhook is its password: a random part of its path, or a UUID.
+  /(?<=\/)(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{20,}/g,
+  /(?<=\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi,
 ];
 
 function lookingSecret(text: string, { start, end }: Span): readonly Span[] {
@@ -312,20 +341,23 @@ function commentsOf(text: string): readonly Span[] {
 }
 
 /** `name: value` anywhere in a line; the space may be missing after a quoted name. */
-const MEMBERS = /["']([\w .-]+)["']\s*:\s*|([\w.-]+)\s*:(?:\s+|$)/g;
+const MEMBERS = /["']([\w .-]+)["']\s*:\s*|(?<![\w.-])([\w.-]+)\s*:(?:\s+|$)/g;
 
 /** The values of members that are commented out. Words too short for a secret stay: `key: none`. */
 function membersOfComment(text: string, { start, end }: Span): readonly Span[] {
   const line = text.slice(start, end);
+  /** Where the last hidden value ends: names inside it are part of it. */
+  let hidden = 0;
   return [...line.matchAll(MEMBERS)].flatMap(({ 0: whole, 1: inQuotes, 2: plain, index }) => {
     const name = inQuotes ?? plain ?? '';
+    if (index < hidden || !hidesTexts(name)) return [];
     const rest = line.slice(index + whole.length);
     const [, doubled, single = doubled] = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')/.exec(rest) ?? [];
     const value = single ?? rest.slice(0, endOfValue(rest, /[[{]/.test(line.slice(0, index).replaceAll('${', ''))));
-    const hides = /^\d+$/.test(value) ? hidesNumbers(name) : hidesTexts(name);
-    if (!hides || value.length < SHORTEST_WORD || FILE.test(value)) return [];
-    const from = start + index + whole.length + (single === undefined ? 0 : 1);
-    return [{ start: from, end: from + value.length }];
+    if ((/^\d+$/.test(value) && !hidesNumbers(name)) || value.length < SHORTEST_WORD || FILE.test(value)) return [];
+    const from = index + whole.length + (single === undefined ? 0 : 1);
+    hidden = from + value.length;
+    return [{ start: start + from, end: start + hidden }];
   });
 }
 
@@ -333,7 +365,8 @@ function membersOfComment(text: string, { start, end }: Span): readonly Span[] {
 function endOfValue(text: string, inFlow: boolean): number {
   const list = /^\[[^\]]*\]/.exec(text);
   if (list !== null) return list[0].length;
-  return text.slice(0, text.search(inFlow ? /(?<!\$\{[^}]*)[,}\]]|\s#|$/ : /\s#|$/)).trimEnd().length;
+  const [value] = (inFlow ? /^(?:\$\{[^}]*\}?|(?!\s#)[^,}\]])*/ : /^(?:(?!\s#)[\s\S])*/).exec(text)!;
+  return value.trimEnd().length;
 }
 const SHORTEST_WORD = 5;
 

@@ -3,6 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { access, constants, type FileHandle, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
+/** The file could not be written, such as on a full disk; the message is the reason, without its folder. */
+export class NotWritten extends Error {}
+
 /** Why a file cannot be replaced, without its folder; undefined: it can. */
 export async function obstacleOf(file: string): Promise<string | undefined> {
   try {
@@ -20,12 +23,12 @@ export async function obstacleOf(file: string): Promise<string | undefined> {
 
 /**
  * Writes a new file next to it with the same mode and owner, flushes it, and renames it. Symbolic links are followed.
- * False: the file does not contain `from` any more, and nothing was changed. Throws with the reason if it cannot be
+ * False: the file does not contain `from` any more, and nothing was changed. Throws `NotWritten` if it cannot be
  * written.
  */
 export async function replaceFile(file: string, from: string, to: string): Promise<boolean> {
   const target = await realpath(file).catch((error: unknown) => {
-    throw new Error(reasonOf(error, file), { cause: error });
+    throw new NotWritten(reasonOf(error, file), { cause: error });
   });
   const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
   try {
@@ -45,9 +48,10 @@ export async function replaceFile(file: string, from: string, to: string): Promi
     await synced(dirname(target));
     return true;
   } catch (error) {
-    throw new Error(reasonOf(error, target), { cause: error });
+    throw new NotWritten(reasonOf(error, target), { cause: error });
   } finally {
-    await rm(draft, { force: true });
+    // If this fails, the first error is the one that matters.
+    await rm(draft, { force: true }).catch(() => {});
   }
 }
 
@@ -77,6 +81,6 @@ function reasonOf(error: unknown, file: string): string {
     case 'ENOSPC':
       return 'the disk is full';
     default:
-      return error instanceof Error ? error.message : String(error);
+      return `${name} cannot be written (${code ?? 'unknown reason'})`;
   }
 }

@@ -1,8 +1,8 @@
 /** Where the configuration is: in gateway.yaml, or in the database (`config: store`). */
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { parseDocument, type YAMLMap } from 'yaml';
 import type { coreSections } from './core-sections.ts';
+import { applyEdits } from './edits.ts';
 import { type ConfigFile, configFrom, readConfig } from './file.ts';
 import type { Sources } from './interpolation.ts';
 import { type KeptConfig, type NewVersion, revisionOf } from './kept.ts';
@@ -76,7 +76,7 @@ export function kindOf(file: Pick<ConfigFile, 'value'>): ConfigOrigin['kind'] {
 export function readOrigin({ kind, path, env, secrets, text }: ConfigOrigin): ConfigFile {
   const file = readConfig(path, env, secrets);
   if (kind === 'file') return file;
-  if (text === undefined) return stored(path, withoutEarly(file.text), { env, secrets });
+  if (text === undefined) return beforeFirstStart(file, { env, secrets });
   const current = stored(path, text, { env, secrets });
   for (const name of Object.keys(file.value))
     if (!isEarly(name))
@@ -178,10 +178,21 @@ function stored(path: string, text: string, sources: Sources, prepare?: Paramete
   };
 }
 
-/** A text without the early sections, for the first version: comments of the rest stay. */
-export function withoutEarly(text: string): string {
-  const doc = parseDocument(text);
-  const map = doc.contents as YAMLMap | null;
-  for (const name of EARLY_SECTIONS) map?.delete?.(name);
-  return doc.toString({ lineWidth: 0 });
+/** The first version: the text of the file without the early sections; comments of the rest stay. */
+function beforeFirstStart(file: ConfigFile, sources: Sources): ConfigFile {
+  // Its mistakes are reported at their lines in the file.
+  if (file.problems.length > 0) return file;
+  const edits = EARLY_SECTIONS.filter((name) => name in file.value).map((name) => ({
+    path: [name],
+    remove: true as const,
+  }));
+  try {
+    return stored(file.file, applyEdits(file.text, edits), sources);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const why =
+      'other sections repeat a part of it (*name): write the values out, because only they move to the database';
+    file.problem(['config'], `${EARLY_SECTIONS.join(', ')} cannot be separated from the rest; ${why}`);
+    return file;
+  }
 }

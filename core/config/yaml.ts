@@ -41,9 +41,16 @@ export interface Findings {
 
 /** Parses one document. Throws nothing. */
 export function parseYaml(text: string): Yaml {
+  let starts: readonly number[] | undefined;
   const position = (offset: number) => {
-    const before = text.slice(0, offset);
-    return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+    starts ??= [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
+    let line = 1;
+    for (let below = starts.length; line < below; ) {
+      const middle = (line + below + 1) >> 1;
+      if (starts[middle - 1]! <= offset) line = middle;
+      else below = middle - 1;
+    }
+    return { line, column: offset - starts[line - 1]! + 1 };
   };
   const tooDeep = nested.exec(text);
   const doc = parseDocument(tooDeep ? '' : text, {

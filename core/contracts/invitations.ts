@@ -66,9 +66,13 @@ export interface Invitations {
   issue(invitation: NewInvitation, along?: (id: number) => readonly Step[]): Promise<IssuedInvitation>;
   /**
    * Replaces the code and the expiry of an invitation that has an address and was neither used nor revoked. Undefined
-   * if there is none; then `along` is not written.
+   * if there is none; then `along` is not written. `madeBy`: the account that answers for it from now on.
    */
-  renew(id: number, forMs: number, along?: readonly Step[]): Promise<IssuedInvitation | undefined>;
+  renew(
+    id: number,
+    of: { readonly madeBy: number; readonly forMs: number },
+    along?: readonly Step[],
+  ): Promise<IssuedInvitation | undefined>;
   /** Records that the mail server has accepted the email with this code. */
   sent(code: string): Promise<void>;
   /** The invitation of a code; undefined if the code is not valid. */

@@ -78,17 +78,17 @@ export function createInvitations({ store }: Host, tickets: TicketBook, now: Ste
       }
     },
 
-    async renew(id, forMs, along = []) {
+    async renew(id, { madeBy, forMs }, along = []) {
       const row = await findRow('id', id);
       if (row === undefined) return undefined;
-      const { secret: code, hash, step } = tickets.issuing('invitation', { data: { by: row.made_by }, forMs });
+      const { secret: code, hash, step } = tickets.issuing('invitation', { data: { by: madeBy }, forMs });
       const expiresMs = now() + forMs;
       const failed = await store.atomic([
         { sql: 'DELETE FROM ticket WHERE hash = (SELECT ticket FROM invitation WHERE id = ?)', params: [id] },
         {
-          sql: `UPDATE invitation SET ticket = ?, expires_ms = ?, sent_ms = NULL
+          sql: `UPDATE invitation SET ticket = ?, made_by = ?, expires_ms = ?, sent_ms = NULL
             WHERE id = ? AND email IS NOT NULL AND ${UNUSED}`,
-          params: [hash, expiresMs, id],
+          params: [hash, madeBy, expiresMs, id],
           must: 'invitation',
         },
         step,
@@ -96,7 +96,7 @@ export function createInvitations({ store }: Host, tickets: TicketBook, now: Ste
       ]);
       if (failed === 'invitation') return undefined;
       if (failed !== undefined) throw new Error(`an invitation was not renewed: ${failed}`);
-      return { code, invitation: toInvitation({ ...row, expires_ms: expiresMs, sent_ms: null }) };
+      return { code, invitation: toInvitation({ ...row, made_by: madeBy, expires_ms: expiresMs, sent_ms: null }) };
     },
 
     async sent(code) {

@@ -36,7 +36,8 @@ export function targetsOf(host: Host, sections: readonly TargetSection[]): reado
     names.add(name);
     if (section.secret !== '') host.log.hide(section.secret);
     if (type === 'mail') return { name, type, send: (messages) => sendMail(host, value, messages) };
-    // The URL of a chat service is its password.
+    // Its message has the URL, and the URL of a chat service is its password.
+    if (!URL.canParse(value)) host.problem(['alerts', 'to', i, type], 'is not a URL');
     host.log.hide(value);
     const { secret } = section;
     return { name, type, send: (messages, signal) => POSTS[type](host, { url: value, secret }, messages, signal) };
@@ -61,6 +62,8 @@ interface Address {
 }
 type Post = (host: Host, address: Address, messages: readonly Sent[], signal: AbortSignal) => Promise<void>;
 
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
 const POSTS: Readonly<Record<Exclude<Target['type'], 'mail'>, Post>> = {
   /** The signature is that of `TIME.BODY` with HMAC-SHA256, as `t=TIME,v1=HEX`, as that of the plugin `events`. */
   async webhook({ clock, fetch }, { url, secret }, messages, signal) {
@@ -72,14 +75,17 @@ const POSTS: Readonly<Record<Exclude<Target['type'], 'mail'>, Post>> = {
     const signature = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex');
     await post(fetch, url, body, signal, secret === '' ? {} : { 'x-turnpike-signature': `t=${time},v1=${signature}` });
   },
+  /** Names that users choose could be mentions or links: https://api.slack.com/reference/surfaces/formatting#escaping */
   async slack(host, { url }, messages, signal) {
-    await post(host.fetch, url, JSON.stringify({ text: chatText(host, messages) }), signal);
+    const text = chatText(host, messages).replace(/[&<>]/g, (sign) => ENTITIES[sign]!);
+    await post(host.fetch, url, JSON.stringify({ text }), signal);
   },
   /** Errors have status 200 and a `code`. The signature has the time and the secret as its key, and signs nothing. */
   async feishu(host, { url, secret }, messages, signal) {
     const timestamp = `${seconds(host.clock.now())}`;
     const sign = createHmac('sha256', `${timestamp}\n${secret}`).digest('base64');
-    const content = { msg_type: 'text', content: { text: chatText(host, messages) } };
+    // Its only markup is a mention, `<at user_id="all">`.
+    const content = { msg_type: 'text', content: { text: chatText(host, messages).replaceAll('<', '＜') } };
     const body = JSON.stringify(secret === '' ? content : { timestamp, sign, ...content });
     checkCode(await post(host.fetch, url, body, signal), 'code', 'msg');
   },

@@ -148,7 +148,7 @@ export const errors = defineErrors(
     invitation_outdated: {
       status: 409,
       param: 'invite_code',
-      help: 'The department, plan or role of this invitation is not available any more. Ask an administrator for a new one.',
+      help: 'The department, plan or role of this invitation is not available any more, or the administrator who made it may not invite any more. Ask for a new one.',
     },
     invoice_not_found: {
       status: 404,

@@ -126,7 +126,7 @@ export function createInviter(host: Host, site: Site): Inviter {
       }
       check(by.role, invitation.preset);
       if ((await accounts.findByEmail(invitation.email)) !== undefined) throw coreErrors.email_taken();
-      const issued = await invitations.renew(id, site.invitations.forMs, noted);
+      const issued = await invitations.renew(id, { madeBy: by.id, forMs: site.invitations.forMs }, noted);
       if (issued === undefined) throw errors.invitation_not_found();
       return deliver(invitation.email, issued, by, language);
     },
@@ -166,12 +166,13 @@ export interface Door {
 /** Creates it. */
 export function createDoor({ host, site, need }: Pick<Tools, 'host' | 'site' | 'need'>): Door {
   const invitations = host.use(Invitations);
+  const accounts = host.use(Accounts);
 
   /** Refuses (409) what the inviting administrator could not promise today. */
   async function checkPromise({ madeBy, preset }: Invitation): Promise<void> {
     const { role, departmentId, plan } = preset;
-    const by = role === 'member' ? undefined : await host.use(Accounts).find(madeBy);
-    const isAllowed = role === 'member' || (by?.enabled === true && outranks(by.role, role));
+    const by = await accounts.find(madeBy);
+    const isAllowed = by?.enabled === true && by.role !== 'member' && outranks(by.role, role);
     const isThere = departmentId === undefined || host.find(Departments)?.get(departmentId) !== undefined;
     const isSold = plan === undefined || host.find(Subscriptions)?.plan(plan) !== undefined;
     if (!isAllowed || !isThere || !isSold) throw errors.invitation_outdated();

@@ -76,23 +76,30 @@ export function createDocuments(host: Host, orders: Orders, seller: SellerSectio
     const last = await store.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM payment_document');
     const seq = (last?.seq ?? 0) + 1;
     const sum = `SELECT COALESCE(SUM(CASE kind WHEN 'credit' THEN -amount ELSE amount END), 0) FROM payment_document`;
-    // If another request was faster, nothing is written, and the documents are read again.
+    // If another request or a refund was faster, nothing is written, and the order and its documents are read again.
     await store.run(
       `INSERT INTO payment_document (seq, number, order_id, kind, amount, issued_ms, facts)
-        SELECT ?, ?, ?, ?, ?, ?, ? WHERE (${sum} WHERE order_id = ?) = ? ON CONFLICT DO NOTHING`,
+        SELECT ?, ?, ?, ?, ?, ?, ? WHERE (${sum} WHERE order_id = ?) = ?
+          AND EXISTS (SELECT 1 FROM top_up WHERE id = ? AND refunded = ? AND disputed = ?) ON CONFLICT DO NOTHING`,
       ...[seq, `${seller.prefix}${`${seq}`.padStart(DIGITS, '0')}`, order.id, net < due ? 'invoice' : 'credit'],
       ...[net < due ? due - net : net - due, clock.now(), JSON.stringify(facts), order.id, net],
+      ...[order.id, order.refunded, order.disputed],
     );
     return true;
   }
 
+  /** `before`: what the documents before it add up to, and `after`: with it. */
   function toDocument(
     order: OrderRecord,
     { number, kind, amount, issued_ms: issuedMs, facts: text }: Row,
+    before: bigint,
+    after: bigint,
   ): OrderDocument {
     const { seller: from, buyer: to, tax, about } = JSON.parse(text) as Facts;
     const money = BigInt(amount);
-    const included = tax === undefined ? 0n : taxIn(money, tax.rate);
+    // Of sums, not of single amounts: the taxes of an invoice and of its credit notes add up without a rest.
+    const change = tax === undefined ? 0n : taxIn(after, tax.rate) - taxIn(before, tax.rate);
+    const included = change < 0n ? -change : change;
     return {
       ...{ number, kind, issuedMs, seller: from, buyer: to, about, order: orderOf(order), currency: order.currency },
       amount: moneyText(money, order.currency),
@@ -119,7 +126,13 @@ export function createDocuments(host: Host, orders: Orders, seller: SellerSectio
         if (order === undefined || !isPaid(order) || order.currency === '') return [];
         if (accountId !== undefined && order.accountId !== accountId) return [];
         const rows = await readRows(order.id);
-        if (!(await issueNext(order, rows))) return rows.map((row) => toDocument(order, row));
+        if (await issueNext(order, rows)) continue;
+        let net = 0n;
+        return rows.map((row) => {
+          const before = net;
+          net += row.kind === 'credit' ? -BigInt(row.amount) : BigInt(row.amount);
+          return toDocument(order, row, before, net);
+        });
       }
     },
   };

@@ -14,8 +14,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { keepConfig } from '../../core/config/kept.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import { definePlugin, schema } from '../../core/plugin.ts';
+import { createVault, KEY_BYTES } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { editsOf } from '../kit/config-edits.ts';
 import { CONSOLE_PIPELINE, checked, member, PATIENT, ROOT_ENV, root, said, type Visitor } from '../kit/console.ts';
@@ -212,6 +214,23 @@ describe('saving', () => {
     }
   });
 
+  it('says why if the file cannot be written when it is saved, and changes nothing', async () => {
+    const was = disk();
+    // There is no room for the name of a new file next to it.
+    const target = join(gateway.dir, `${'a'.repeat(250)}.yml`);
+    renameSync(gateway.configFile, target);
+    symlinkSync(target, gateway.configFile);
+    try {
+      const { text, revision } = await current();
+      const answer = await boss.put('/api/config', { text: `# new\n${text}`, revision });
+      assert.equal(said(answer), '409 configuration_unwritable');
+      assert.match(answer.body.message, /cannot be written \(ENAMETOOLONG\)/);
+      assert.equal(disk(), was);
+    } finally {
+      renameSync(target, gateway.configFile);
+    }
+  });
+
   it('refuses references to variables and files of the machine that the file does not name', async () => {
     for (const reference of ['${SECRET_OF_THE_MACHINE}', '${file:/etc/passwd}']) {
       const { text, revision } = await current();
@@ -219,6 +238,62 @@ describe('saving', () => {
       const answer = await boss.put('/api/config', { text: draft, revision });
       assert.equal(said(answer), '400 configuration_wrong');
       assert.ok(answer.body.problems[0].message.includes('is not resolved for a draft'), answer.text);
+    }
+  });
+
+  it('keeps the line ends of a file that was written on Windows, and shows only what has changed', async () => {
+    const was = disk();
+    writeFileSync(gateway.configFile, was.replaceAll('\n', '\r\n'));
+    await boss.data('POST', '/api/config/reload');
+    const text = `${(await current()).text.replaceAll('\r\n', '\n')}# a last line\n`;
+    const { diff } = await boss.data('POST', '/api/config/edit', { text, edits: [] });
+    const lines = diff.flatMap((hunk: { lines: { kind: string; text: string }[] }) => hunk.lines);
+    const changed = lines.filter(({ kind }: { kind: string }) => kind !== 'same');
+    assert.deepEqual(
+      changed.map(({ kind, text: line }: { kind: string; text: string }) => [kind, line]),
+      [['added', '# a last line']],
+    );
+    await save(text);
+    assert.equal(disk(), `${was}# a last line\n`.replaceAll('\n', '\r\n'));
+    writeFileSync(gateway.configFile, was);
+    await boss.data('POST', '/api/config/reload');
+  });
+
+  it('never shows a secret whose mask was moved to another place', async () => {
+    const was = disk();
+    const entry = '  - { name: turns, vendor: compatible, url: "http://127.0.0.1:1", key: hunter2 }\n';
+    writeFileSync(
+      gateway.configFile,
+      was.replace(/^channels:.*\n/m, (line) => line + entry),
+    );
+    await boss.data('POST', '/api/config/reload');
+    const { text, revision } = await current();
+    const [line = '', mask = ''] = /^.*name: turns.*key: (•••• \w+).*\n/m.exec(text) ?? [];
+    assert.ok(mask !== '' && !text.includes('hunter2'), text);
+    for (const draft of [text.replace(line, `${line}# was ${mask}\n`), text.replace(line, `# was ${mask}\n`)]) {
+      const answer = await boss.post('/api/config/check', { text: draft });
+      assert.match(answer.body.data.problems[0].message, /this mask would show its secret here/);
+      assert.ok(!answer.text.includes('hunter2'), answer.text);
+      assert.equal(said(await boss.put('/api/config', { text: draft, revision })), '400 configuration_wrong');
+    }
+    writeFileSync(gateway.configFile, was);
+    await boss.data('POST', '/api/config/reload');
+  });
+
+  it('writes files only below folders that the text names, or that are below its own', async () => {
+    const { text, revision } = await current();
+    for (const [draft, isRefused] of [
+      [`${text}\nbackup: { to: /etc/cron.d }\n`, true],
+      [`${text}\nbackup: { to: ./a/../../b }\n`, true],
+      [`${text}\nbackup: { to: ./backups }\n`, false],
+    ] as const) {
+      const { problems } = await boss.data('POST', '/api/config/check', { text: draft });
+      const isSo = problems.some(({ message }: { message: string }) =>
+        message.includes('a draft can only use a folder'),
+      );
+      assert.equal(isSo, isRefused, JSON.stringify(problems));
+      if (isRefused)
+        assert.equal(said(await boss.put('/api/config', { text: draft, revision })), '400 configuration_wrong');
     }
   });
 
@@ -306,6 +381,14 @@ describe('a version', () => {
     assert.deepEqual(audited()[0], { actor: 'root', action: 'config.restore', object: 'gateway.yaml' });
   });
 
+  it('of two gateways that record one at the same moment has its own number', async () => {
+    const kept = keepConfig(gateway.host.store, createVault(Buffer.alloc(KEY_BYTES)), clock);
+    const { id } = await newest();
+    const added = ['one', 'two'].map((text) => kept.add({ text, by: undefined, note: '' }));
+    assert.deepEqual((await Promise.all(added)).sort(), [id + 1, id + 2]);
+    await gateway.host.store.run('DELETE FROM config_version WHERE id > ?', id);
+  });
+
   it('is sealed in the database', () => {
     const rows = gateway.rows('SELECT sealed FROM config_version');
     assert.ok(rows.length > 2 && rows.every(({ sealed }) => String(sealed).startsWith('v1.')));
@@ -336,6 +419,23 @@ describe('a secret', () => {
     assert.deepEqual([name, set_by, used_in], ['OTHER_KEY', 'root', ['channels[2].key']]);
     assert.deepEqual(audited()[0], { actor: 'root', action: 'config.secret.set', object: 'secret OTHER_KEY' });
     assert.ok(!gateway.log.join('\n').includes('other-secret'));
+  });
+
+  it('cannot be read through the messages of a check, however short it is, or as a part of a host name', async () => {
+    await boss.data('PUT', '/api/config/secrets/PIN', { value: 'q7Zw' });
+    await boss.data('PUT', '/api/config/secrets/LONG', { value: 'q7ZwLongerOne' });
+    for (const edit of [
+      { path: ['models', 'fresh', 'from', 0], value: '${secret:PIN}' },
+      { path: ['telemetry'], value: { endpoint: 'https://${secret:LONG}.example' } },
+      { path: ['mail', 'smtp'], value: 'smtp://a:b@${secret:LONG}.example' },
+    ]) {
+      const { text } = await current();
+      const answer = await boss.post('/api/config/edit', { text, edits: [edit] });
+      assert.ok(!/q7zw/i.test(answer.text), answer.text);
+    }
+    const key = await edited([{ path: ['channels', 0, 'key'], value: '${secret:PIN}' }]);
+    assert.deepEqual((await boss.data('POST', '/api/config/check', { text: key })).problems, []);
+    for (const name of ['PIN', 'LONG']) await boss.data('DELETE', `/api/config/secrets/${name}`);
   });
 
   it('is deleted only if nothing uses it', async () => {
@@ -377,6 +477,11 @@ describe('a channel that is not saved', () => {
     assert.deepEqual([wrong.ok, wrong.status], [false, 401]);
     assert.equal(said(await boss.post('/api/config/try', { text, channel: 'none' })), '404 channel_not_found');
     assert.ok(!disk().includes('a-key-of-mine'));
+    const tried = audited().filter(({ action }) => action === 'config.try');
+    assert.deepEqual(
+      tried.map(({ object }) => object),
+      ['channel none', 'channel new', 'channel new'],
+    );
   });
 
   it('lists the models of its vendor, page by page, with those that are taken', async () => {

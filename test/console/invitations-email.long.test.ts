@@ -199,6 +199,18 @@ describe('invitations by email', () => {
     assert.equal((await personOf('gus'))?.role, 'admin');
   });
 
+  it('of an administrator who was disabled create nothing until another one sends them again', async () => {
+    const [{ id }] = await invite(adam, { emails: ['flo@example.com'], quota: 5_000 });
+    const code = codeIn((await mail.letter()).text);
+    const by = (await personOf('adam'))!.id;
+    await gateway.host.store.run('UPDATE account SET enabled = 0 WHERE id = ?', by);
+    assert.equal(verdictOf(await register('flo', code)), '409 invitation_outdated invite_code');
+    await gateway.host.store.run('UPDATE account SET enabled = 1 WHERE id = ?', by);
+    await boss.data('POST', `/api/user/invitations/${id}/resend`);
+    assert.equal((await stateOf(id)).made_by_name, 'root');
+    assert.equal((await register('flo', codeIn((await mail.letter()).text))).status, 200);
+  });
+
   it('to a department that was deleted create nothing', async () => {
     const { id: department } = await gateway.host.use(Departments).create({ name: 'Gone' });
     await invite(adam, { emails: ['hal@example.com'], department_id: department });

@@ -115,6 +115,19 @@ describe('invoices', () => {
     assert.deepEqual(await documents(order.tradeNo), [...numbers, 'A-000007 credit 6.00 A-000005']);
   });
 
+  it('have the tax of an invoice in its credit notes, to the cent, however small they are', async () => {
+    const order = await begin('stripe', bob);
+    await gateway.tell(order.paid());
+    const session = gateway.stripe.sessions.find(({ tradeNo }) => tradeNo === order.tradeNo)!;
+    for (const sum of [333, 666, 1_000]) {
+      await gateway.tell(gateway.stripe.refunded(session, sum));
+      await documents(order.tradeNo);
+    }
+    const issued = await gateway.host.use(Payments).documents(order.tradeNo);
+    const taxes = issued.map(({ tax }) => Math.round(Number(tax?.amount) * 100));
+    assert.deepEqual(taxes, [160, 54, 53, 53]);
+  });
+
   it('that are requested at the same moment have each number once', async () => {
     const orders = [];
     for (let i = 0; i < 6; i++) {

@@ -135,11 +135,23 @@ describe('a service token', () => {
         } else {
           closed++;
           assert.deepEqual([status, body?.code], [403, 'person_wanted'], refusal);
-          assert.ok(!/^For administrators/.test(description) || path.startsWith('/api/service-token/'), refusal);
+          const isOfPersons = /^\/api\/(service-token\/|user\/\{id\}\/(2fa|reset_passkey)$)/.test(path);
+          assert.ok(!/^For administrators/.test(description) || isOfPersons, refusal);
         }
       }
     }
     assert.ok(open > 60 && closed > 20, `${open} open, ${closed} closed`);
+  });
+
+  it('cannot take over an account that is used: neither by its email address nor by its second factors', async () => {
+    const { machine: writer } = await make(['users:write']);
+    const kim = await signedIn(gateway, 'kim', { email: 'kim@example.com' });
+    for (const answer of [
+      await writer.put('/api/user/', { id: kim.id, email: 'eve@example.com' }),
+      await writer.delete(`/api/user/${kim.id}/2fa`),
+      await writer.delete(`/api/user/${kim.id}/reset_passkey`),
+    ])
+      assert.equal(verdictOf(answer), '403 person_wanted');
   });
 
   it('cannot make tokens, set passwords, or change administrators, whichever administrator made it', async () => {

@@ -40,6 +40,15 @@ describe('an edit of the text', () => {
       'b: { a: 1, c: 2, z: 3 } # b\n',
     ],
     [
+      'writes the line ends of the text',
+      [
+        { path: ['b', 'd'], value: 3 },
+        { path: ['e'], value: 4 },
+      ],
+      'a: 1\r\nb:\r\n  c: 2 # x\r\n',
+      'a: 1\r\nb:\r\n  c: 2 # x\r\n  d: 3\r\ne: 4\r\n',
+    ],
+    [
       'adds an item to a list in one line',
       [{ path: ['a', 2], value: 'three' }],
       'a: [one, two]  # some\n',
@@ -101,6 +110,23 @@ describe('an edit of the text', () => {
     it(name, () => {
       assert.equal(applyEdits(from, edits), to);
     });
+
+  it('refuses a path through what JavaScript gives every object, and changes nothing of it', () => {
+    for (const [path, more] of [
+      [['__proto__', 'polluted'], { value: 1 }],
+      [['a', '__proto__', 0], { value: 1 }],
+      [['a', 'constructor', 'prototype', 'polluted'], { remove: true }],
+      [['a'], { rename: '__proto__' }],
+    ] as const)
+      assert.throws(() => applyEdits('a: [1]\n', [{ path, ...more }]), RangeError);
+    assert.deepEqual([({} as { polluted?: unknown }).polluted, Array.prototype.length], [undefined, 0]);
+  });
+
+  it('refuses more changes than a long text allows in one request', () => {
+    const text = `a: 0\n${'# comment\n'.repeat(20_000)}`;
+    const edits = Array.from({ length: 22 }, (_, i) => ({ path: ['a'], value: i + 1 }));
+    assert.throws(() => applyEdits(text, edits), /more than 20 values change; edit the text itself/);
+  });
 
   it('refuses what it cannot do, and names the path', () => {
     for (const [text, edit, message] of [

@@ -11,6 +11,7 @@ import { ConfigError, type ConfigFile, problemLine, readConfig } from '../../cor
 import { nearest } from '../../core/config/nearest.ts';
 import { editorSchema } from '../../core/config/schema.ts';
 import { checkSections, throwIfWrong } from '../../core/config/sections.ts';
+import { readOrigin } from '../../core/config/source.ts';
 import { byteSize, duration, durationMs, isAddressRange } from '../../core/config/values.ts';
 import { type Schema, schema } from '../../core/plugin.ts';
 import fc from '../kit/fast-check.ts';
@@ -558,6 +559,34 @@ describe('the message about a schema', () => {
   for (const [definition, yaml, expected] of sentences) {
     it(`${yaml || '(nothing)'} → ${expected}`, () => assert.equal(message(definition, yaml), expected));
   }
+});
+
+describe('a file whose other sections move to the database', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'turnpike-early-'));
+  after(() => rmSync(dir, { recursive: true }));
+  const taken = (text: string): ConfigFile => {
+    const path = join(dir, 'gateway.yaml');
+    writeFileSync(path, text);
+    return readOrigin({ kind: 'store', path, env: {}, secrets: new Map(), text: undefined });
+  };
+
+  it('keeps the comments and line breaks of the rest', () => {
+    const { text, problems } = taken(
+      '# top\r\nconfig: store # early\r\nlisten:\r\n  port: 1\r\n# of b\r\nb: 2 # b\r\n',
+    );
+    assert.deepEqual([text, problems], ['# top\r\n# of b\r\nb: 2 # b\r\n', []]);
+  });
+
+  it('is refused with its mistakes, at their lines in the file', () => {
+    for (const [text, line, message] of [
+      ['config: store\nb: 1\nb: 2\n', 2, 'appears twice; keep one'],
+      ['config: store\n---\nb: 1\n', 2, 'a second document begins here'],
+      ['config: store\nlisten: &l { port: 1 }\nb: *l\n', 1, 'cannot be separated from the rest'],
+    ] as const) {
+      const [first] = taken(text).problems;
+      assert.deepEqual([first?.line, first?.message.includes(message)], [line, true], first?.message);
+    }
+  });
 });
 
 describe('core sections', () => {

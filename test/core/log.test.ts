@@ -360,6 +360,7 @@ describe('registered secrets', () => {
     const address = encodeURIComponent(secret);
     return [
       secret,
+      secret.toLowerCase(),
       JSON.stringify(secret).slice(1, -1),
       address,
       address.replace(/%../g, (escaped) => escaped.toLowerCase()),

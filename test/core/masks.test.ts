@@ -50,6 +50,15 @@ describe('masks', () => {
     for (const [written, shown] of [
       ['smtp: "smtps://me:pa@ss@mail.example.com"', 'smtp: "smtps://••••@mail.example.com"'],
       ['url: https://x.example/?key=hunter22&a=b', 'url: https://x.example/?key=••••&a=b'],
+      [
+        'slack: https://hooks.x.example/services/T0/B0/a1B2c3D4e5F6g7H8i9J0',
+        'slack: https://hooks.x.example/services/T0/B0/••••',
+      ],
+      ['bot: https://x.example/hook/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f', 'bot: https://x.example/hook/••••'],
+      [
+        'url: https://x.example/v1/publishers/claude-3-5-sonnet-20241022',
+        'url: https://x.example/v1/publishers/claude-3-5-sonnet-20241022',
+      ],
       ['note: sk-abcdefghijkl', 'note: ••••'],
       ['note: ask whsec_abcdefghijkl', 'note: ask ••••'],
       ['note: Bearer abcdefgh', 'note: Bearer ••••'],
@@ -161,5 +170,18 @@ describe('masks', () => {
         assert.equal(shown.split('\n').length, text.split('\n').length);
       }),
     );
+  });
+
+  it('are made in one pass over any text of the longest length', () => {
+    const long = (part: string): string => part.repeat(200_000 / part.length);
+    for (const text of [
+      `a: "${long('/')}"`,
+      `a: '"key":${long(' ')}x'`,
+      `# ${long('a')}\na: 1`,
+      `# {key: \${${long(',')}\na: 1`,
+      `# {${long('key: a ')}\na: 1`,
+      `key: "${long('${A:-')}"`,
+    ])
+      assert.equal(masked(text).split('\n').length, text.split('\n').length);
   });
 });

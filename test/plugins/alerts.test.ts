@@ -1,14 +1,19 @@
 /** Alerts without a gateway: what is told of conditions, by one of several processes, and what waits for a target. */
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { beforeEach, describe, it } from 'node:test';
 import { type AlertEvent, Alerts } from '../../core/contracts/alerts.ts';
 import { Prices } from '../../core/contracts/prices.ts';
 import { type BackupSchedule, Running } from '../../core/contracts/running.ts';
+import type { Host } from '../../core/plugin.ts';
 import { createBook, type Finding } from '../../plugins/alerts/book.ts';
 import { levelOf } from '../../plugins/alerts/budgets.ts';
 import { createDelivery } from '../../plugins/alerts/delivery.ts';
 import alerts from '../../plugins/alerts/index.ts';
 import { isZone, quietTime } from '../../plugins/alerts/quiet.ts';
+import { targetsOf } from '../../plugins/alerts/targets.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { type Driven, drive, type MemoryStore, memoryStore } from '../kit/drive.ts';
 import fc from '../kit/fast-check.ts';
@@ -217,4 +222,29 @@ describe('the quiet time', () => {
       { numRuns: 20 },
     );
   });
+});
+
+it('a message to a chat mentions nobody and has no link of its own, whatever users name their keys', async () => {
+  const texts: string[] = [];
+  const receiver = createServer(async (request, response) => {
+    const { text, content } = (await json(request)) as { text?: string; content?: { text: string } };
+    texts.push(text ?? content!.text);
+    response.end('{}');
+  }).listen(0);
+  try {
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    const host = { find: () => undefined, log: { hide: () => {} }, clock } as unknown as Host;
+    const sent = { id: '1', atMs: 0, kind: 'budget', subject: 's', level: 80, isOver: false, title: 't' } as const;
+    const [slack, feishu] = targetsOf(host, [
+      { slack: url, secret: '' },
+      { feishu: url, secret: '' },
+    ]);
+    const { signal } = new AbortController();
+    await slack!.send([{ ...sent, text: '<!channel> <https://evil.example|pay & win>' }], signal);
+    await feishu!.send([{ ...sent, text: '<at user_id="all"></at>' }], signal);
+    assert.ok(texts[0]!.includes('&lt;!channel&gt; &lt;https://evil.example|pay &amp; win&gt;'), texts[0]);
+    assert.ok(!texts[1]!.includes('<'), texts[1]);
+  } finally {
+    receiver.close();
+  }
 });

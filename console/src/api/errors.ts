@@ -166,7 +166,7 @@ export const HELP = {
     'The gateway cannot write gateway.yaml. Make the file and its folder writable for its user, or change it there.',
   secret_used: 'The configuration uses this secret; used_in has the places. Remove it there first.',
   invitation_outdated:
-    'The department, plan or role of this invitation is not available any more. Ask an administrator for a new one.',
+    'The department, plan or role of this invitation is not available any more, or the administrator who made it may not invite any more. Ask for a new one.',
   no_password: 'The account has no password. Set up a second factor within five minutes after a sign-in.',
   role_unchanged: 'The user already has this role.',
   no_backups_configured: 'No scheduled backups are configured. Add the section backup to gateway.yaml.',

@@ -109,7 +109,7 @@ const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   account_disabled: '此账户已停用，请联系管理员。',
   registration_closed: '此网关不开放注册，账户由管理员创建。',
   invitation_for_another: '该邀请属于另一个邮箱。请使用受邀邮箱对应的账户登录，或设置用户名和密码。',
-  invitation_outdated: '该邀请中的部门、套餐或角色已不可用，请向管理员索取新的邀请。',
+  invitation_outdated: '该邀请中的部门、套餐或角色已不可用，或发出邀请的管理员已无权邀请，请索取新的邀请。',
   invitation_wanted: '邀请码缺失、已使用或已过期，请向管理员索取新的邀请码。',
   email_wanted: '新账户需要经过验证的邮箱。',
   name_taken: '这个名称已被使用。',

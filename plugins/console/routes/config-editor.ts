@@ -1,5 +1,6 @@
 /** Changes gateway.yaml, for root: edits, saves, versions, secrets, and tests of channels that are not saved yet. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a summary describes the spelling
+import { Audit } from '../../../core/contracts/audit.ts';
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { type Candidate, Configuring, type Saved, type TextEdit } from '../../../core/contracts/configuring.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
@@ -45,7 +46,7 @@ const savedSchema = record('ConfigSaved', {
   generation: { ...integer, description: 'The number of the configuration that runs now.' },
 });
 
-export function configEditorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
+export function configEditorRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   const configuring = (): Configuring => need(Configuring);
 
   /** Refuses (403) every change if the editor is off. */
@@ -55,9 +56,18 @@ export function configEditorRoutes({ need, audited }: Tools): readonly ApiRoute[
     return configuring();
   }
 
-  /** Runs `work` with the services of a text that is not saved; refuses (400) one with errors. */
-  async function inCandidate<T>(text: string, work: (candidate: Candidate) => Promise<T>): Promise<T | Answer> {
-    const done = await (await changing()).candidate(text, work);
+  /**
+   * Runs `work` with the services of a text that is not saved; refuses (400) one with errors. The audit log has it, because it sends the channel's
+   * key to the address of the text.
+   */
+  async function inCandidate<T>(
+    { actor, body }: Pick<ConsoleRequest<{ readonly text: string; readonly channel: string }>, 'actor' | 'body'>,
+    work: (candidate: Candidate) => Promise<T>,
+  ): Promise<T | Answer> {
+    const done = await (await changing()).candidate(sized(body.text), async (candidate) => {
+      await host.find(Audit)?.note({ actor, action: 'config.try', object: `channel ${body.channel}`, facts: {} });
+      return work(candidate);
+    });
     return 'result' in done ? done.result : refusal(done.problems);
   }
 
@@ -213,8 +223,9 @@ export function configEditorRoutes({ need, audited }: Tools): readonly ApiRoute[
         status: { ...integer, description: "The vendor's HTTP status; 0: no response." },
         message: { ...text, description: 'The result for people.' },
       }),
-      handle: ({ body: { text: candidate, channel, model } }) =>
-        inCandidate(sized(candidate), async (assembly) => {
+      handle: (request) =>
+        inCandidate(request, async (assembly) => {
+          const { channel, model } = request.body;
           const { ok, latencyMs, model: tested, status, message } = await catalogOf(assembly).probe(channel, model);
           return { ok, ms: latencyMs, model: tested ?? '', status: status ?? 0, message };
         }),
@@ -231,8 +242,9 @@ export function configEditorRoutes({ need, audited }: Tools): readonly ApiRoute[
           taken: { ...boolean, description: 'A model of the text uses it at this channel.' },
         }),
       }),
-      handle: ({ body: { text: candidate, channel } }) =>
-        inCandidate(sized(candidate), async (assembly) => {
+      handle: (request) =>
+        inCandidate(request, async (assembly) => {
+          const { channel } = request.body;
           const catalog = catalogOf(assembly);
           const ids = await catalog.offered(channel).catch((error: unknown) => {
             if (error instanceof GatewayError) throw error;

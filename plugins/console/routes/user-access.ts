@@ -18,8 +18,9 @@ const theirSession = { id: integer, ...sessionProperties };
 export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
   const theirs = ({ account, params }: ConsoleRequest) => subordinate(host, account, idOf(params.id));
 
+  // Of tags that service tokens cannot use.
   const reset = (path: string, what: 'totp' | 'passkey', summary: string): ApiRoute =>
-    route('admin', 'DELETE', `/api/user/:id/${path}`, {
+    tagged(what === 'totp' ? 'Two-factor sign-in' : 'Passkeys')('admin', 'DELETE', `/api/user/:id/${path}`, {
       verified: true,
       errors: [what === 'totp' ? 'no_second_factor' : 'no_passkey', 'role_insufficient', 'account_not_found'],
       summary,

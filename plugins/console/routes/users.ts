@@ -286,8 +286,9 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
           ...(body.remark !== undefined && { remark: body.remark }),
         };
         const facts = differences(person, changes);
-        if (body.password && request.serviceToken !== undefined) throw errors.person_wanted();
-        // An administrator who sets one of these could sign in as that user.
+        // An administrator who sets one of these could sign in as that user. A machine may complete an account that was never used.
+        const isTakeover = Boolean(body.password) || ('email' in facts && person.lastLoginMs !== undefined);
+        if (isTakeover && request.serviceToken !== undefined) throw errors.person_wanted();
         if (body.password || 'email' in facts) verification.demand(request);
         if (body.password) await setPassword(request, person.id, body.password);
         if (Object.keys(facts).length === 0) return shown(person);

@@ -119,6 +119,7 @@ const EN = {
     `${actor} saved version ${fact('version')} of the configuration${because(fact('note'))}`,
   'config.restore': ({ actor, fact }) =>
     `${actor} restored version ${fact('from')} of the configuration as version ${fact('version')}`,
+  'config.try': ({ actor, object }) => `${actor} tested the ${object} of a configuration that is not saved`,
   'config.secret.set': ({ actor, object }) => `${actor} set the ${object} of the configuration`,
   'config.secret.delete': ({ actor, object }) => `${actor} deleted the ${object} of the configuration`,
 } as const satisfies Readonly<Record<string, Sentence>>;
@@ -213,6 +214,7 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'prices.update': ({ actor, fact }) => `${actor} 采用了 ${fact('count')} 项公布价格`,
   'config.save': ({ actor, fact }) => `${actor} 保存了配置的版本 ${fact('version')}${becauseZh(fact('note'))}`,
   'config.restore': ({ actor, fact }) => `${actor} 将配置的版本 ${fact('from')} 恢复为版本 ${fact('version')}`,
+  'config.try': ({ actor, object }) => `${actor} 测试了未保存配置中的渠道（${object}）`,
   'config.secret.set': ({ actor, object }) => `${actor} 设置了配置的机密（${object}）`,
   'config.secret.delete': ({ actor, object }) => `${actor} 删除了配置的机密（${object}）`,
 };
