@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
-import { apiTypes, type Described, FILE } from '../../scripts/api-types.ts';
 import { CONSOLE_PIPELINE } from '../kit/console.ts';
 import { startGateway } from '../kit/gateway.ts';
+import { apiTypes, type Described, FILE } from './api-types.ts';
 
 it('the types of /api are what its routes say: `npm run api-types` was run', async () => {
   const gateway = await startGateway({ config: { pipeline: [...CONSOLE_PIPELINE] } });

@@ -4,9 +4,9 @@
  */
 import { writeFileSync } from 'node:fs';
 import { compile } from 'json-schema-to-typescript';
-import { CONSOLE_PIPELINE } from '../test/kit/console.ts';
-import { startGateway } from '../test/kit/gateway.ts';
-import { formatted } from './formatted.ts';
+import { formatted } from '../../scripts/formatted.ts';
+import { CONSOLE_PIPELINE } from '../kit/console.ts';
+import { startGateway } from '../kit/gateway.ts';
 
 /** The file. */
 export const FILE = 'console/src/api/operations.ts';
