@@ -122,7 +122,10 @@ function serverEntry(validators) {
     export { compiled };`;
 }
 
-/** Packages that are loaded when they are needed: a start without them is faster. The package for npm has them compiled (`package-build.mjs`). */
+/**
+ * Packages that are loaded when they are needed: a start without them is faster. The package for npm has them compiled (`package-build.mjs`).
+ * `@opentelemetry/api` is not one: prom-client loads it with every start, and from the compiled server that is much faster.
+ */
 export const ON_DEMAND = [
   'stripe',
   'alipay-sdk',
@@ -131,14 +134,12 @@ export const ON_DEMAND = [
   '@simplewebauthn/server',
   'qrcode',
   '@redis/client',
-  '@opentelemetry/api',
   '@opentelemetry/core',
   '@opentelemetry/exporter-metrics-otlp-http',
   '@opentelemetry/exporter-trace-otlp-http',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-metrics',
   '@opentelemetry/sdk-trace-base',
-  'aws4fetch',
 ];
 
 /** Packages that are installed wherever the server runs: native modules, and the data of prices, which is read as a file. */

@@ -8,6 +8,7 @@ import { type Mistake, mistakes, type Origin } from './sentences.ts';
 export const VALIDATOR: Options = {
   allErrors: true,
   verbose: true,
+  messages: false,
   useDefaults: true,
   ownProperties: true,
   strict: true,

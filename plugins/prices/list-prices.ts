@@ -138,7 +138,8 @@ const dayOf = ({ fromMs }: Epoch): string => new Date(fromMs).toISOString().slic
 
 type Package = typeof import('@pydantic/genai-prices');
 const load = createRequire(import.meta.url);
-const data = (): Package => load(DATA_NAME) as Package;
+/** The package, which is loaded with the first use. */
+export const data = (): Package => load(DATA_NAME) as Package;
 
 function find(upstream: Upstream, epoch: Epoch | undefined): Found | undefined {
   const shipped = findProvider(upstream);

@@ -1,12 +1,12 @@
 /** Published prices that were taken over: kept in the store for all gateways, each valid from a time on. */
 import { readFile } from 'node:fs/promises';
-import { type ModelInfo, REMOTE_DATA_JSON_URL, waitForUpdate } from '@pydantic/genai-prices';
+import type { ModelInfo } from '@pydantic/genai-prices';
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
 import type { PriceComparison, PriceUpdates } from '../../core/contracts/prices.ts';
 import type { Host, Migration } from '../../core/plugin.ts';
 import { type Chore, createChore, durationMs } from '../../core/sdk.ts';
 import { errors } from './errors.ts';
-import { type Epoch, type Epochs, merged } from './list-prices.ts';
+import { data, type Epoch, type Epochs, merged } from './list-prices.ts';
 import { type CompareOptions, changesOf, type FoundChange, Implausible, readList } from './published-list.ts';
 import type { UpdatesSection } from './section.ts';
 
@@ -93,7 +93,7 @@ export function createPriceUpdates({ host, section, sold }: UpdateTools): TakenP
 
   /** The list that is valid when all that was taken over is valid. */
   async function currentList() {
-    const shipped = (await waitForUpdate()) ?? [];
+    const shipped = (await data().waitForUpdate()) ?? [];
     const [latest] = epochs;
     return shipped.map((provider) => {
       const taken = latest?.models.get(provider.id);
@@ -102,7 +102,7 @@ export function createPriceUpdates({ host, section, sold }: UpdateTools): TakenP
   }
 
   async function update({ from, actor, atMs, takes = () => true, digest }: UpdateOptions): Promise<PriceComparison> {
-    const source = from ?? section?.from ?? REMOTE_DATA_JSON_URL;
+    const source = from ?? section?.from ?? data().REMOTE_DATA_JSON_URL;
     const checkedMs = clock.now();
     await read();
     let found: ReturnType<typeof changesOf>;

@@ -46,8 +46,9 @@ async function turnpike(...args: readonly string[]): Promise<{ readonly stdout: 
 }
 
 /** Has a gateway serve in that folder, and stops it. */
-async function served(config: string): Promise<void> {
-  const server = spawn(process.execPath, ['scripts/turnpike.mjs', 'start', '--config', config], { cwd: checkout });
+async function served(config: string, flags: readonly string[] = []): Promise<void> {
+  const command = [...flags, 'scripts/turnpike.mjs', 'start', '--config', config];
+  const server = spawn(process.execPath, command, { cwd: checkout, env: { PATH: process.env.PATH } });
   for await (const line of server.stdout) if (String(line).includes('ready ')) server.kill();
   assert.equal(server.exitCode ?? (await once(server, 'exit'))[0], 0);
 }
@@ -97,6 +98,21 @@ describe('the server', () => {
     assert.notEqual(kept, undefined);
     await served('serve.yaml');
     assert.deepEqual(caches(), [kept]);
+  });
+
+  it('loads no package but its database driver with the shipped configuration', async () => {
+    const shipped = readFileSync(join(checkout, 'gateway.yaml'), 'utf8');
+    writeFileSync(join(checkout, 'shipped.yaml'), shipped.replace('port: 8080', 'port: 0'));
+    writeFileSync(
+      join(checkout, 'loaded.cjs'),
+      `if (require('node:worker_threads').isMainThread)
+         process.on('exit', () => require('node:fs').writeFileSync('loaded.json', JSON.stringify(Object.keys(require.cache))));`,
+    );
+    await served('shipped.yaml', ['--require', './loaded.cjs']);
+    const files = JSON.parse(readFileSync(join(checkout, 'loaded.json'), 'utf8')) as readonly string[];
+    const packages = files.flatMap((file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+    const names = new Set(packages.map((name) => name.replace(/^better-sqlite3-13$/, 'better-sqlite3')));
+    assert.deepEqual([...names], ['better-sqlite3']);
   });
 
   it('is compiled again once a source has changed, and a few older ones are kept for those that run on them', async () => {
