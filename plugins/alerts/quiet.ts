@@ -5,6 +5,8 @@ export type Quiet = (atMs: number) => boolean;
 
 /** Whether this is a known IANA time zone. */
 export function isZone(zone: string): boolean {
+  // The default: asking for it would load Node's data of time zones, 14 ms and 8 MB, at every start.
+  if (zone === 'UTC') return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
     return true;
