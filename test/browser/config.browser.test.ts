@@ -9,7 +9,7 @@ import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, 
 import { CONSOLE_PIPELINE, checked, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { looksRight } from '../kit/pages.ts';
+import { allLookRight } from '../kit/pages.ts';
 import { startReceiver } from '../kit/receiver.ts';
 import { errorAnswer, jsonAnswer, wholeAnswer } from '../kit/script.ts';
 
@@ -441,10 +441,10 @@ describe('the editor', () => {
     const others = ['models', 'aliases', 'prices', 'plans', 'passthrough', 'limits'].map((name) => `?section=${name}`);
     const added = ['prices', 'plans', 'passthrough'].map((name) => `?section=${name}&item=:new`);
     const tabs = ['draft', 'versions', 'secrets'].map((name) => `?tab=${name}`);
-    for (const search of [...forms, ...others, ...added, ...tabs]) {
-      await at.go(`/config${search}`);
-      await looksRight(at, `/config${search}`);
-    }
+    await allLookRight(
+      at,
+      [...forms, ...others, ...added, ...tabs].map((search) => `/config${search}`),
+    );
   });
 
   it('that is off says why, and saves nothing', async () => {

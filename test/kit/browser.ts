@@ -240,7 +240,7 @@ const UNTRANSLATED = `() => {
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     if (!/(^|[^\\w.])[A-Za-z]?[a-z]+( [a-z]+){2}/.test(node.data)) continue;
     const element = node.parentElement;
-    if (element.closest('code, pre, textarea, script, style, [lang="en"]') === null && element.checkVisibility())
+    if (element.closest('code, pre, [class^="code-"], textarea, script, style, [lang="en"]') === null && element.checkVisibility())
       found.push('not in Chinese: ' + node.data.slice(0, 120) + ' in ' + element.outerHTML.slice(0, 60));
   }
   return found;

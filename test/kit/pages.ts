@@ -124,6 +124,18 @@ export async function looksRight(at: Onlooker, name: string): Promise<void> {
   await at.look(LOOKS[0]);
 }
 
+/** The same for several addresses of a page, with fewer changes of how it looks, which take longer than going there. */
+export async function allLookRight(at: Onlooker, paths: readonly string[]): Promise<void> {
+  for (const look of LOOKS) {
+    await at.look(look);
+    for (const path of paths) {
+      await at.go(path);
+      await isClean(at, `${path} in ${look.scheme} at ${look.width} px`, await at.violations());
+      await inChinese(at, path);
+    }
+  }
+}
+
 /** The parts and colors are those of English, which axe has seen. */
 async function inChinese(at: Onlooker, name: string): Promise<void> {
   await at.otherLanguage();
