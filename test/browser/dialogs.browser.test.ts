@@ -105,7 +105,7 @@ const PLACES: readonly Place[] = [
   { who: 'root', path: '/config', openers: [dialog(['button', 'Add a vendor']), dialog(['button', 'openai-eu'])] },
   { who: 'root', path: '/config?section=aliases', openers: [dialog(['button', 'Add an alias'])] },
   { who: 'root', path: '/config?tab=secrets', openers: [dialog(['button', 'Add a secret'])] },
-  { who: 'root', path: '/prices', openers: [dialog(['button', /^gpt-5-mini/]), dialog(['button', 'not-priced'])] },
+  { who: 'root', path: '/prices', openers: [dialog(['button', /^gpt-5-mini/]), dialog(['button', /^not-priced/])] },
 ];
 
 describe('what opens above a page', () => {
