@@ -12,7 +12,7 @@ const { status } = spawnSync(process.execPath, ['scripts/test.mjs', 'browser/pag
 process.exitCode = status ?? 1;
 mkdirSync('console/pictures', { recursive: true });
 for (const name of readdirSync(taken)) {
-  const [, page] = /^(.+)-normal-en-light-1280\.webp$/.exec(name) ?? [];
+  const [, page] = /^([\w-]+)-normal-en-light-1280\.webp$/.exec(name) ?? [];
   if (page !== undefined) copyFileSync(join(taken, name), join('console/pictures', `${page}.webp`));
 }
 rmSync(taken, { recursive: true });

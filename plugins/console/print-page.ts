@@ -62,7 +62,7 @@ export function printPage({
 </head>
 <body>
 <main>${sheets}</main>
-<p class="hint">${HINTS[language]}</p>
+<footer class="hint">${HINTS[language]}</footer>
 </body>
 </html>
 `;

@@ -85,7 +85,7 @@ export function statementPage({
 <p>${escaped(site)}</p>
 <dl class="facts">${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${escaped(value)}</dd></div>`).join('')}</dl>
 <p>${text.unit}. ${isOpen ? text.soFar : ''}</p>
-<div class="wide"><table class="amounts">
+<div class="wide" role="region" aria-label="${text.title}" tabindex="0"><table class="amounts">
 <thead><tr><th scope="col">${text.day}</th>${columns.map((column) => `<th scope="col">${text[column]}</th>`).join('')}<th scope="col">${text.calls}</th></tr></thead>
 <tbody>${days.map((line) => `<tr><th scope="row">${line.date}</th>${cells(line)}</tr>`).join('')}</tbody>
 <tfoot><tr class="total"><th scope="row">${text.total}</th>${cells(total)}</tr></tfoot>

@@ -9,7 +9,8 @@ import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, 
 import { CONSOLE_PIPELINE, checked, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
-import { looksRight } from '../kit/pages.ts';
+import { allLookRight } from '../kit/pages.ts';
+import { startReceiver } from '../kit/receiver.ts';
 import { errorAnswer, jsonAnswer, wholeAnswer } from '../kit/script.ts';
 
 const NEW_KEY = 'sk-a-new-key-of-a-vendor';
@@ -406,16 +407,44 @@ describe('secrets', () => {
   });
 });
 
+describe('alerts', () => {
+  it('get rules, a target and a quiet time in the text, and a test message arrives during the quiet time', async () => {
+    const receiver = await startReceiver();
+    try {
+      await at.open('/alerts');
+      await see('No targets');
+      await page.getByRole('link', { name: 'Edit rules' }).click();
+      const field = page.getByLabel('Draft of gateway.yaml');
+      const to = `[{ name: ops, webhook: '${receiver.url}/hook' }]`;
+      await field.fill(
+        `alerts: { to: ${to}, budget: { gateway: 5 }, quiet: '00:00-23:59' }\n${await field.inputValue()}`,
+      );
+      await save(page, 'alerts');
+      await see(/Saved as version/);
+      await at.go('/alerts');
+      await see(/Quiet time.*00:00-23:59/);
+      await button('Send test message').click();
+      await see('ops: accepted');
+      await page.getByRole('row', { name: /^ops .*Works/ }).waitFor();
+      const [{ path, body } = assert.fail('nothing arrived')] = receiver.received;
+      assert.equal(path, '/hook');
+      assert.match(body.toString(), /"alerts":\[/);
+    } finally {
+      await receiver.close();
+    }
+  });
+});
+
 describe('the editor', () => {
   it('looks as it should, in every section', async () => {
     const forms = ['?item=first', '?section=models&item=talker', '?add=1'];
     const others = ['models', 'aliases', 'prices', 'plans', 'passthrough', 'limits'].map((name) => `?section=${name}`);
     const added = ['prices', 'plans', 'passthrough'].map((name) => `?section=${name}&item=:new`);
     const tabs = ['draft', 'versions', 'secrets'].map((name) => `?tab=${name}`);
-    for (const search of [...forms, ...others, ...added, ...tabs]) {
-      await at.open(`/config${search}`);
-      await looksRight(at, `/config${search}`, forms.includes(search) ? {} : { schemes: ['light'] });
-    }
+    await allLookRight(
+      at,
+      [...forms, ...others, ...added, ...tabs].map((search) => `/config${search}`),
+    );
   });
 
   it('that is off says why, and saves nothing', async () => {

@@ -62,7 +62,11 @@ const PLACES: readonly Place[] = [
       dialog(['button', 'Delete my account']),
     ],
   },
-  { who: 'root', path: '/security', openers: [dialog(['button', 'New backup codes'])] },
+  {
+    who: 'root',
+    path: '/security',
+    openers: [dialog(['button', 'New backup codes']), dialog(['button', 'Create service token'])],
+  },
   { who: 'root', path: '/usage?whose=all&range=30d', openers: [menu(['button', 'Download CSV'])] },
   { who: 'ann', path: '/logs?range=30d', openers: [dialog(['link', /:\d\d:/])] },
   { who: 'ann', path: '/models', openers: [dialog(['button', 'gpt-5'])] },
@@ -97,8 +101,11 @@ const PLACES: readonly Place[] = [
   { who: 'root', path: '/payments', openers: [dialog(LATEST)] },
   { who: 'root', path: '/payments?tab=codes', openers: [dialog(['button', 'Create codes'])] },
   { who: 'root', path: '/audit', openers: [dialog(['button', /user 11\b/])] },
-  { who: 'root', path: '/vendors', openers: [dialog(['button', 'Add a vendor']), dialog(['button', /^openai-eu/])] },
-  { who: 'root', path: '/prices', openers: [dialog(['button', /^gpt-5-mini/]), dialog(['button', 'not-priced'])] },
+  { who: 'root', path: '/vendors', openers: [dialog(['button', /^openai-eu/])] },
+  { who: 'root', path: '/config', openers: [dialog(['button', 'Add a vendor']), dialog(['button', 'openai-eu'])] },
+  { who: 'root', path: '/config?section=aliases', openers: [dialog(['button', 'Add an alias'])] },
+  { who: 'root', path: '/config?tab=secrets', openers: [dialog(['button', 'Add a secret'])] },
+  { who: 'root', path: '/prices', openers: [dialog(['button', /^gpt-5-mini/]), dialog(['button', /^not-priced/])] },
 ];
 
 describe('what opens above a page', () => {
@@ -109,8 +116,8 @@ describe('what opens above a page', () => {
     world = await startWorld('normal', { port: await freePort(), env: await builtConsole() });
     browser = await startBrowser();
     people = {
-      // One of them in the dark: what opens is made of the same parts everywhere.
-      root: await onlooker(browser, world.gateway, world.people.root, { scheme: 'dark' }),
+      // One of them in the dark and in a narrow window: what opens is made of the same parts everywhere.
+      root: await onlooker(browser, world.gateway, world.people.root, { scheme: 'dark', width: 360, height: 740 }),
       ann: await onlooker(browser, world.gateway, world.people.ann),
     };
   });
@@ -195,7 +202,12 @@ async function walk(
     await at.settled();
   };
   await open();
-  assertClean(`${name} opens a ${opens}`, await at.violations(popup));
+  assertClean(`${name} opens a ${opens}`, [...(await at.violations(popup)), ...(await at.overflow())]);
+  if (opens === 'dialog') {
+    await at.otherLanguage();
+    assertClean(`${name} in Chinese`, [...(await at.overflow()), ...(await at.untranslated())]);
+    await at.otherLanguage();
+  }
   for (const next of inside) {
     if (opens === 'menu' && !(await popup.isVisible())) await open();
     // What an entry of a menu opened gives the focus back to the button of the menu.

@@ -128,6 +128,41 @@ describe('keys', () => {
     );
   });
 
+  it('get limits of their own, for all models and for some, which calls meet at once', async () => {
+    const { id, key } = await make('limited');
+    await at.open('/keys');
+    await menu('limited', 'Edit');
+    const form = dialog('Edit key');
+    const limit = (at: number) => form.getByRole('group', { name: `Limit ${at}`, exact: true });
+    const choose = async (at: number, kind: string): Promise<void> => {
+      await form.getByRole('button', { name: 'Add limit' }).click();
+      await limit(at).getByRole('combobox', { name: 'Limit' }).click();
+      await page.getByRole('option', { name: kind }).click();
+    };
+    await choose(1, 'Budget per month (UTC)');
+    await choose(2, 'Requests per minute');
+    await choose(3, 'Concurrent calls');
+    await limit(1).getByLabel('Amount').fill('0.000002');
+    await limit(2).getByLabel('Number').fill('1000');
+    await limit(2).getByLabel('Model').fill('test-*');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('Enter a value for every limit, or remove it.').waitFor();
+    await form.getByRole('button', { name: 'Remove limit 3' }).click();
+    await at.look({ width: 360 });
+    assertClean('the form', [...(await at.violations()), ...(await at.overflow())]);
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('limited saved.').waitFor();
+    const { limits } = await ann.data('GET', `/api/token/${id}`);
+    const found = limits.map(({ model, monthly_budget, requests_per_minute }: Record<string, unknown>) => [
+      ...[model, monthly_budget, requests_per_minute],
+    ]);
+    assert.deepEqual(found, [
+      ['', 1, null],
+      ['test-*', null, 1_000],
+    ]);
+    assert.equal(await call(key), 403, 'it costs more than the budget');
+  });
+
   it('are exchanged after a check: the new one is shown once, the other works on for its grace', async () => {
     const { secret, backup_codes: codes } = await ann.data('POST', '/api/user/2fa/setup');
     await ann.data('POST', '/api/user/2fa/enable', { code: await generate({ secret }) });

@@ -213,10 +213,26 @@ describe('payments, for administrators', () => {
     ]);
     await invoice.getByRole('heading', { name: 'Receipt' }).waitFor();
     await invoice.getByText('Ann & Sons').waitFor();
-    await invoice.setViewportSize({ width: 360, height: 800 });
-    const width = await invoice.evaluate<number>('document.documentElement.scrollWidth');
-    assert.ok(width <= 360, `${width} px wide`);
+    const printed = [invoice.url(), new URL('/api/user/statement/print', invoice.url()).href];
     await invoice.close();
+    for (const language of ['en', 'zh']) {
+      for (const address of printed) {
+        const url = new URL(address);
+        url.searchParams.set('lang', language);
+        if (!url.searchParams.has('trade_no')) url.searchParams.set('month', new Date().toISOString().slice(0, 7));
+        await page.setViewportSize({ width: 360, height: 800 });
+        await page.goto(url.href);
+        const title = language === 'en' ? /Receipt|Account statement/ : /收据|账户对账单/;
+        await page.getByRole('heading', { name: title }).waitFor();
+        // The table of a statement scrolls in its frame.
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
+        assertClean(url.pathname, [...(await at.violations()), ...(language === 'zh' ? await at.untranslated() : [])]);
+        await page.emulateMedia({ media: 'print' });
+        assert.equal(await page.locator('.hint').isVisible(), false, 'the hint is not printed');
+        await page.emulateMedia({ media: 'screen' });
+      }
+    }
+    at.forget();
   });
 
   it('completes an order by hand, for a reason that stands in the audit', async () => {

@@ -1,10 +1,14 @@
 /** Alerts in Chinese: each kind that the gateway tells has words, with everything that it knows. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inChinese } from '../../console/src/pages/alerts/words.ts';
+import { inChinese, usedOf } from '../../console/src/pages/alerts/words.ts';
 import type { AlertFacts } from '../../core/contracts/alerts.ts';
 
-const format = { percent: (share: number) => `${share * 100}%`, moment: (seconds: number) => `<${seconds}>` };
+const format = {
+  money: (units: number) => `$${units / 500_000}`,
+  percent: (share: number) => `${share * 100}%`,
+  moment: (seconds: number) => `<${seconds}>`,
+};
 const wordsOf = (facts: AlertFacts, over = false) => inChinese({ ...facts }, format, over);
 
 /** One of each kind; the compiler says which are missing. */
@@ -39,6 +43,16 @@ describe('alerts in Chinese', () => {
       }
     });
   }
+
+  it('show amounts of budgets as money, as in English', () => {
+    const facts = { about: 'budget', used: '450000', limit: '500000', percent: 90 } as const;
+    assert.equal(wordsOf(facts)?.text, '已用 $0.9，共 $1。');
+    assert.equal(usedOf({ ...facts }, format, false), '$0.9 of $1 is used.');
+    assert.deepEqual(
+      [usedOf({ ...facts }, format, true), usedOf({ about: 'disk' }, format, false)],
+      [undefined, undefined],
+    );
+  });
 
   it('say that a condition has ended', () => {
     assert.equal(wordsOf({ about: 'disk' }, true)?.title, '已解除：磁盘空间即将用完');

@@ -58,14 +58,20 @@ export interface Onlooker {
   readonly problems: readonly string[];
   /** Opens an address below `/console`, and waits until everything is there. */
   open(path: string): Promise<void>;
+  /** Goes there as a link of the console does, which loads the page alone. */
+  go(path: string): Promise<void>;
   /** Waits until nothing loads any more. */
   settled(): Promise<void>;
   /** Changes how it looks without loading it anew. */
   look(looks: Looks): Promise<void>;
+  /** Presses the button of the other language. */
+  otherLanguage(): Promise<void>;
   /** What axe finds, a line each; of the whole page, or within a part of it. `colors`: only what the colors are to blame for. */
   violations(within?: Locator, what?: 'all' | 'colors'): Promise<readonly string[]>;
-  /** What sticks out of the page to the side, a line each. */
+  /** What sticks out of the page, or of what is open above it, to the side, a line each. */
   overflow(): Promise<readonly string[]>;
+  /** English sentences that are shown in Chinese, a line each. */
+  untranslated(): Promise<readonly string[]>;
   /** Empties `problems`: what comes now belongs to another page. */
   forget(): void;
   close(): Promise<void>;
@@ -107,6 +113,7 @@ export async function onlooker(
   page.on('response', (response) => {
     if (response.status() >= 500) problems.push(`answer: ${response.status()} ${response.url()}`);
   });
+  let shown = scheme;
   const open = new Set<Request>();
   let begun = 0;
   page.on('request', (request) => {
@@ -138,12 +145,26 @@ export async function onlooker(
       await page.goto(`${origin}/console${path}`);
       await settled();
     },
+    async go(path) {
+      if (page.url() === 'about:blank') await page.goto(`${origin}/console${path}`);
+      else await page.evaluate(`history.pushState(null, '', '/console${path}')`);
+      await settled();
+    },
+    async otherLanguage() {
+      const before = await page.locator('html').getAttribute('lang');
+      // What is open above the page covers the button.
+      await page.evaluate('document.querySelector("button[lang]").click()');
+      await page.locator(`html:not([lang="${before}"])`).waitFor({ state: 'attached' });
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+    },
     async look({ scheme: colors, width: wide, height: high }) {
+      const size = page.viewportSize();
+      if (colors === shown && size?.width === wide) return;
       if (colors !== undefined) {
+        shown = colors;
         await page.emulateMedia({ colorScheme: colors, reducedMotion: 'reduce' });
         await page.locator(`html[data-mantine-color-scheme="${colors}"]`).waitFor({ state: 'attached' });
       }
-      const size = page.viewportSize();
       if (wide !== undefined || high !== undefined)
         await page.setViewportSize({ width: wide ?? size?.width ?? 1_440, height: high ?? size?.height ?? 900 });
       await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
@@ -156,6 +177,8 @@ export async function onlooker(
         (root, options) => (globalThis as unknown as { readonly axe: Axe }).axe.run(root, options),
         {
           resultTypes: ['violations'],
+          // Styles of other hosts, of which there are none.
+          preload: false,
           runOnly: what === 'all' ? RULES : ['color-contrast'],
         },
       );
@@ -174,6 +197,7 @@ export async function onlooker(
         await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
       }
     },
+    untranslated: () => page.evaluate<readonly string[]>(`(${UNTRANSLATED})()`),
     forget() {
       problems.length = 0;
     },
@@ -185,11 +209,11 @@ export async function onlooker(
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** Runs in the page. Resolves once it has nothing to do, and tells whether nothing says that something is coming. */
+/** Runs in the page. Resolves once it has nothing to do, and tells whether nothing says that something is coming. Chromium may never call a page idle, so not longer than a while. */
 const IDLE = `() => new Promise((resolve) => requestIdleCallback(() => setTimeout(() => requestAnimationFrame(() => {
   const coming = [...document.querySelectorAll('[role="status"][aria-label], .mantine-Center-root > .mantine-Loader-root')];
   resolve(document.readyState === 'complete' && !coming.some((each) => each.checkVisibility()));
-}))))`;
+})), { timeout: 250 }))`;
 
 /** Runs in the page. What turns for ever is not waited for. */
 const STILL = `() => Promise.allSettled(document.getAnimations()
@@ -199,12 +223,27 @@ const STILL = `() => Promise.allSettled(document.getAnimations()
 /** Runs in the page. What scrolls inside its own frame may be as wide as it likes. */
 const OVERFLOW = `() => {
   const wide = document.documentElement.clientWidth;
-  if (document.documentElement.scrollWidth <= wide) return [];
-  const out = [...document.querySelectorAll('body *')].filter((element) => {
+  const sticksOut = (element) => {
     const { right, width } = element.getBoundingClientRect();
-    return width > 0 && right > wide + 1 && element.closest('.table-frame, pre') === null;
-  });
+    return width > 0 && right > wide + 1 && element.closest('.table-frame, pre') === null && element.checkVisibility();
+  };
+  const above = [...document.querySelectorAll('[role="dialog"] *, [role="menu"] *')].filter(sticksOut);
+  if (document.documentElement.scrollWidth <= wide && above.length === 0) return [];
+  const out = above.length > 0 ? above : [...document.querySelectorAll('body *')].filter(sticksOut);
   return ['the page is ' + document.documentElement.scrollWidth + ' wide', ...out.slice(0, 5).map(({ outerHTML }) => 'overflow: ' + outerHTML.slice(0, 140))];
+}`;
+
+/** Runs in the page. What users wrote has `translate`; what the gateway says in English only has `lang`. */
+const UNTRANSLATED = `() => {
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (!/(^|[^\\w.])[A-Za-z]?[a-z]+( [a-z]+){2}/.test(node.data)) continue;
+    const element = node.parentElement;
+    if (element.closest('code, pre, [class^="code-"], [translate="no"], textarea, script, style, [lang="en"]') === null && element.checkVisibility())
+      found.push('not in Chinese: ' + node.data.slice(0, 120) + ' in ' + element.outerHTML.slice(0, 60));
+  }
+  return found;
 }`;
 
 /** What axe is in a page. */

@@ -8,11 +8,13 @@ import { PAGES } from '../../console/src/page-list.ts';
 import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from './browser.ts';
 import { startWorld, type World, type WorldSize } from './world.ts';
 
-const LANGUAGES = ['en', 'zh'] as const;
-const SCHEMES = ['light', 'dark'] as const;
-const WIDTHS = [1_440, 360] as const;
+/** Each theme with one of the widths. */
+const LOOKS = [
+  { scheme: 'light', width: 1_440, height: 900 },
+  { scheme: 'dark', width: 360, height: 740 },
+] as const;
 /** Pictures of every page go here, where somebody wants them. */
-const PICTURES = process.env.TURNPIKE_PICTURES;
+export const PICTURES = process.env.TURNPIKE_PICTURES;
 
 /** What a suite of it has. */
 export interface Visited {
@@ -45,27 +47,40 @@ export function visitEveryPage(size: WorldSize, more: (visited: () => Visited) =
     });
 
     const lookers = new Map<string, Promise<Onlooker>>();
-    /** One browser for all pages that somebody looks at in a language, with a cache, as people have. */
-    function lookerFor(who: 'ann' | 'root', language: 'en' | 'zh'): Promise<Onlooker> {
-      const name = `${who} ${language}`;
-      const looker = lookers.get(name) ?? onlooker(browser, world.gateway, world.people[who], { language });
-      lookers.set(name, looker);
-      return looker;
+    /** One page of the browser for all that somebody looks at: only the first one is loaded as a whole. */
+    function lookerFor(who: 'ann' | 'root'): Promise<Onlooker> {
+      const looker = lookers.get(who) ?? onlooker(browser, world.gateway, world.people[who]);
+      if (!lookers.has(who))
+        lookers.set(
+          who,
+          looker.then((at) => at.open('/')).then(() => looker),
+        );
+      return lookers.get(who)!;
     }
 
-    for (const language of LANGUAGES) {
-      for (const { name, path, group } of PAGES) {
-        it(`shows ${name} in ${language} as it should be`, async () => {
-          const at = await lookerFor(group === 'you' ? 'ann' : 'root', language);
+    /** Colors and width change once for all pages: each change costs more than going to a page. */
+    for (const look of LOOKS) {
+      for (const { name, path, who } of placesOf(size)) {
+        it(`shows ${name} in ${look.scheme} at ${look.width} px as it should be`, async () => {
+          const at = await lookerFor(who);
           at.forget();
-          await at.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-          await at.page.setViewportSize({ width: 1_440, height: 900 });
-          await at.open(path);
+          await at.look(look);
+          await at.go(path);
           await becomes(() => at.page.locator('h1').count(), 1, 'a page has one title');
           await becomes(() => at.page.title(), / · Turnpike$/);
-          // Colors have no language.
-          const schemes = language === 'en' ? SCHEMES : (['light'] as const);
-          await looksRight(at, `${name}-${size}-${language}`, { schemes, arrange: () => scene(name, at, world) });
+          await isClean(at, name, size === 'many' && look.scheme === 'dark' ? [] : await at.violations());
+          if (size !== 'many') await inChinese(at, name);
+        });
+      }
+    }
+    if (PICTURES !== undefined) {
+      for (const { name, path, who } of placesOf(size)) {
+        it(`takes pictures of ${name}`, async () => {
+          const at = await lookerFor(who);
+          await at.look({ scheme: 'light', width: 1_280, height: 800 });
+          await at.go(path);
+          await scene(name, at, world);
+          await takePictures(at, PICTURES, `${name}-${size}`);
         });
       }
     }
@@ -73,36 +88,73 @@ export function visitEveryPage(size: WorldSize, more: (visited: () => Visited) =
   });
 }
 
-/** How a page is looked at. */
-interface Ways {
-  readonly schemes?: readonly (typeof SCHEMES)[number][];
-  /** What is done before a picture is taken. */
-  arrange?(): Promise<void>;
+interface Place {
+  readonly name: string;
+  readonly path: string;
+  readonly who: 'ann' | 'root';
 }
 
-/** In both themes, unless others are asked for, narrow and wide. `name` is what it is called where something is wrong. */
-export async function looksRight(at: Onlooker, name: string, { schemes = SCHEMES, arrange }: Ways = {}): Promise<void> {
-  for (const scheme of schemes) {
-    for (const width of WIDTHS) {
-      await at.look({ scheme, width, height: width === 360 ? 740 : 900 });
-      // The other theme is the same page in other colors.
-      const found = await at.violations(undefined, scheme === 'light' ? 'all' : 'colors');
-      const wrong = [...(await at.overflow()), ...found, ...at.problems];
-      assertClean(`${name} in ${scheme} at ${width} px`, wrong);
+/** What is a page of its own to those who look at it. Pictures of it have a `+` in their names. */
+const TABS: readonly Place[] = [
+  { name: 'home+root', path: '/', who: 'root' },
+  { name: 'logs+all', path: '/logs?whose=all&range=30d', who: 'root' },
+  { name: 'usage+all', path: '/usage?whose=all&range=30d', who: 'root' },
+  { name: 'wallet+orders', path: '/wallet?tab=orders', who: 'ann' },
+  { name: 'security+root', path: '/security', who: 'root' },
+  { name: 'users+invitations', path: '/users?tab=invitations', who: 'root' },
+  { name: 'payments+codes', path: '/payments?tab=codes', who: 'root' },
+  { name: 'payments+plans', path: '/payments?tab=plans', who: 'root' },
+  { name: 'vendors+routes', path: '/vendors?tab=routes', who: 'root' },
+  { name: 'prices+updates', path: '/prices?tab=updates', who: 'root' },
+];
+
+/** Ten thousand of something change lists only: their tabs are seen with less. */
+function placesOf(size: WorldSize): readonly Place[] {
+  const pages = PAGES.map(({ name, path, group }) => ({ name, path, who: group === 'you' ? 'ann' : 'root' }) as const);
+  return size === 'many' ? pages : [...pages, ...TABS];
+}
+
+/** Looks at what is shown, also in Chinese: light and wide, dark and narrow. `name` is what it is called where something is wrong. */
+export async function looksRight(at: Onlooker, name: string): Promise<void> {
+  for (const look of LOOKS) {
+    await at.look(look);
+    await isClean(at, `${name} in ${look.scheme} at ${look.width} px`, await at.violations());
+  }
+  await inChinese(at, name);
+  await at.look(LOOKS[0]);
+}
+
+/** The same for several addresses of a page, with fewer changes of how it looks, which take longer than going there. */
+export async function allLookRight(at: Onlooker, paths: readonly string[]): Promise<void> {
+  for (const look of LOOKS) {
+    await at.look(look);
+    for (const path of paths) {
+      await at.go(path);
+      await isClean(at, `${path} in ${look.scheme} at ${look.width} px`, await at.violations());
+      await inChinese(at, path);
     }
   }
-  if (PICTURES !== undefined) {
-    await arrange?.();
-    for (const scheme of SCHEMES) await takePicture(at, PICTURES, name, scheme);
+}
+
+/** The parts and colors are those of English, which axe has seen. */
+async function inChinese(at: Onlooker, name: string): Promise<void> {
+  await at.otherLanguage();
+  try {
+    await isClean(at, `${name} in Chinese`, await at.untranslated());
+  } finally {
+    await at.otherLanguage();
   }
+}
+
+async function isClean(at: Onlooker, name: string, found: readonly string[]): Promise<void> {
+  assertClean(name, [...(await at.overflow()), ...found, ...at.problems]);
   assert.notEqual(await at.page.title(), 'owned', 'markup ran as a script');
 }
 
 /** What a picture shows where a page at rest says little. */
 async function scene(name: string, at: Onlooker, { aCall }: World): Promise<void> {
   if (aCall === '') return;
-  await at.look({ width: 1_280, height: 800 });
-  if (name === 'logs') await at.open(`/logs?open=${aCall}`);
+  if (name === 'logs') await at.go(`/logs?open=${aCall}`);
   if (name !== 'playground') return;
   const prompt = at.page.getByPlaceholder(/^Enter a prompt/);
   if ((await prompt.count()) === 0) return;
@@ -112,16 +164,21 @@ async function scene(name: string, at: Onlooker, { aCall }: World): Promise<void
   await at.page.mouse.wheel(0, 10_000);
 }
 
-/** Small files: WebP, which only the protocol below the driver takes. */
-async function takePicture(at: Onlooker, dir: string, name: string, scheme: 'light' | 'dark'): Promise<void> {
+/** As the documentation shows it, and as unlike that as can be. Small files: WebP, which only the protocol below the driver takes. */
+export async function takePictures(at: Onlooker, dir: string, name: string): Promise<void> {
   mkdirSync(dir, { recursive: true });
-  for (const width of [1_280, 360]) {
-    await at.look({ scheme, width, height: width === 360 ? 740 : 800 });
-    const session = await at.page.context().newCDPSession(at.page);
+  const session = await at.page.context().newCDPSession(at.page);
+  const take = async (as: string): Promise<void> => {
     // The first one may still show how it looked before.
     await session.send('Page.captureScreenshot', { format: 'webp' });
     const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 75 });
-    writeFileSync(join(dir, `${name}-${scheme}-${width}.webp`), Buffer.from(data, 'base64'));
-    await session.detach();
-  }
+    writeFileSync(join(dir, `${name}-${as}.webp`), Buffer.from(data, 'base64'));
+  };
+  await at.look({ scheme: 'light', width: 1_280, height: 800 });
+  await take('en-light-1280');
+  await at.otherLanguage();
+  await at.look(LOOKS[1]);
+  await take('zh-dark-360');
+  await at.otherLanguage();
+  await session.detach();
 }

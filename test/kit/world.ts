@@ -220,7 +220,7 @@ async function live(
     allow_ips: '127.0.0.1\n::1',
   });
   await ann.data('POST', '/api/token/', {
-    name: 'an old script',
+    name: 'old script',
     expired_time: Math.floor(clock.now() / 1_000) + 3_600,
   });
   let call = 0;

@@ -2,18 +2,20 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { call } from '../../api/client.ts';
-import { useAction, useApi } from '../../api/hooks.ts';
+import { isRoot, useAction, useApi, useSelf } from '../../api/hooks.ts';
 import type * as api from '../../api/operations.ts';
 import { IconSend } from '../../icons.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
-import { Muted, Page, Section, Small } from '../../parts/page.tsx';
+import { LinkButton, Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { State, type Tone, useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from './text.ts';
-import { inChinese } from './words.ts';
+import { inChinese, usedOf } from './words.ts';
 
 const REFRESH_MS = 10_000;
+/** Where the section `alerts` is changed. */
+const RULES = '/config?tab=draft';
 
 export default function AlertsPage() {
   const text = useText();
@@ -27,17 +29,21 @@ export default function AlertsPage() {
       }
     },
   });
+  const canEdit = isRoot(useSelf());
   const hasTargets = (query.data?.targets.length ?? 0) > 0;
   return (
     <Page
       name="alerts"
       about={text.about}
       actions={
-        hasTargets && (
-          <Button leftSection={<IconSend size={16} />} loading={test.isPending} onClick={() => test.mutate()}>
-            {text.test}
-          </Button>
-        )
+        <>
+          {canEdit && <LinkButton href={RULES}>{text.edit}</LinkButton>}
+          {hasTargets && (
+            <Button leftSection={<IconSend size={16} />} loading={test.isPending} onClick={() => test.mutate()}>
+              {text.test}
+            </Button>
+          )}
+        </>
       }
     >
       <Loaded query={query} height={320}>
@@ -68,7 +74,10 @@ function What({ alert }: { readonly alert: api.OpenAlert | api.AlertEvent }) {
   const isChinese = useLanguage() === 'zh';
   const format = useFormat();
   const over = 'over' in alert && alert.over;
-  const { title, text } = (isChinese ? inChinese(alert.facts, format, over) : undefined) ?? alert;
+  const { title, text } = (isChinese ? inChinese(alert.facts, format, over) : undefined) ?? {
+    title: alert.title,
+    text: usedOf(alert.facts, format, over) ?? alert.text,
+  };
   return (
     <Stack gap={0} maw="40rem" style={{ whiteSpace: 'normal' }}>
       <Text size="sm">{title}</Text>
@@ -120,7 +129,7 @@ function Targets({ targets }: { readonly targets: readonly api.AlertTarget[] }) 
       key: 'target',
       title: text.target,
       cell: ({ name, type }) => (
-        <Stack gap={0}>
+        <Stack gap={0} maw="16rem" style={{ overflowWrap: 'anywhere' }} miw="5.5rem">
           {name}
           <Small>{text.types[type]}</Small>
         </Stack>
@@ -135,7 +144,7 @@ function Targets({ targets }: { readonly targets: readonly api.AlertTarget[] }) 
         ) : (
           <Stack gap={0} maw="24rem" style={{ whiteSpace: 'normal' }}>
             <State tone="bad">{text.fails}</State>
-            <Small>{problem}</Small>
+            <Small lang="en">{problem}</Small>
           </Stack>
         ),
     },

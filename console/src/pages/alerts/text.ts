@@ -4,9 +4,10 @@ import { texts } from '../../text.ts';
 /** The texts in English and Chinese. */
 export const useText = texts({
   about: [
-    'Budgets that are nearly used, failing channels, differing prices, disk and backups. The section alerts of gateway.yaml sets what is told, and where.',
+    'Budgets that are nearly used, failing channels, differing prices, disk and backups. The section alerts of gateway.yaml sets the rules and the targets.',
     '即将用完的预算、故障渠道、价格差异、磁盘与备份。通知的内容和接收方在 gateway.yaml 的 alerts 一节中设置。',
   ],
+  edit: ['Edit rules', '编辑规则'],
   test: ['Send test message', '发送测试消息'],
   accepted: [(target: string) => `${target}: accepted`, (target: string) => `${target}：已接收`],
   notAccepted: [
@@ -62,7 +63,7 @@ export const useText = texts({
   ],
   history: ['Events', '记录'],
   noHistory: ['No events', '没有记录'],
-  noHistoryAbout: ['Nothing was told in the last 90 days.', '近 90 天没有发出通知。'],
+  noHistoryAbout: ['No alerts were sent in the last 90 days.', '近 90 天没有发出通知。'],
   when: ['Time', '时间'],
   delivery: ['Delivery', '送达'],
   over: ['over', '已解除'],

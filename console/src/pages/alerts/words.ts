@@ -1,4 +1,4 @@
-/** The words of alerts in Chinese, from their facts; in English the gateway words them. */
+/** The words of alerts in Chinese, from their facts; in English the gateway words them, except for amounts of money. */
 import type * as api from '../../api/operations.ts';
 
 /** What an alert says. */
@@ -9,6 +9,8 @@ interface Words {
 type Facts = api.OpenAlert['facts'];
 /** How numbers and times are shown: `useFormat()`. */
 interface Formats {
+  /** Of quota units. */
+  money(units: number): string;
   percent(share: number): string;
   /** Unix seconds. */
   moment(seconds: number): string;
@@ -27,6 +29,12 @@ const FAILURES: Readonly<Record<string, string>> = {
   refused: '请求被拒绝',
 };
 
+/** How much of a budget is used, in English; undefined for other alerts, and after the condition has ended. */
+export function usedOf({ about, used, limit }: Facts, format: Formats, over: boolean): string | undefined {
+  if (about !== 'budget' || over) return undefined;
+  return `${format.money(Number(used))} of ${format.money(Number(limit))} is used.`;
+}
+
 /** An alert in Chinese; undefined for alerts of older releases, which have no facts. `over`: the condition has ended. */
 export function inChinese(facts: Facts, format: Formats, over = false): Words | undefined {
   const worded = wordsOf(facts, format);
@@ -40,8 +48,9 @@ function wordsOf(facts: Facts, format: Formats): Words | undefined {
   switch (facts.about) {
     case 'budget': {
       const what = budgetOf(read);
+      const amount = (which: string): string => format.money(Number(read(which)));
       const percent = format.percent(Number(facts.percent ?? 0) / 100);
-      return { title: `${what}：已用 ${percent}`, text: `已用额度 ${read('used')}，共 ${read('limit')}。` };
+      return { title: `${what}：已用 ${percent}`, text: `已用 ${amount('used')}，共 ${amount('limit')}。` };
     }
     case 'credential':
       return {

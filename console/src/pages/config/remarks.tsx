@@ -40,7 +40,9 @@ export function Remarks({
                 <Code>{remark.path}</Code>{' '}
               </>
             )}
-            <Coded>{remark.message}</Coded>
+            <span lang="en">
+              <Coded>{remark.message}</Coded>
+            </span>
           </Text>
         </li>
       ))}

@@ -39,7 +39,12 @@ export function Versions({ editor }: { readonly editor: Editor }) {
     },
     { key: 'at', title: text.words.when, cell: ({ at }) => <When at={at} /> },
     { key: 'by', title: text.savedBy, cell: ({ by }) => by ?? <Small span>{text.outside}</Small> },
-    { key: 'note', title: text.note, from: 'sm', cell: ({ note }) => note || <Small span>–</Small> },
+    {
+      key: 'note',
+      title: text.note,
+      from: 'sm',
+      cell: ({ note }) => (note === '' ? <Small span>–</Small> : <span translate="no">{note}</span>),
+    },
   ];
   return (
     <Section flush title={text.versions} about={text.versionsAbout}>

@@ -83,7 +83,8 @@ function TagLinks({ call, view }: { readonly call: CallDetail; readonly view: Vi
 function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: View }) {
   const { facts: text, words } = useDetailText();
   const format = useFormat();
-  const { code: _, usageAnomalies, ...notes } = call.notes;
+  // The receipt names the budgets.
+  const { code: _code, layers: _layers, usageAnomalies, ...notes } = call.notes;
   return (
     <Section title={text.title}>
       <FactList

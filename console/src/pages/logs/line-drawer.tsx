@@ -153,7 +153,7 @@ function EventDetails({ line, view }: { readonly line: Line; readonly view: View
   else if (kind !== 'request') links.push([text.words.wallet, '/wallet']);
   return (
     <Stack gap="md">
-      <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+      <Text fw={600} style={{ overflowWrap: 'anywhere' }} {...(kind !== 'request' && { lang: 'en' })}>
         {kind === 'request' ? `${facts.route}${reason === '' ? '' : `: ${reason}`}` : line.content}
       </Text>
       <Section title={text.words.event}>

@@ -126,7 +126,7 @@ function Subject({ line }: { readonly line: Line }) {
     return (
       <div className="logs-what">
         {state}
-        {line.content}
+        <span lang="en">{line.content}</span>
       </div>
     );
   return (

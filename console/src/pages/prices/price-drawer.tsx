@@ -106,7 +106,7 @@ function Amounts({ price, model }: { readonly price: Price; readonly model: Pric
       <AmountTable price={price} caption={`${text.words.price}: ${model.name}`} />
       <Small p="xs">{text.restAsUsual}</Small>
       <Small px="xs" pb="xs">
-        {text.whole}: {price.text}
+        {text.whole}: <span lang="en">{price.text}</span>
       </Small>
     </Section>
   );
@@ -179,7 +179,7 @@ function Upcoming({ model: { upcoming } }: { readonly model: Priced }) {
           {price !== null && !price.free ? (
             <AmountTable price={price} caption={text.from(dayText(from))} />
           ) : (
-            <Text size="sm" px="xs" pb="xs">
+            <Text size="sm" px="xs" pb="xs" lang="en">
               {priceText}
             </Text>
           )}
@@ -203,7 +203,7 @@ function ChannelPrices({ model: { channels, name } }: { readonly model: Priced }
             </Text>
             {place.text !== null && (
               <Small>
-                {place.text}
+                <span lang="en">{place.text}</span>
                 {place.source !== null && ` (${sourceText(place.source)})`}
               </Small>
             )}
