@@ -271,6 +271,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       agent: createAgents(proxies),
       post: (url, body, headers) => postGuarded(url, body, headers),
       problem: (path, message) => file.problem(path, message),
+      warn: (path, message) => file.warn(path, message),
     };
     const config = Object.fromEntries(Object.keys(plugin.sections ?? {}).map((name) => [name, plan.values[name]]));
     const parts = await blaming(plugin.name, 'create', async () => plugin.create(host, config as never));

@@ -38,6 +38,7 @@ export const CORE_COMMANDS = {
   init: {
     name: 'init',
     summary: 'writes an annotated gateway.yaml, and a .env for its secrets, into a folder; overwrites nothing',
+    options: { url: { type: 'string', value: 'https://HOST' } },
     positionals: ['[FOLDER]'],
   },
   check: { name: 'check', summary: 'validates gateway.yaml and prints the effective configuration, or all its errors' },

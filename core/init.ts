@@ -2,29 +2,39 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { UsageError } from './plugin.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '');
 /** The line of the shipped gateway.yaml that tells editors its schema. */
 const SCHEMA = '$schema=./core/schema.json';
+/** Its lines that tell who reaches the gateway under which address. */
+const SITE = '  url: http://localhost:8080 ';
+const PROXY = '  # trustProxy: [127.0.0.1] ';
 /** Variables of `gateway.yaml` in lines that are no comments: name, and whether a channel has it as its key. */
 const VARIABLE = /^(?!\s*#).*?(\bkey: )?"?\$\{([A-Z]\w*)[:}]/gm;
 
 /**
  * Writes `gateway.yaml` and `.env` into `folder`, which is created if it does not exist, and returns the next steps for the user. Throws if there is
- * a `gateway.yaml`; a `.env` that exists is kept.
+ * a `gateway.yaml`; a `.env` that exists is kept. `url`: the https address of a proxy on this machine, which is trusted.
  */
 export function newConfiguration(
   folder: string,
   cwd: string,
   env: Readonly<Record<string, string | undefined>>,
+  url?: string,
 ): string {
+  if (url !== undefined && !/^https:\/\/[^\s/?#]+$/.test(url))
+    throw new UsageError(`--url: ${url} is not an https address without a path, such as https://gateway.example.com`);
   const place = resolve(cwd, folder);
   const shipped = readFileSync(join(ROOT, 'gateway.yaml'), 'utf8');
   const variables = [...shipped.matchAll(VARIABLE)].flatMap(([, key, name = '']) => (key === undefined ? [] : [name]));
   mkdirSync(place, { recursive: true });
   const schema = relative(place, join(ROOT, 'core/schema.json')).split(sep).join('/');
   const file = join(place, 'gateway.yaml');
-  if (!writeNew(file, shipped.replace(SCHEMA, `$schema=${schema}`)))
+  const own = shipped.replace(SCHEMA, `$schema=${schema}`);
+  const text =
+    url === undefined ? own : own.replace(SITE, () => `  url: ${url} `).replace(PROXY, PROXY.replace('# ', ''));
+  if (!writeNew(file, text))
     throw new Error(`${file} exists already, and init overwrites nothing: name another folder`);
   const isNew = writeNew(join(place, '.env'), secretsOf(variables), 0o600);
 

@@ -13,7 +13,7 @@ const EXPECTED = [
   /^dist\/package\/server\/(package\.json|[\w.-]+\.(js|cjs|mjs)|packages\/[\w-]+\.js)$/,
   /^scripts\/(README\.md|compiled-load\.mjs|server-load\.mjs|turnpike\.mjs|typescript\.mjs)$/,
   /^scripts\/scaffold\/[\w-]+\/[\w-]+(\.test)?\.ts$/,
-  /^scripts\/deploy\/(README\.md|Caddyfile|Dockerfile(\.dockerignore)?|[\w-]+\.(yaml|mjs|service)|nginx\/[\w-]+\.conf|grafana\/[\w-]+\.json|prometheus\/[\w-]+\.yaml)$/,
+  /^scripts\/deploy\/((README|first-hour)\.md|Caddyfile|Dockerfile(\.dockerignore)?|[\w-]+\.(yaml|mjs|service)|nginx\/[\w-]+\.conf|grafana\/[\w-]+\.json|prometheus\/[\w-]+\.yaml)$/,
 ];
 
 /** Contents that are secrets or come from the machine that made the package. */

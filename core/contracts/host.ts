@@ -64,6 +64,8 @@ export interface Host {
    * fails and lists all of them.
    */
   problem(path: readonly (string | number)[], message: string): void;
+  /** Reports a warning at a path of gateway.yaml: it works, but is not advisable. `turnpike check` and the console show it. */
+  warn(path: readonly (string | number)[], message: string): void;
 }
 
 /** An error of core or of a plugin. */

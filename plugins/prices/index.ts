@@ -69,7 +69,9 @@ export default definePlugin({
     return {
       // Reads every price, so that mistakes are reported before the start.
       link() {
-        lines = priceLines(catalog, book, ledger.unpriced, clock.now());
+        lines = priceLines(catalog, book, ledger.unpriced, clock.now(), undefined, (model, message) =>
+          host.warn(['models', model], message),
+        );
       },
       diagnose: () => [
         {

@@ -93,7 +93,7 @@ export function priceTable(catalog: Catalog, book: PriceBook, unpricedCalls: Unp
 
 /**
  * The prices, one line each, and warnings for models without one: of all models or, for a name, of all that may serve it. Refuses (404) an unknown
- * name.
+ * name. With `warn`, it gets the warnings.
  */
 export function priceLines(
   catalog: Catalog,
@@ -101,15 +101,20 @@ export function priceLines(
   unpricedCalls: Unpriced,
   atMs: number,
   name?: string,
+  warn?: (model: string, message: string) => void,
 ): readonly string[] {
   const models = name === undefined ? catalog.names().map((each) => catalog.require(each)) : catalog.chain(name);
   // An alias has a model that is in the list already.
   const ofNames = [...new Set(models)].flatMap((model) => {
     const prices = model.from.map((from) => book.describe(model, upstreamOf(from), atMs));
     if (!prices.includes(undefined)) return [...new Set(prices)].map((price) => `price of ${price}`);
-    return unpricedCalls === 'refuse'
-      ? [`warning: model ${model.name} has no price and is not free: calls are refused (model_not_priced)`]
-      : [`warning: model ${model.name} has no price: calls are free`];
+    const message =
+      unpricedCalls === 'refuse'
+        ? 'has no price and is not free: calls are refused (model_not_priced)'
+        : 'has no price: calls are free';
+    if (warn === undefined) return [`warning: model ${model.name} ${message}`];
+    warn(model.name, message);
+    return [];
   });
   if (name !== undefined) return ofNames;
   const without = unpricedCalls === 'refuse' ? 'one without is refused (model_not_priced)' : 'one without is free';

@@ -48,9 +48,17 @@ describe('turnpike init', () => {
     for (const file of ['keys/.env', 'keys/gateway.yaml']) assert.doesNotMatch(read(file), /sk-very-secret/);
   });
 
+  it('takes the https address of a proxy on this machine, which it trusts', () => {
+    newConfiguration('site', place, {}, 'https://gateway.example.com');
+    assert.match(read('site/gateway.yaml'), /^ {2}url: https:\/\/gateway\.example\.com /m);
+    assert.match(read('site/gateway.yaml'), /^ {2}trustProxy: \[127\.0\.0\.1\] /m);
+    for (const url of ['gateway.example.com', 'http://gateway.example.com', 'https://gateway.example.com/path'])
+      assert.throws(() => newConfiguration('no-site', place, {}, url), /--url: .* is not an https address/);
+  });
+
   it('takes one folder at most', async () => {
     const { code, stderr } = await turnpike(['init', 'one', 'two'], { cwd: place });
-    assert.deepEqual([code, /usage: turnpike init \[FOLDER\]/.test(stderr)], [2, true], stderr);
+    assert.deepEqual([code, /usage: turnpike init \[FOLDER\] \[--url https:\/\/HOST\]/.test(stderr)], [2, true], stderr);
   });
 });
 

@@ -169,6 +169,7 @@ export async function drive(
     problem: (path, message) => {
       throw new Error(`${path.join('.')}: ${message}`);
     },
+    warn() {},
   };
   // A store that another host has used before has its tables.
   if (store.db.pragma('user_version', { simple: true }) === 0) {

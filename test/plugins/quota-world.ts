@@ -239,6 +239,8 @@ export interface Run {
   readonly subscriptions: Subscriptions;
   /** What is wrong with its section. */
   readonly problems: string[];
+  /** Warnings about its configuration. */
+  readonly remarks: string[];
   readonly warnings: string[];
   admit(x: Exchange): Promise<void>;
   /** As core does: the steps of `settle`, written. The `must` that failed. */
@@ -389,6 +391,7 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
       ]);
       const warnings: string[] = [];
       const problems: string[] = [];
+      const remarks: string[] = [];
       const { plans: planned = {}, ...checked } = structuredClone(section) as unknown as Config<
         NonNullable<typeof quota.sections>
       >['quota'] & { readonly plans?: Config<NonNullable<typeof plans.sections>>['plans'] | false };
@@ -409,6 +412,7 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
         // One process has one boot, however often its configuration is read.
         lasting: <T>(state: Lasting<T>) => lasting.get({ ...state, name: `${boot} ${state.name}` }),
         problem: (path: readonly unknown[], message: string) => void problems.push(`${path.join('.')}: ${message}`),
+        warn: (path: readonly unknown[], message: string) => void remarks.push(`${path.join('.')}: ${message}`),
       } as unknown as Host;
       const priced = await prices.create(host, { prices: PRICES });
       const parts = await quota.create(host, { quota: checked });
@@ -421,6 +425,7 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
         ledger: latest,
         subscriptions: host.use(Subscriptions),
         problems,
+        remarks,
         warnings,
         admit: async (x) => parts.admit?.(x),
         settle: async (x) => own.atomic((await parts.settle?.(x)) ?? NOTHING),

@@ -763,17 +763,16 @@ describe('check', () => {
   it(
     'tells the price of every model and warns of those without',
     inWorld(0n, 0n, async (world) => {
-      const { priced } = await world.run();
+      const { priced, remarks } = await world.run();
       const lines = priced.report?.() ?? [];
-      assert.equal(lines.length, MODELS.length);
+      assert.equal(lines.length + remarks.length, MODELS.length);
       assert.ok(lines.includes('price of free: free'));
       assert.ok(lines.some((line) => /^price of metered: .*output 0\.000002/.test(line)));
-      assert.deepEqual(
-        lines.filter((line) => line.startsWith('warning: ')),
-        ['warning: model unpriced has no price and is not free: calls are refused (model_not_priced)'],
-      );
+      assert.deepEqual(remarks, [
+        'models.unpriced: has no price and is not free: calls are refused (model_not_priced)',
+      ]);
       const generous = await world.run('boot-2', { unpriced: 'free' });
-      assert.ok(generous.priced.report?.().includes('warning: model unpriced has no price: calls are free'));
+      assert.deepEqual(generous.remarks, ['models.unpriced: has no price: calls are free']);
     }),
   );
 });

@@ -9,7 +9,7 @@ import { DiffView } from './diff-view.tsx';
 import type { Editor } from './editor.ts';
 import { useSaving } from './save-bar.tsx';
 import { useText } from './settings-text.ts';
-import { TakeModels, type TakenModels } from './take-models.tsx';
+import { Lines, TakeModels, type TakenModels } from './take-models.tsx';
 
 /** The drawer. */
 export function AddVendorDrawer({
@@ -33,11 +33,7 @@ function Path({ editor, onClose }: { readonly editor: Editor; onClose(): void })
   const text = useText();
   const { copy } = editor;
   const [connected, setConnected] = useState<Connected>();
-  const [taken, setTaken] = useState<{
-    readonly text: string;
-    readonly from: string;
-    readonly models: readonly string[];
-  }>();
+  const [taken, setTaken] = useState<TakenModels & { readonly from: string }>();
   const [isServing, setServing] = useState(false);
   // Stored before the configuration uses it; deleted again if that is never saved.
   const stored = useRef<string>(undefined);
@@ -87,6 +83,7 @@ function Path({ editor, onClose }: { readonly editor: Editor; onClose(): void })
       )}
       {step === 2 && taken !== undefined && connected !== undefined && (
         <>
+          <Lines color="orange" title={text.refusedModels} lines={taken.warnings} />
           <DiffView title={text.diffTitle} before={copy.base.text} after={taken.text} same={text.noChanges} />
           <Group justify="flex-end" gap="xs">
             <PlainButton onClick={() => setTaken(undefined)}>{text.back}</PlainButton>
@@ -102,7 +99,10 @@ function Path({ editor, onClose }: { readonly editor: Editor; onClose(): void })
       {step === 3 && connected !== undefined && (
         <Alert color="pine" icon={<IconCheck />} title={text.serving(connected.name)} role="status">
           <Stack gap="sm">
-            <Text size="sm">{text.servingAbout((taken?.models ?? []).slice(0, 12).join(', '))}</Text>
+            {taken !== undefined && taken.models.length > 0 && (
+              <Text size="sm">{text.servingAbout(taken.models.slice(0, 12).join(', '))}</Text>
+            )}
+            <Lines color="orange" title={text.refusedModels} lines={taken?.warnings ?? []} />
             <Group gap="xs">
               <LinkButton href="/playground">{text.openPlayground}</LinkButton>
               <LinkButton href="/connect">{text.words.connectAClient}</LinkButton>

@@ -56,7 +56,8 @@ export function FromField({ channels, value, onChange }: Props & { readonly chan
           style={{ alignSelf: 'flex-start' }}
           leftSection={<IconPlus size={14} />}
           onClick={() => {
-            const unused = channels.find((name) => !offers.some(([channel]) => channel === name));
+            // The newest channel is the last one of the file.
+            const unused = channels.findLast((name) => !offers.some(([channel]) => channel === name));
             onChange(fromOf([...offers, [unused ?? channels[0] ?? '', '']]));
           }}
         >

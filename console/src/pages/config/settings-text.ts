@@ -381,5 +381,6 @@ export const useText = texts({
   addedVendor: [(name: string) => `Added vendor ${name}`, (name: string) => `添加供应商 ${name}`],
   serving: [(name: string) => `${name} is serving`, (name: string) => `${name} 已可用`],
   servingAbout: [(models: string) => `Clients can call: ${models}.`, (models: string) => `客户端可以调用：${models}。`],
+  refusedModels: ['Models without a price', '没有价格的模型'],
   openPlayground: ['Open Playground', '打开“模型体验”'],
 });

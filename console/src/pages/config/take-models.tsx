@@ -15,7 +15,7 @@ import {
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/hooks.ts';
-import type { ConfigTry } from '../../api/operations.ts';
+import type { ConfigRemark, ConfigTry } from '../../api/operations.ts';
 import { IconAlertTriangle } from '../../icons.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { Muted, PlainButton } from '../../parts/page.tsx';
@@ -28,6 +28,7 @@ import { itemSchemaOf } from './fields.ts';
 import { SchemaFields } from './schema-fields.tsx';
 import { type Edit, fromOf, type Members, membersOf, modelsOfChannel, offersOf, type Value } from './settings.ts';
 import { useText } from './settings-text.ts';
+import { spelledPath } from './spelled-path.ts';
 
 /** The vendor's list; undefined if it has none. */
 export type Offered = readonly { readonly id: string; readonly taken: boolean }[] | undefined;
@@ -35,7 +36,10 @@ export type Offered = readonly { readonly id: string; readonly taken: boolean }[
 /** The text with the channel and its models. */
 export interface TakenModels {
   readonly text: string;
+  /** Those that clients can call. */
   readonly models: readonly string[];
+  /** What is wrong with the others: they have no price. */
+  readonly warnings: readonly string[];
 }
 
 type Pricing = 'published' | 'own' | 'free';
@@ -90,10 +94,17 @@ export function TakeModels({
     ];
   };
   const taking = useAction(() => editedText(editor.copy.text, edits()), {
-    done({ text: candidate, problems }) {
-      setWrong(problems.map(({ path, message }) => (path === '' ? message : `\`${path}\` ${message}`)));
-      if (problems.length === 0)
-        onTaken({ text: candidate, models: [...names, ...(isStarred ? [`${channel}/…`] : []), ...present] });
+    done({ text: candidate, problems, warnings }) {
+      const line = ({ path, message }: ConfigRemark): string => (path === '' ? message : `\`${path}\` ${message}`);
+      setWrong(problems.map(line));
+      if (problems.length > 0) return;
+      const warningOf = (name: string) => warnings.find(({ path }) => path === spelledPath(['models', name]));
+      const models = [...names, ...present];
+      onTaken({
+        text: candidate,
+        models: [...models.filter((name) => warningOf(name) === undefined), ...(isStarred ? [`${channel}/…`] : [])],
+        warnings: models.map(warningOf).flatMap((found) => (found === undefined ? [] : [line(found)])),
+      });
     },
   });
   return (
@@ -144,15 +155,7 @@ export function TakeModels({
         )}
         <TryModel editor={editor} channel={channel} edits={edits} names={[...names, ...present]} />
         <Box role="status">
-          {wrong.length > 0 && (
-            <Alert color="red" icon={<IconAlertTriangle />} p="xs" title={text.cannotSave}>
-              {wrong.map((line) => (
-                <Text size="sm" key={line}>
-                  <Coded>{line}</Coded>
-                </Text>
-              ))}
-            </Alert>
-          )}
+          <Lines color="red" title={text.cannotSave} lines={wrong} />
         </Box>
         <Group justify="flex-end" gap="xs">
           <PlainButton onClick={onBack}>{text.back}</PlainButton>
@@ -283,5 +286,27 @@ function TryModel({
       </Group>
       <Muted>{text.tryAbout}</Muted>
     </Group>
+  );
+}
+
+/** Lines about the configuration; nothing without any. */
+export function Lines({
+  color,
+  title,
+  lines,
+}: {
+  readonly color: 'red' | 'orange';
+  readonly title: string;
+  readonly lines: readonly string[];
+}) {
+  if (lines.length === 0) return null;
+  return (
+    <Alert color={color} icon={<IconAlertTriangle />} p="xs" title={title}>
+      {lines.map((line) => (
+        <Text size="sm" key={line}>
+          <Coded>{line}</Coded>
+        </Text>
+      ))}
+    </Alert>
   );
 }

@@ -7,7 +7,7 @@ import { isAdmin, isRoot, type Self, useApi, useSelf } from '../../api/hooks.ts'
 import { IconCheck, IconCircleDashed, IconPlus } from '../../icons.ts';
 import { Muted, Page, Section, Small } from '../../parts/page.tsx';
 import { SubscriptionWindows } from '../../parts/plan-limits.tsx';
-import { Copy, Snippet, When } from '../../parts/values.tsx';
+import { Copy, When } from '../../parts/values.tsx';
 import { Alerts, useAlertFacts } from './alerts.tsx';
 import { type Calls, useCalls, useCosts } from './calls.ts';
 import { type FirstKey, type StepFact, type StepName, useFirstKey, useSteps } from './facts.ts';
@@ -129,9 +129,6 @@ function Steps({
   );
 }
 
-/** The command that sets a vendor key which the shipped gateway.yaml reads from the environment. */
-const WITH_VENDOR = 'OPENAI_API_KEY=sk-… npm start';
-
 /** The content of a step that is not done. */
 function StepBody({
   name,
@@ -205,12 +202,6 @@ function BalanceBody() {
 
 function VendorBody() {
   const text = useText();
-  const [to, name] = isRoot(useSelf()) ? ['/config', text.words.config] : ['/vendors', text.vendors];
-  return (
-    <>
-      <span>{text.vendorTodo}</span>
-      <Snippet code={WITH_VENDOR} label={text.steps.vendor} />
-      <Lead message={text.vendorConfig} to={to} name={name} />
-    </>
-  );
+  const to = isRoot(useSelf()) ? '/config?add=1' : '/vendors';
+  return <Lead message={text.vendorTodo} to={to} name={text.words.addAVendor} />;
 }

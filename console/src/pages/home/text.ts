@@ -77,11 +77,9 @@ export const useText = texts({
   free: ['It was free.', '本次免费。'],
   cost: ['It cost', '费用'],
   vendorTodo: [
-    'Only the demo model is available. Set the API key of a vendor and restart, for example:',
-    '目前只有 demo 模型可用。请设置供应商的 API 密钥并重启网关，例如：',
+    'Only the demo model is available. With the API key of a vendor, its models are available without a restart.',
+    '目前只有 demo 模型可用。填入供应商的 API 密钥后，无需重启即可使用其模型。',
   ],
-  vendorConfig: ['Channels and their keys are configured in gateway.yaml.', '渠道及其密钥在 gateway.yaml 中配置。'],
-  vendors: ['Vendors', '供应商'],
   factorTodo: [
     'Anyone with your password could spend money and change permissions. An authenticator app or a passkey prevents that.',
     '任何知道您密码的人都可以花费余额、更改权限。身份验证器应用或通行密钥可以防止这种情况。',
