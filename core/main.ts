@@ -231,7 +231,12 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
 /** Writes a configuration for an operator to edit. */
 async function init({ positionals, values }: Invocation): Promise<string> {
   const { newConfiguration } = await import('./init.ts');
-  return newConfiguration(positionals[0] ?? '.', process.cwd(), process.env, typeof values.url === 'string' ? values.url : undefined);
+  return newConfiguration(
+    positionals[0] ?? '.',
+    process.cwd(),
+    process.env,
+    typeof values.url === 'string' ? values.url : undefined,
+  );
 }
 
 /** Prints the effective configuration, or all errors of the file. */

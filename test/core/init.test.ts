@@ -58,7 +58,11 @@ describe('turnpike init', () => {
 
   it('takes one folder at most', async () => {
     const { code, stderr } = await turnpike(['init', 'one', 'two'], { cwd: place });
-    assert.deepEqual([code, /usage: turnpike init \[FOLDER\] \[--url https:\/\/HOST\]/.test(stderr)], [2, true], stderr);
+    assert.deepEqual(
+      [code, /usage: turnpike init \[FOLDER\] \[--url https:\/\/HOST\]/.test(stderr)],
+      [2, true],
+      stderr,
+    );
   });
 });
 

@@ -1,8 +1,7 @@
 /** The package that `npm run release` makes: what is in it, its SBOM and checksums, and an installation of it in an empty folder. */
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import {
   existsSync,
   lstatSync,
@@ -21,7 +20,7 @@ import { promisify } from 'node:util';
 import { freePort } from '../../scripts/free-port.ts';
 import { surprises } from '../../scripts/release-content.mjs';
 import { startReceiver } from '../kit/receiver.ts';
-import { shellEnv as env, releaseTurnpike } from './authors/packed.ts';
+import { shellEnv as env, installEnv, releaseTurnpike, startInstalled, takeOverSqlite } from './authors/packed.ts';
 
 const run = promisify(execFile);
 /** The size of an installation, in bytes, at most. */
@@ -114,7 +113,8 @@ describe('the package, installed in an empty folder', () => {
 
   before(async () => {
     dir = emptyFolder('installed');
-    await run('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: dir, env });
+    await run('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: dir, env: installEnv });
+    takeOverSqlite(dir);
   });
 
   it('takes less than 120 MB, with everything that npm installs', (t) => {
@@ -136,39 +136,23 @@ describe('the package, installed in an empty folder', () => {
     assert.match(report, /^vendors +openai/m);
     assert.doesNotMatch(report, /^note:/m);
 
-    const server = spawn('npx', ['--no-install', 'turnpike', 'start'], {
-      cwd: dir,
-      env,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let errors = '';
-    server.stderr.on('data', (data) => {
-      errors += String(data);
-    });
+    const server = await startInstalled(dir);
     try {
-      for await (const line of server.stdout) if (String(line).includes('ready ')) break;
-      assert.equal(server.exitCode, null, errors);
-      const first = errors.split('\n').find((line) => line.includes('"first start"'));
-      const { key } = JSON.parse(first ?? '{}') as { readonly key?: string };
       const page = await (await fetch(`http://127.0.0.1:${port}/console/`)).text();
       const [script = ''] = /assets\/[\w-]+\.js/.exec(page) ?? [];
       assert.equal((await fetch(`http://127.0.0.1:${port}/console/${script}`)).status, 200, page);
       const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${server.first.key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] }),
       });
-      assert.equal(answer.status, 200, errors);
+      assert.equal(answer.status, 200);
       const { choices } = (await answer.json()) as {
         readonly choices: readonly { readonly message: { readonly content: string } }[];
       };
       assert.ok(choices[0]!.message.content.length > 0);
     } finally {
-      // npx exits at once; standard error is open until the gateway has exited.
-      const closed = once(server, 'close');
-      process.kill(-server.pid!, 'SIGTERM');
-      await closed;
+      await server.stop();
       await collector.close();
     }
     assert.match((await turnpike('reconcile')).stdout, /ok/);

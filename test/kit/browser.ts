@@ -77,14 +77,17 @@ export interface Onlooker {
   close(): Promise<void>;
 }
 
-/** Opens a browser of somebody's own; `who` is signed in already, without it a stranger looks. */
+/**
+ * Opens a browser of somebody's own; `who` is signed in already, without it a stranger looks. `origin`: of a proxy before the gateway,
+ * whose certificate nobody has to have signed.
+ */
 export async function onlooker(
   browser: Browser,
-  gateway: { readonly port: number },
+  gateway: { readonly port: number } | { readonly origin: string },
   who: Pick<Visitor, 'cookies'> | undefined,
   looks: Looks = {},
 ): Promise<Onlooker> {
-  const origin = `http://localhost:${gateway.port}`;
+  const origin = 'origin' in gateway ? gateway.origin : `http://localhost:${gateway.port}`;
   const { language = 'en', scheme = 'light', width = 1_440, height = 900, zone = 'UTC' } = looks;
   const context = await browser.newContext({
     viewport: { width, height },
@@ -92,6 +95,7 @@ export async function onlooker(
     timezoneId: zone,
     colorScheme: scheme,
     reducedMotion: 'reduce',
+    ignoreHTTPSErrors: 'origin' in gateway,
   });
   if (who !== undefined)
     await context.addCookies([...who.cookies].map(([name, value]) => ({ name, value, url: origin })));
@@ -108,7 +112,7 @@ export async function onlooker(
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('request', (request) => {
     const { protocol, host } = new URL(request.url());
-    if (/^https?:$/.test(protocol) && host !== `localhost:${gateway.port}`) problems.push(`request: ${request.url()}`);
+    if (/^https?:$/.test(protocol) && host !== new URL(origin).host) problems.push(`request: ${request.url()}`);
   });
   page.on('response', (response) => {
     if (response.status() >= 500) problems.push(`answer: ${response.status()} ${response.url()}`);
