@@ -1,5 +1,7 @@
 /** The first hour, as scripts/deploy/first-hour.md tells it: its commands in a shell, its clicks in a browser, and what must be so after each. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +10,7 @@ import { generate } from 'otplib';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { findProgram, type ServerProcess, startServer } from '../../scripts/cluster/programs.ts';
 import { freePort } from '../../scripts/free-port.ts';
-import { installEnv, releaseTurnpike, type Started, startInstalled, takeOverSqlite } from '../e2e/authors/packed.ts';
+import { installEnv, releaseTurnpike, shellEnv, takeOverSqlite } from '../e2e/authors/packed.ts';
 import { block, run } from '../e2e/readme-kit.ts';
 import { assertClean, becomes, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
@@ -38,6 +40,7 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
   let openai: FakeVendor;
   let openrouter: FakeVendor;
   let webhook: Receiver;
+  let collector: Receiver;
   let proxy: ServerProcess;
   let gateway: Started;
   let browser: Browser;
@@ -47,9 +50,10 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
   before(async () => {
     ports = { http: await freePort(), https: await freePort(), gateway: await freePort() };
     origin = `https://localhost:${ports.https}`;
-    [openai, openrouter, webhook] = await Promise.all([
+    [openai, openrouter, webhook, collector] = await Promise.all([
       vendorWith('sk-first', ['gpt-5', 'gpt-5-mini', 'gpt-6']),
       vendorWith('sk-second', ['openai/gpt-5-mini', 'other/model']),
+      startReceiver(),
       startReceiver(),
     ]);
     mkdirSync(join(place, 'nginx/conf.d'), { recursive: true });
@@ -67,7 +71,7 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
     await browser?.close();
     await gateway?.stop();
     await proxy?.stop();
-    await Promise.all([openai, openrouter, webhook].map((each) => each?.close()));
+    await Promise.all([openai, openrouter, webhook, collector].map((each) => each?.close()));
     rmSync(place, { recursive: true, force: true });
   });
 
@@ -93,7 +97,8 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
   const button = (name: string, within: Pick<Locator, 'getByRole'> = page): Locator =>
     within.getByRole('button', { name, exact: true });
   const dialog = (name: string | RegExp): Locator => page.getByRole('dialog', { name, exact: true });
-  const go = (name: string): Promise<void> => page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+  const go = (name: string): Promise<void> =>
+    page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
 
   it('installs the package, and puts nginx with TLS in front of it', async () => {
     await shell(block('first-hour-install'), '');
@@ -102,7 +107,8 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
     const text = readFileSync(config, 'utf8');
     assert.match(text, new RegExp(`^ {2}url: ${origin} `, 'm'));
     const own = text.replace('port: 8080', `port: ${ports.gateway}`);
-    writeFileSync(config, own.replace(/^( +)vendor: openai$/m, `$&\n$1url: ${openai.url}`));
+    const telemetry = `telemetry: { endpoint: ${collector.url} }\n`;
+    writeFileSync(config, own.replace(/^( +)vendor: openai$/m, `$&\n$1url: ${openai.url}`) + telemetry);
     // Ports and folders of its own, on a machine that others use.
     const changes = [
       `s/:8080/:${ports.gateway}/`,
@@ -266,6 +272,8 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
     await form.getByRole('textbox', { name: 'Monthly budget' }).fill('60');
     await button('Save', form).click();
     await form.waitFor({ state: 'hidden' });
+    await page.keyboard.press('Escape');
+    await dialog('Research').waitFor({ state: 'hidden' });
     assert.match(await shell(block('first-hour-call')), /^HTTP\/1\.1 200 /);
   });
 
@@ -300,4 +308,49 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
     await page.getByText('It was restored into a scratch database, migrated, and all its invariants hold.').waitFor();
     assertClean('in the browser', at.problems);
   });
+
+  it('stops, and has sent traces and metrics to a collector', async () => {
+    await at.close();
+    await gateway.stop();
+    const paths = new Set(collector.received.map(({ path }) => path));
+    assert.deepEqual([...paths].sort(), ['/v1/metrics', '/v1/traces']);
+  });
 });
+
+/** A gateway that was started by a line in a shell. */
+interface Started {
+  /** What the first start has printed. */
+  readonly first: { readonly key: string; readonly rootPassword: string };
+  stop(): Promise<void>;
+}
+
+/** Resolves when it is ready. */
+async function startInstalled(dir: string, line: string): Promise<Started> {
+  const server = spawn('bash', ['-c', line], {
+    cwd: dir,
+    env: shellEnv,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  server.stderr.on('data', (data) => {
+    errors += String(data);
+  });
+  let isReady = false;
+  for await (const printed of server.stdout.iterator({ destroyOnReturn: false })) {
+    isReady = String(printed).includes('ready ');
+    if (isReady) break;
+  }
+  assert.ok(isReady, errors);
+  server.stdout.resume();
+  const first = errors.split('\n').find((each) => each.includes('"first start"'));
+  return {
+    first: JSON.parse(first ?? '{}'),
+    async stop() {
+      // npx exits at once; standard error is open until the gateway has exited.
+      const closed = once(server, 'close');
+      process.kill(-server.pid!, 'SIGTERM');
+      await closed;
+    },
+  };
+}

@@ -1,4 +1,7 @@
-/** The package that `npm run release` makes: what is in it, its SBOM and checksums, and an installation of it in an empty folder. */
+/**
+ * The package that `npm run release` makes: what is in it, its SBOM and checksums, and an installation of it in an empty folder. That it serves:
+ * test/browser/first-hour.browser.test.ts.
+ */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,17 +13,14 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { freePort } from '../../scripts/free-port.ts';
 import { surprises } from '../../scripts/release-content.mjs';
-import { startReceiver } from '../kit/receiver.ts';
-import { shellEnv as env, installEnv, releaseTurnpike, startInstalled, takeOverSqlite } from './authors/packed.ts';
+import { shellEnv as env, installEnv, releaseTurnpike, takeOverSqlite } from './authors/packed.ts';
 
 const run = promisify(execFile);
 /** The size of an installation, in bytes, at most. */
@@ -121,43 +121,6 @@ describe('the package, installed in an empty folder', () => {
     const size = sizeOf(dir);
     t.diagnostic(`${Math.round(size / 1e6)} MB`);
     assert.ok(size < MOST, `${Math.round(size / 1e6)} MB`);
-  });
-
-  it('writes a configuration, serves it with its console, and answers a call', async () => {
-    const { stdout: written } = await turnpike('init');
-    assert.match(written, /^wrote gateway\.yaml and \.env$/m);
-    assert.equal(statSync(join(dir, '.env')).mode & 0o777, 0o600);
-    const config = join(dir, 'gateway.yaml');
-    const port = await freePort();
-    const collector = await startReceiver();
-    const telemetry = `telemetry: { endpoint: ${collector.url} }\n`;
-    writeFileSync(config, readFileSync(config, 'utf8').replace('port: 8080', `port: ${port}`) + telemetry);
-    const { stdout: report } = await turnpike('check');
-    assert.match(report, /^vendors +openai/m);
-    assert.doesNotMatch(report, /^note:/m);
-
-    const server = await startInstalled(dir);
-    try {
-      const page = await (await fetch(`http://127.0.0.1:${port}/console/`)).text();
-      const [script = ''] = /assets\/[\w-]+\.js/.exec(page) ?? [];
-      assert.equal((await fetch(`http://127.0.0.1:${port}/console/${script}`)).status, 200, page);
-      const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${server.first.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] }),
-      });
-      assert.equal(answer.status, 200);
-      const { choices } = (await answer.json()) as {
-        readonly choices: readonly { readonly message: { readonly content: string } }[];
-      };
-      assert.ok(choices[0]!.message.content.length > 0);
-    } finally {
-      await server.stop();
-      await collector.close();
-    }
-    assert.match((await turnpike('reconcile')).stdout, /ok/);
-    const paths = new Set(collector.received.map(({ path }) => path));
-    assert.deepEqual([...paths].sort(), ['/v1/metrics', '/v1/traces']);
   });
 
   it('loads a plugin in TypeScript that imports `turnpike/plugin`, although no package has that name', async () => {

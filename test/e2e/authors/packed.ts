@@ -1,7 +1,6 @@
 /** The package as `npm pack` makes it, installed in empty folders outside the checkout, and author's tests that run there. */
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -105,44 +104,6 @@ export const installEnv: NodeJS.ProcessEnv = { ...shellEnv, npm_config_ignore_sc
 export function takeOverSqlite(dir: string): void {
   const build = 'node_modules/better-sqlite3/build';
   cpSync(join(ROOT, build), join(dir, build), { recursive: true });
-}
-
-/** `npx turnpike start` in a folder with an installation. */
-export interface Started {
-  /** What the first start has printed. */
-  readonly first: { readonly key: string; readonly rootPassword: string };
-  stop(): Promise<void>;
-}
-
-/** Starts it by a line in a shell. Resolves when it is ready. */
-export async function startInstalled(dir: string, line = 'npx --no-install turnpike start'): Promise<Started> {
-  const server = spawn('bash', ['-c', line], {
-    cwd: dir,
-    env: shellEnv,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let errors = '';
-  server.stderr.on('data', (data) => {
-    errors += String(data);
-  });
-  let isReady = false;
-  for await (const printed of server.stdout.iterator({ destroyOnReturn: false })) {
-    isReady = String(printed).includes('ready ');
-    if (isReady) break;
-  }
-  assert.ok(isReady, errors);
-  server.stdout.resume();
-  const first = errors.split('\n').find((each) => each.includes('"first start"'));
-  return {
-    first: JSON.parse(first ?? '{}'),
-    async stop() {
-      // npx exits at once; standard error is open until the gateway has exited.
-      const closed = once(server, 'close');
-      process.kill(-server.pid!, 'SIGTERM');
-      await closed;
-    },
-  };
 }
 
 /** A package that is ready to be installed. */
