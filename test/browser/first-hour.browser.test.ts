@@ -6,12 +6,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { generate } from 'otplib';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { findProgram, type ServerProcess, startServer } from '../../scripts/cluster/programs.ts';
 import { freePort } from '../../scripts/free-port.ts';
 import { installEnv, releaseTurnpike, shellEnv, takeOverSqlite } from '../e2e/authors/packed.ts';
-import { block, run } from '../e2e/readme-kit.ts';
+import { block, run, page as textOf } from '../e2e/readme-kit.ts';
 import { assertClean, becomes, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { parseMetrics } from '../kit/prometheus.ts';
@@ -130,6 +131,7 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
     await button('Sign in').click();
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
     await go('Security');
+    await page.getByText('Authenticator app', { exact: true }).waitFor();
     await button('Set up').click();
     const setup = dialog('Set up an authenticator app');
     const secret = ((await setup.locator('code').textContent()) ?? '').replaceAll(' ', '');
@@ -304,9 +306,22 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
     assert.match(said, /^0 problems, /m);
     const invariants = said.slice(said.indexOf('0 problems')).trim().split('\n').slice(1);
     assert.ok(invariants.length > 5 && invariants.every((line) => /\bok\b/.test(line)), invariants.join('\n'));
+    await go('Usage');
+    await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     await go('System');
     await page.getByText('It was restored into a scratch database, migrated, and all its invariants hold.').waitFor();
     assertClean('in the browser', at.problems);
+  });
+
+  it('was all that the page names', () => {
+    const own = readFileSync(fileURLToPath(import.meta.url), 'utf8');
+    const [steps = ''] = textOf('scripts/deploy/first-hour.md').split('## Next');
+    const named = [...steps.matchAll(/(?<!\*)\*([^*\n]+)\*(?!\*)/g)].map(([, name = '']) => name);
+    assert.ok(named.length > 40);
+    assert.deepEqual(
+      named.filter((name) => !own.includes(`'${name}'`)),
+      [],
+    );
   });
 
   it('stops, and has sent traces and metrics to a collector', async () => {
@@ -336,6 +351,11 @@ async function startInstalled(dir: string, line: string): Promise<Started> {
   server.stderr.on('data', (data) => {
     errors += String(data);
   });
+  // npx exits at once; standard error is open until the gateway has exited.
+  let hasClosed = false;
+  const closed = once(server, 'close').then(() => {
+    hasClosed = true;
+  });
   let isReady = false;
   for await (const printed of server.stdout.iterator({ destroyOnReturn: false })) {
     isReady = String(printed).includes('ready ');
@@ -347,9 +367,7 @@ async function startInstalled(dir: string, line: string): Promise<Started> {
   return {
     first: JSON.parse(first ?? '{}'),
     async stop() {
-      // npx exits at once; standard error is open until the gateway has exited.
-      const closed = once(server, 'close');
-      process.kill(-server.pid!, 'SIGTERM');
+      if (!hasClosed) process.kill(-server.pid!, 'SIGTERM');
       await closed;
     },
   };

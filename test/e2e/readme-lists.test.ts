@@ -79,7 +79,9 @@ describe('the blocks of code in the documentation', () => {
   });
 
   it('have names of their own, which tests use', () => {
-    const tests = sources('test/e2e', /readme.*\.ts$/).map(([, text]) => text);
+    const tests = [...sources('test/e2e', /readme.*\.ts$/), ...sources('test/browser', /first-hour.*\.ts$/)].map(
+      ([, text]) => text,
+    );
     const names = BLOCKS.filter(({ kind }) => kind === 'run' || kind === 'example').map(({ about }) => about);
     assert.deepEqual(names.toSorted(), [...new Set(names)].sort());
     for (const { about, page: path } of BLOCKS.filter(({ kind }) => kind === 'run'))
