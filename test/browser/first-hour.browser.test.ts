@@ -177,6 +177,7 @@ describe('the first hour', { skip: nginx === undefined && 'nginx is not installe
     await button('Review and save', drawer).click();
     await drawer.getByText('Models without a price').waitFor();
     await drawer.getByText(/has no price and is not free/).waitFor();
+    assertClean('with a warning', await at.violations(drawer));
     await button('Back', drawer).click();
     await drawer.getByLabel('One price for all of them').check();
     await drawer.getByLabel('Input', { exact: true }).fill('0.25');
