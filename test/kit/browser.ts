@@ -237,14 +237,14 @@ const OVERFLOW = `() => {
   return ['the page is ' + document.documentElement.scrollWidth + ' wide', ...out.slice(0, 5).map(({ outerHTML }) => 'overflow: ' + outerHTML.slice(0, 140))];
 }`;
 
-/** Runs in the page. What users wrote has `translate`; what the gateway says in English only has `lang`. */
+/** Runs in the page. What users wrote has `translate`; what the gateway says in English only has `lang`; messages that come and go keep their language. */
 const UNTRANSLATED = `() => {
   const found = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     if (!/(^|[^\\w.])[A-Za-z]?[a-z]+( [a-z]+){2}/.test(node.data)) continue;
     const element = node.parentElement;
-    if (element.closest('code, pre, [class^="code-"], [translate="no"], textarea, script, style, [lang="en"]') === null && element.checkVisibility())
+    if (element.closest('code, pre, [class^="code-"], [translate="no"], textarea, script, style, [lang="en"], .mantine-Notification-root') === null && element.checkVisibility())
       found.push('not in Chinese: ' + node.data.slice(0, 120) + ' in ' + element.outerHTML.slice(0, 60));
   }
   return found;

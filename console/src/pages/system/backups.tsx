@@ -104,7 +104,7 @@ function Scheduled({ schedule }: { readonly schedule: Schedule }) {
     <>
       {failed !== null && (
         <Alert color="red" icon={<IconAlertTriangle />} title={text.backupFailed} m="sm">
-          <Text size="sm" className="reading-figure">
+          <Text size="sm" className="reading-figure" lang="en">
             {failed.reason}
           </Text>
           <Text size="sm" mt="xs">
@@ -170,7 +170,7 @@ function Runs({ runs }: { readonly runs: readonly Run[] }) {
       key: 'found',
       title: text.runFound,
       cell: ({ reason, invariants, migrations }) => (
-        <div className="wide-cell">
+        <div className="wide-cell" lang={reason === null ? undefined : 'en'}>
           {reason ??
             (invariants === null ? '–' : text.runProof(format.number(invariants), format.number(migrations ?? 0)))}
         </div>
