@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:f
 import { stringify } from 'yaml';
 import type { ForeignChannel, ForeignModel, ForeignPrice, Inventory } from './inventory.ts';
 import { variableOf } from './names.ts';
+import { literal } from './values.ts';
 
 /** A channel with this key needs none; any word. */
 const NO_KEY = 'none';
@@ -25,7 +26,7 @@ export function gatewayFiles(
     channels: channels.map((channel) => channelEntry(channel, secrets)),
     models: {
       ...Object.fromEntries([...models].map(([name, model]) => [name, modelEntry(name, model, names)])),
-      ...Object.fromEntries([...aliases].map(([name, alias]) => [name, { alias }])),
+      ...Object.fromEntries([...aliases].map(([name, alias]) => [name, { alias: literal(alias) }])),
     },
     prices: Object.fromEntries([...models].flatMap(([name, { price }]) => (price ? [[name, priceEntry(price)]] : []))),
   };
@@ -36,7 +37,7 @@ export function gatewayFiles(
 `;
   return {
     yaml: head + stringify(sections, { lineWidth: 0, flowCollectionPadding: true }),
-    env: [...secrets].map(([name, value]) => `${name}=${quoted(value)}\n`).join(''),
+    env: [...secrets].map(([name, value]) => `${variableLine(name, value)}\n`).join(''),
   };
 }
 
@@ -70,17 +71,20 @@ function modelEntry(name: string, { from, fallback }: ForeignModel, channels: Re
   const known = from.filter(({ channel }) => channels.has(channel));
   const isPattern = name.includes('*');
   return {
-    from: known.map(({ channel, model }) => (model === name && !isPattern ? channel : { [channel]: model })),
-    ...(fallback !== undefined && { fallback }),
+    from: known.map(({ channel, model }) => (model === name && !isPattern ? channel : { [channel]: literal(model) })),
+    ...(fallback !== undefined && { fallback: fallback.map(literal) }),
   };
 }
 
 const priceEntry = (price: ForeignPrice) =>
   Object.fromEntries(Object.entries(price).map(([unit, amount]) => [unit, Number(amount)]));
 
-/** For shells, systemd and containers alike, if the value has usual characters; otherwise for shells and systemd. */
-function quoted(value: string): string {
-  return /^[\w./:@%+=,-]*$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
+/** For shells, systemd, containers and this gateway alike, if the value has usual characters; otherwise for all but containers. */
+function variableLine(name: string, value: string): string {
+  if (/^[\w./:@%+=,-]*$/.test(value)) return `${name}=${value}`;
+  if (!value.includes("'")) return `${name}='${value}'`;
+  if (!/["\\$`\r\n]/.test(value)) return `${name}="${value}"`;
+  return `# ${name}: this secret has characters that cannot be written here. Set the variable in another way.`;
 }
 
 /** Writes a new file that only its user can read. `same`: it has this content already; `kept`: it has another one. */

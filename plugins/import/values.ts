@@ -12,6 +12,11 @@ export function textOf(row: Row, column: string): string | undefined {
   return String(value).trim() || undefined;
 }
 
+/** A text that stands for itself in gateway.yaml, where `${` begins a variable. */
+export function literal(text: string): string {
+  return text.replaceAll('${', () => '$${');
+}
+
 /** The number in a column; undefined if there is none. */
 export function numberOf(row: Row, column: string): number | undefined {
   const text = textOf(row, column);

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { parseEnv } from 'node:util';
 import { parse } from 'yaml';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Departments } from '../../core/contracts/departments.ts';
@@ -349,6 +350,25 @@ describe('an import', () => {
       assert.match(result.stderr, message);
       assert.doesNotMatch(result.stderr, /secret/);
     }
+  });
+
+  it('writes texts of channels as they are: they name no variable of this machine, and add none', async () => {
+    const file = join(gateway.dir, 'texts.db');
+    const channel = {
+      ...{ id: 1, type: 8, status: 1, name: 'odd', models: 'nick', group: 'default' },
+      key: JSON.stringify(["x'\nPATH=`evil`", "it's"]),
+      base_url: 'https://up.example/${HOME}',
+      model_mapping: '{"nick":"${HOME}"}',
+    };
+    makeSqlite(file, NEW_API_VERSIONS[2]!, { users: [], tokens: [], options: [], channels: [channel] });
+    const out = mkdtempSync(join(gateway.dir, 'texts-'));
+    await gateway.command(`import new-api ${file} --out ${out}`);
+    const env = readFileSync(join(out, 'new-api.gateway.env'), 'utf8');
+    assert.deepEqual(Object.entries(parseEnv(env)), [['IMPORTED_ODD_2_KEY', "it's"]]);
+    assert.match(env, /^# IMPORTED_ODD_KEY: this secret has characters/m);
+    const part = readFileSync(join(out, 'new-api.gateway.yaml'), 'utf8');
+    assert.match(part, /url: https:\/\/up\.example\/\$\$\{HOME\}/);
+    assert.match(part, /odd: \$\$\{HOME\}/);
   });
 
   it('gives a user whose name or address is taken another name, and never merges accounts', async () => {

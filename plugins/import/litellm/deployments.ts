@@ -2,7 +2,7 @@
 import { decimalText } from '../../../core/sdk.ts';
 import type { ForeignChannel, ForeignModel, ForeignPrice, Left } from '../inventory.ts';
 import { uniqueName } from '../names.ts';
-import { amountOf, asObject, type Row, textOf } from '../values.ts';
+import { amountOf, asObject, literal, type Row, textOf } from '../values.ts';
 import { PROVIDERS, type Provider, splitModel } from './providers.ts';
 
 /** The API version of Azure if a deployment has none. */
@@ -133,7 +133,7 @@ function keyOf(written: string | undefined, provider: Provider): ForeignChannel[
 /** A value of the environment, as gateway.yaml writes it. */
 function interpolated(text: string): string {
   const variable = VARIABLE.exec(text)?.[1];
-  return variable === undefined ? text.replaceAll('${', () => '$${') : `\${${variable}}`;
+  return variable === undefined ? literal(text) : `\${${variable}}`;
 }
 
 /** Dollars per token and per second; undefined if the deployment has none: then the list price applies, there and here. */

@@ -1,7 +1,7 @@
 /** The table `channels` of one-api and new-api: upstream accounts, their models, and their order. */
 import type { ForeignChannel, ForeignModel, Left } from '../inventory.ts';
 import { uniqueName } from '../names.ts';
-import { numberOf, objectOf, partsOf, type Row, textOf } from '../values.ts';
+import { literal, numberOf, objectOf, partsOf, type Row, textOf } from '../values.ts';
 import { AZURE, type ChannelType, CUSTOM, channelTypeOf } from './channel-types.ts';
 
 /** `channels.status` of a channel that is in use. */
@@ -47,7 +47,7 @@ export function readChannels(kind: 'one-api' | 'new-api', rows: readonly Row[]):
       return {
         name: uniqueName(title, names),
         vendor: type.vendor,
-        ...(url !== `${type.base}${type.path}` || type.vendor === 'compatible' ? { url } : {}),
+        ...(url !== `${type.base}${type.path}` || type.vendor === 'compatible' ? { url: literal(url) } : {}),
         key: { secret },
         ...(priority !== 0 && { priority }),
         ...(weight !== 1 && { weight }),
@@ -86,13 +86,15 @@ function urlOf(row: Row, { base, path }: ChannelType, kind: 'one-api' | 'new-api
 function moreOf(row: Row): Readonly<Record<string, unknown>> {
   const organization = textOf(row, 'openai_organization');
   const headers = Object.fromEntries(
-    Object.entries(objectOf(row, 'header_override')).filter(([, value]) => typeof value === 'string'),
+    Object.entries(objectOf(row, 'header_override')).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, literal(value)]] : [],
+    ),
   );
   const version = textOf(objectOf(row, 'config'), 'api_version') ?? textOf(row, 'other') ?? AZURE_VERSION;
   return {
-    ...(organization !== undefined && { headers: { 'OpenAI-Organization': organization, ...headers } }),
+    ...(organization !== undefined && { headers: { 'OpenAI-Organization': literal(organization), ...headers } }),
     ...(organization === undefined && Object.keys(headers).length > 0 && { headers }),
-    ...(numberOf(row, 'type') === AZURE && { query: { 'api-version': version }, auth: { header: 'api-key' } }),
+    ...(numberOf(row, 'type') === AZURE && { query: { 'api-version': literal(version) }, auth: { header: 'api-key' } }),
   };
 }
 
