@@ -1,4 +1,5 @@
 /** `turnpike import` of one-api and new-api: old keys call, balances agree to the unit, and a second import changes nothing. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: configurations name variables like this
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
