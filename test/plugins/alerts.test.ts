@@ -233,7 +233,7 @@ it('a message to a chat mentions nobody and has no link of its own, whatever use
   }).listen(0);
   try {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-    const host = { find: () => undefined, log: { hide: () => {} }, clock } as unknown as Host;
+    const host = { find: () => undefined, log: { hide: () => {} }, clock, fetch } as unknown as Host;
     const sent = { id: '1', atMs: 0, kind: 'budget', subject: 's', level: 80, isOver: false, title: 't' } as const;
     const [slack, feishu] = targetsOf(host, [
       { slack: url, secret: '' },
