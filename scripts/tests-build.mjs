@@ -52,14 +52,14 @@ const packagesOutside = {
 const placesOf = (server) => ({
   name: 'places-of-tests',
   setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\.m?[jt]s$/ }, ({ path }) => {
       const source = readFileSync(path, 'utf8');
       const isCompiled = path === join(ROOT, 'core/compiled.ts');
       const place = isCompiled ? join(server, 'compiled.js') : path;
       const contents = source
         .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(place).href))
         .replaceAll('import.meta.dirname', JSON.stringify(dirname(place)));
-      return { contents: isCompiled ? contents + everyPlugin() : contents, loader: 'ts' };
+      return { contents: isCompiled ? contents + everyPlugin() : contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };
     });
   },
 });
