@@ -1,4 +1,4 @@
-/** Invitations by email: what is sent, what the new account gets, and what becomes of them when something changes meanwhile. */
+/** Invitations by email: what is sent, what the new account gets, and what becomes of them if an administrator, a department or a plan changes before they are accepted. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';
@@ -220,7 +220,7 @@ describe('invitations by email', () => {
     assert.equal(await personOf('hal'), undefined);
   });
 
-  it('that ask for what does not exist are refused, and nobody is invited', async () => {
+  it('that ask for what does not exist are refused, and no invitation is sent', async () => {
     const before = (await list()).length;
     const emails = ['ida@example.com'];
     for (const [body, verdict] of [
@@ -347,9 +347,9 @@ describe('an invitation that is accepted with an OAuth account', () => {
       const boss = await checked(gateway, await root(gateway));
       const [{ link }] = await boss.data('POST', '/api/user/invitations', { emails: ['ann@example.com'], quota: 8 });
       const invite_code = codeIn(link);
-      const come = async (somebody: { subject: string; name: string; email?: string; emailVerified?: boolean }) => {
+      const come = async (person: { subject: string; name: string; email?: string; emailVerified?: boolean }) => {
         const who = visitor(gateway);
-        github.person = somebody;
+        github.person = person;
         const { url } = await who.data('POST', '/api/oauth/state', {
           provider: 'github',
           intent: 'login',

@@ -78,8 +78,8 @@ export interface Onlooker {
 }
 
 /**
- * Opens a browser of somebody's own; `who` is signed in already, without it a stranger looks. `origin`: of a proxy before the gateway,
- * whose certificate nobody has to have signed.
+ * Opens a browser context of its own. `who` is signed in already; without it, the visitor is not. `origin`: of a reverse proxy in front of the
+ * gateway, whose certificate may be self-signed.
  */
 export async function onlooker(
   browser: Browser,

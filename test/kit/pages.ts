@@ -47,7 +47,7 @@ export function visitEveryPage(size: WorldSize, more: (visited: () => Visited) =
     });
 
     const lookers = new Map<string, Promise<Onlooker>>();
-    /** One page of the browser for all that somebody looks at: only the first one is loaded as a whole. */
+    /** One page of the browser for all visits of a user: only the first one is loaded as a whole. */
     function lookerFor(who: 'ann' | 'root'): Promise<Onlooker> {
       const looker = lookers.get(who) ?? onlooker(browser, world.gateway, world.people[who]);
       if (!lookers.has(who))

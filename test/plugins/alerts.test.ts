@@ -224,7 +224,7 @@ describe('the quiet time', () => {
   });
 });
 
-it('a message to a chat mentions nobody and has no link of its own, whatever users name their keys', async () => {
+it('a message to a chat has no mention and no link, whatever the names of keys contain', async () => {
   const texts: string[] = [];
   const receiver = createServer(async (request, response) => {
     const { text, content } = (await json(request)) as { text?: string; content?: { text: string } };

@@ -1,13 +1,14 @@
 /** Inviting addresses: the form, and what happened to each of them. */
-import { Alert, Box, Button, Group, NumberInput, SegmentedControl, Select, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Button, Group, NumberInput, Select, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call, type Data } from '../../api/client.ts';
-import { isRoot, useAction, useApi, useSelf } from '../../api/hooks.ts';
+import { useAction, useApi } from '../../api/hooks.ts';
 import { DepartmentSelect, useDepartments } from '../../parts/department-select.tsx';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
-import { Muted, Small } from '../../parts/page.tsx';
+import { Muted } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
+import { type Role, RoleChoice } from './role-choice.tsx';
 import { useText } from './text.ts';
 
 type Invited = Data<'POST /api/user/invitations'>;
@@ -28,9 +29,8 @@ export function addressesIn(pasted: string): readonly string[] {
 /** The form. */
 export function InviteForm({ onClose, onInvited }: { onClose(): void; onInvited(invited: Invited): void }) {
   const text = useText();
-  const self = useSelf();
   const [pasted, setPasted] = useState('');
-  const [role, setRole] = useState<'1' | '10'>('1');
+  const [role, setRole] = useState<Role>('1');
   const [department, setDepartment] = useState('');
   const [quota, setQuota] = useState<number | null>(null);
   const [plan, setPlan] = useState<string | null>(null);
@@ -74,19 +74,7 @@ export function InviteForm({ onClose, onInvited }: { onClose(): void; onInvited(
         {...refusal.field('emails', pasted, setPasted)}
         data-autofocus
       />
-      <Box>
-        <SegmentedControl
-          aria-label={text.role}
-          value={role}
-          onChange={setRole}
-          disabled={!isRoot(self)}
-          data={[
-            { value: '1', label: text.member },
-            { value: '10', label: text.administrator },
-          ]}
-        />
-        {!isRoot(self) && <Small>{text.onlyRootRoles}</Small>}
-      </Box>
+      <RoleChoice value={role} onChange={setRole} />
       {departments.length > 0 && (
         <DepartmentSelect
           label={text.words.department}

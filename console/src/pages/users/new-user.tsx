@@ -1,12 +1,13 @@
 /** Creates an account with a password that is shown until the dialog is closed. */
-import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { type Body, call } from '../../api/client.ts';
-import { isRoot, useAction, useSelf } from '../../api/hooks.ts';
+import { useAction } from '../../api/hooks.ts';
 import { DialogForm, useFormRefusal } from '../../parts/form-refusal.tsx';
-import { PlainButton, Small } from '../../parts/page.tsx';
+import { PlainButton } from '../../parts/page.tsx';
 import { PasswordField } from '../../parts/secret-fields.tsx';
 import { Copy } from '../../parts/values.tsx';
+import { type Role, RoleChoice } from './role-choice.tsx';
 import { useText } from './text.ts';
 
 interface NewUserProps {
@@ -60,13 +61,12 @@ export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
 
 function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedUser): void }) {
   const text = useText();
-  const self = useSelf();
   const [name, setName] = useState('');
   const [displayName, setShown] = useState('');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [visible, setVisible] = useState(false);
-  const [role, setRole] = useState<'1' | '10'>('1');
+  const [role, setRole] = useState<Role>('1');
   const refusal = useFormRefusal('username', 'password', 'display_name', 'email');
   const make = useAction(
     () => {
@@ -128,19 +128,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(created: CreatedU
         {...refusal.field('email', email, setEmail)}
         maxLength={254}
       />
-      <div>
-        <SegmentedControl
-          aria-label={text.role}
-          value={role}
-          onChange={setRole}
-          disabled={!isRoot(self)}
-          data={[
-            { value: '1', label: text.member },
-            { value: '10', label: text.administrator },
-          ]}
-        />
-        {!isRoot(self) && <Small>{text.onlyRootRoles}</Small>}
-      </div>
+      <RoleChoice value={role} onChange={setRole} />
     </DialogForm>
   );
 }
